@@ -1,0 +1,2 @@
+//! stamina
+fn main() {}

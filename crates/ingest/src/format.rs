@@ -1,0 +1,94 @@
+//! What a format must be able to do.
+
+use model::{Artifact, Episode, Run, Transcript, Warning};
+
+use crate::tree::{ReadError, Tree};
+
+/// Collects what could not be taken as it stood, and counts the files parsed.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// In the order in which they were met.
+    pub warnings: Vec<Warning>,
+    /// Files parsed.
+    pub files_read: u64,
+}
+
+impl Report {
+    /// Keeps a warning.
+    pub fn warn(&mut self, warning: Warning) {
+        self.warnings.push(warning);
+    }
+
+    /// Keeps a warning about a file that could not be read, and says what that means for the rest.
+    pub fn unreadable(&mut self, path: &str, error: &ReadError, consequence: &str) {
+        self.warn(Warning::skipped(path, error.code(), format!("{error}. {consequence}")));
+    }
+}
+
+/// Whether a place is of a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sniff {
+    /// It is.
+    Recognised,
+    /// It is not. `found` says in words what there was of what was looked for (`config.json only, no steps/`);
+    /// `closeness` is 0 for nothing at all up to 100 for nearly; the closest is named to the user.
+    Not {
+        /// In words; `none` if nothing was there.
+        found: String,
+        /// 0 to 100.
+        closeness: u8,
+    },
+}
+
+/// What a place holds, told from names, sizes and small files only.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The runs. Their keys are unique in the place.
+    pub runs: Vec<Run>,
+    /// What is to be read, in reading order.
+    pub parts: Vec<Part>,
+}
+
+/// A unit of reading: some files that together give one or more episodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Identity inside the place, stable over re-reading; also what the format reads it by.
+    pub key: String,
+    /// A hash over the names, sizes and times (folder) or sizes and CRCs (zip) of all files that reading it parses,
+    /// and over whatever else of the place the result depends on. Equal stamp = nothing to do.
+    pub stamp: u64,
+}
+
+/// An episode with the run that it belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// [`Run::key`].
+    pub run: String,
+    /// The episode.
+    pub episode: Episode,
+}
+
+/// A format of results on disk.
+///
+/// `at` is the folder inside the tree where the format begins (`""` = the tree's root). All paths in what is returned
+/// (artifacts, warnings) are relative to the *tree*, with `/`.
+pub trait Format: Send + Sync {
+    /// Stable word in the store and in JSON.
+    fn id(&self) -> &'static str;
+    /// What a person reads: `Harbor job`.
+    fn name(&self) -> &'static str;
+    /// What [`Format::sniff`] looks for, as the "not recognised" page says it.
+    fn looked_for(&self) -> &'static str;
+    /// Whether the folder `at` is of this format. Reads names and, at most, a small file or two.
+    fn sniff(&self, tree: &Tree, at: &str) -> Sniff;
+    /// Whether folders below a recognised place are still searched for other places (default: no).
+    fn search_below(&self) -> bool {
+        false
+    }
+    /// What is there. Must be quick: it runs at every re-opening.
+    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey;
+    /// Reads one part.
+    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading>;
+    /// Reads the steps that a [`model::ArtifactKind::Transcript`] artifact of this format holds.
+    fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError>;
+}

@@ -1,0 +1,24 @@
+//! The words of the field as types. No I/O, no clock, no randomness.
+//!
+//! A **run** is one harness with one model and its settings over some scenarios. An **episode** is one scenario
+//! played in that run, a **turn** one change request (counted from 1; turn 1 builds the first server), an
+//! **attempt** one try at a turn that ends in a test verdict, a **step** one action of the agent inside an attempt.
+//! **Stamina** is the number of consecutive turns passed before the first turn not passed.
+//!
+//! Unknown is a value: whatever a source may not know is an `Option`, and `None` is shown as "unknown", never as 0.
+
+mod end_reason;
+mod episode;
+mod run;
+mod transcript;
+mod verdict;
+mod warning;
+
+pub use end_reason::{CensoringPolicy, EndReason, Ending};
+pub use episode::{
+    Artifact, ArtifactKind, Attempt, Episode, Extra, Request, TestOutcome, TestResult, Timing, Tokens, Turn,
+};
+pub use run::{Baseline, Benchmark, Reported, Run};
+pub use transcript::{Step, StepKind, ToolCall, Transcript};
+pub use verdict::{TurnState, Verdict};
+pub use warning::{Treatment, Warning};

@@ -1,0 +1,64 @@
+//! What an importer could not take as it stood.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What was done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Treatment {
+    /// The value was put right or completed from elsewhere.
+    Repaired,
+    /// The file or part was left out.
+    Skipped,
+    /// It was read, but under another name or meaning than the file gives.
+    ReadDifferently,
+}
+
+impl Treatment {
+    /// The stable word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Repaired => "repaired",
+            Self::Skipped => "skipped",
+            Self::ReadDifferently => "read_differently",
+        }
+    }
+    /// The inverse of [`Treatment::as_str`].
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Repaired, Self::Skipped, Self::ReadDifferently].into_iter().find(|t| t.as_str() == word)
+    }
+}
+
+/// One line of the import report: what, where, and what was done instead.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
+pub struct Warning {
+    /// The file or folder, relative to the source, with `/`.
+    pub path: String,
+    /// A stable code such as `json.truncated`; documented in `docs/formats.md`.
+    pub code: String,
+    /// A sentence for a person: what is wrong and what was done instead.
+    pub message: String,
+    /// What was done.
+    pub treatment: Treatment,
+}
+
+impl Warning {
+    /// A value that was put right.
+    pub fn repaired(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
+        Self { path: path.into(), code: code.into(), message: message.into(), treatment: Treatment::Repaired }
+    }
+    /// Something that was left out.
+    pub fn skipped(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
+        Self { path: path.into(), code: code.into(), message: message.into(), treatment: Treatment::Skipped }
+    }
+    /// Something that was read under another meaning.
+    pub fn read_differently(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            code: code.into(),
+            message: message.into(),
+            treatment: Treatment::ReadDifferently,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The one list of commands. Every host (desktop, HTTP, CLI) expands it, so a command that is not written for the
+//! list does not exist, and a host can not forget one.
+//!
+//! To add a command: types in [`crate::api`], a line here, an `async fn` of the same name on
+//! [`crate::Workbench`]; `cargo test -p workbench` then writes its TypeScript.
+
+/// Calls `$then!` with every command: its doc line, its name, its request and its response.
+#[macro_export]
+macro_rules! with_commands {
+    ($then:ident) => {
+        $then! {
+            "Version, sources, counts."
+            app_state(Nothing) -> AppState;
+            "Opens a folder or zip; reading goes on in the background."
+            open_source(OpenSource) -> SourceInfo;
+            "Takes a source out of the library; the folder itself is never touched."
+            close_source(SourceRef) -> Nothing;
+            "Takes back `close_source`."
+            restore_source(SourceRef) -> SourceInfo;
+            "Looks for changes in a source now."
+            rescan_source(SourceRef) -> SourceInfo;
+            "Stops reading a source; what was read stays."
+            stop_reading(SourceRef) -> Nothing;
+            "What was recognised, skipped and repaired, and why."
+            import_report(ImportReportRequest) -> ImportReport;
+            "Runs of all sources, filtered, sorted, grouped, paged."
+            list_runs(ListRuns) -> RunPage;
+            "One run with its settings."
+            get_run(RunRef) -> RunDetail;
+            "Sets tags and notes."
+            annotate(Annotate) -> Nothing;
+            "Kaplan–Meier table of a run."
+            run_survival(RunRef) -> SurvivalTable;
+            "Rows of the episode × turn grid."
+            run_grid(RunGridRequest) -> RunGrid;
+            "A chart of the run page."
+            run_figure(RunFigureRequest) -> FigureDrawing;
+            "An episode with its turns."
+            get_episode(EpisodeRef) -> EpisodeDetail;
+            "A turn with its attempts and failing tests."
+            get_turn(TurnRef) -> TurnDetail;
+            "A piece of a log or other text file of the source."
+            read_text(ReadText) -> TextPage;
+            "What the agent did in an attempt."
+            get_transcript(AttemptRef) -> Transcript;
+            "Which files an attempt changed."
+            code_changes(CodeRequest) -> CodeChanges;
+            "Both sides of a file."
+            code_file(CodeFileRequest) -> CodeFile;
+            "Looks in names, requests and failure messages."
+            search(Search) -> SearchHits;
+            "How end reasons are counted."
+            get_policy(Nothing) -> PolicyTable;
+            "Changes how end reasons are counted."
+            set_policy(SetPolicy) -> PolicyTable;
+            "Answers when something changes."
+            wait_for_changes(WaitForChanges) -> Changes;
+        }
+    };
+}

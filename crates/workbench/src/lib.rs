@@ -1,0 +1,4 @@
+//! What a user can do, once.
+
+pub mod api;
+mod commands;
