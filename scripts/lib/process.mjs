@@ -1,0 +1,70 @@
+// Starting other programs: with output passed through, captured, or kept in a log that is shown only on failure.
+import { spawn, spawnSync } from "node:child_process";
+import { createWriteStream, mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository. */
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** A path inside the repository. */
+export const inRoot = (...parts) => path.join(root, ...parts);
+
+/** Where cargo puts what it builds. */
+export const targetDir = process.env.CARGO_TARGET_DIR ? path.resolve(process.env.CARGO_TARGET_DIR) : inRoot("target");
+
+/** `4 m 02 s`, `8.1 s`. */
+export function duration(ms) {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+/** Says what went wrong and ends the program with a failure. */
+export function stop(message) {
+  process.stderr.write(`\n${message}\n`);
+  process.exit(1);
+}
+
+/** What a program prints, or `null` when it is not there or fails. */
+export function output(command, args) {
+  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  return result.status === 0 ? result.stdout.trim() : null;
+}
+
+/** Whether a program can be found. */
+export function found(command) {
+  const probe = process.platform === "win32" ? ["where", [command]] : ["sh", ["-c", `command -v "${command}"`]];
+  return spawnSync(probe[0], probe[1], { stdio: "ignore" }).status === 0;
+}
+
+/** Runs a program with its output passed through; ends this program when it fails. */
+export function runOrStop(command, args, { env = {}, cwd = root, hint = "" } = {}) {
+  const result = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "inherit", "inherit"] });
+  if (result.error) stop(`${command} could not be started: ${result.error.message}${hint && `\n${hint}`}`);
+  if (result.status !== 0) {
+    stop(`"${command} ${args.join(" ")}" ended with ${result.status ?? result.signal}.${hint && `\n${hint}`}`);
+  }
+}
+
+/**
+ * Runs a program with its output in `log`; resolves to its exit code and that output.
+ * With `echo` the output is passed through as well.
+ */
+export function runLogged(command, args, { log, env = {}, cwd = root, echo = false }) {
+  mkdirSync(path.dirname(log), { recursive: true });
+  const file = createWriteStream(log);
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const take = (chunk, to) => {
+      file.write(chunk);
+      if (echo) to.write(chunk);
+    };
+    child.stdout.on("data", (chunk) => take(chunk, process.stdout));
+    child.stderr.on("data", (chunk) => take(chunk, process.stderr));
+    child.on("error", (error) => take(`${command} could not be started: ${error.message}\n`, process.stderr));
+    child.on("close", (code) => {
+      file.end(() => resolve({ code: code ?? 1, text: readFileSync(log, "utf8") }));
+    });
+  });
+}

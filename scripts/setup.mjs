@@ -1,0 +1,115 @@
+// Finds what is missing on this machine, installs it where it may, and otherwise says exactly what to do.
+//
+//   node scripts/setup.mjs          what the app needs: system libraries, Rust, npm packages
+//   node scripts/setup.mjs --test   and what its tests need: a browser, a virtual screen, WebDriver
+//
+// System packages are installed through apt as root or with sudo that asks for no password; anywhere else they are
+// named and the script stops. Nothing here needs npm packages, so it runs on a fresh clone.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { spawnSync } from "node:child_process";
+import { pathToFileURL } from "node:url";
+import { found, inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
+
+const NODE = 20;
+
+/** Debian packages by purpose. libwebkit2gtk brings GTK, Soup and JavaScriptCore with it. */
+const PACKAGES = {
+  app: ["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev"],
+  test: ["chromium", "dbus-daemon", "webkit2gtk-driver", "xvfb"],
+};
+
+/** Makes sure of everything that the app, and with `tests` its tests, need. */
+export function setup({ tests = false } = {}) {
+  checkNode();
+  systemPackages(tests ? [...PACKAGES.app, ...PACKAGES.test] : PACKAGES.app);
+  checkCargo();
+  npmPackages();
+  if (tests) tauriDriver();
+}
+
+function checkNode() {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < NODE) {
+    stop(`Node ${process.versions.node} is too old: Stamina Lab needs Node ${NODE} or newer. See https://nodejs.org/en/download.`);
+  }
+}
+
+function checkCargo() {
+  const wanted = /rust-version = "([\d.]+)"/.exec(readFileSync(inRoot("Cargo.toml"), "utf8"))[1];
+  const text = output("cargo", ["--version"]);
+  if (text === null) {
+    stop(`cargo is not there: Stamina Lab needs Rust ${wanted} or newer. Install it from https://rustup.rs, open a new terminal and try again.`);
+  }
+  const have = /(\d+)\.(\d+)/.exec(text);
+  const [major, minor] = wanted.split(".").map(Number);
+  if (Number(have[1]) < major || (Number(have[1]) === major && Number(have[2]) < minor)) {
+    stop(`${text} is too old: Stamina Lab needs Rust ${wanted} or newer. Run: rustup update stable`);
+  }
+}
+
+function systemPackages(packages) {
+  if (process.platform !== "linux") return;
+  if (!found("dpkg-query")) {
+    // Not Debian: package names differ, so only say what must be there.
+    if (output("pkg-config", ["--modversion", "webkit2gtk-4.1"]) === null) {
+      stop(
+        "WebKitGTK 4.1 with its headers is not there. On Debian and Ubuntu it is libwebkit2gtk-4.1-dev, on Fedora " +
+          "webkit2gtk4.1-devel, on Arch webkit2gtk-4.1; a C compiler and pkg-config are needed too.",
+      );
+    }
+    return;
+  }
+  const missing = packages.filter((name) => !installed(name));
+  if (missing.length === 0) return;
+  const command = ["apt-get", "install", "-y", "--no-install-recommends", ...missing];
+  const asRoot = process.getuid() === 0 ? [] : spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0 ? ["sudo", "-n"] : null;
+  if (asRoot === null) {
+    stop(`System packages are missing. Install them and try again:\n\n  sudo apt-get update && sudo ${command.join(" ")}\n`);
+  }
+  process.stdout.write(`Installing system packages: ${missing.join(" ")}\n`);
+  const apt = (args) =>
+    spawnSync([...asRoot, "env"][0], [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...args].slice(1), {
+      stdio: ["ignore", "ignore", "inherit"],
+    }).status;
+  // The package lists of a fresh machine are empty or old, so they are fetched first.
+  if (apt(["apt-get", "update", "-q"]) !== 0) process.stderr.write("apt-get update failed; trying with the lists that are there.\n");
+  if (apt(command) !== 0) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
+}
+
+function installed(name) {
+  return output("dpkg-query", ["-W", "-f=${Status}", name])?.endsWith(" installed") ?? false;
+}
+
+function npmPackages() {
+  const stamp = inRoot("node_modules/.installed-from");
+  const wanted = createHash("sha256").update(readFileSync(inRoot("package-lock.json"))).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  process.stdout.write("Installing npm packages\n");
+  runOrStop("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    hint: "If package.json was edited, run `npm install` once and try again.",
+  });
+  writeFileSync(stamp, wanted);
+}
+
+/** Where tauri-driver 2 lies, or `null`. */
+export function findTauriDriver() {
+  const home = process.env.CARGO_HOME ?? path.join(homedir(), ".cargo");
+  return [inRoot(".cache/tools/bin/tauri-driver"), path.join(home, "bin/tauri-driver")].find((at) => existsSync(at)) ?? null;
+}
+
+function tauriDriver() {
+  if (process.platform !== "linux" || findTauriDriver()) return;
+  process.stdout.write("Building tauri-driver\n");
+  // Version 3 is an alpha for Tauri 3. Its own target folder is kept so that a second try goes on where it was.
+  runOrStop("cargo", ["install", "tauri-driver", "--version", "^2", "--locked", "--quiet", "--root", inRoot(".cache/tools")], {
+    env: { CARGO_TARGET_DIR: inRoot(".cache/tauri-driver") },
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  process.chdir(root);
+  setup({ tests: process.argv.includes("--test") });
+}

@@ -1,0 +1,83 @@
+// `npm test`: set-up, then every check in order, stopping at the first that fails.
+//
+//   node scripts/test.mjs                 everything
+//   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e
+//
+// Each stage writes to .cache/test/<stage>.log; what it printed is shown when it fails. At the end stand the
+// runners' own summary lines, as they printed them.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { buildUi } from "./build-ui.mjs";
+import { duration, inRoot, output, root, runLogged, stop } from "./lib/process.mjs";
+import { setup } from "./setup.mjs";
+
+process.chdir(root);
+const groups = process.argv.slice(2);
+const started = Date.now();
+const summaries = [];
+
+const UI = ["--workspace", "ui", "--silent"];
+// One set of packages in every cargo call, so that shared dependencies have the same features and compile once.
+const ALL = ["--workspace", "--locked", "--quiet"];
+
+const stages = [
+  { group: "ui", name: "types (svelte-check)", run: ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
+  { group: "ui", name: "lint (eslint)", run: ["npm", ["run", "lint", ...UI]] },
+  { group: "ui", name: "ui tests (vitest)", run: ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { group: "ui rust e2e", name: "ui build (vite)", call: () => void buildUi() },
+  { group: "rust", name: "format (cargo fmt)", run: ["cargo", ["fmt", "--all", "--check"]] },
+  { group: "rust", name: "lint (clippy)", run: ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]] },
+  { group: "rust", name: "rust tests (cargo test)", run: ["cargo", ["test", ...ALL]], summary: /^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm, around: unchangedBindings },
+  { group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
+  { group: "rust e2e", name: "desktop and command line (cargo build)", run: ["cargo", ["build", ...ALL]] },
+];
+
+const begun = Date.now();
+setup({ tests: true });
+process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
+
+for (const stage of stages) {
+  if (groups.length > 0 && !stage.group.split(" ").some((group) => groups.includes(group))) continue;
+  await perform(stage);
+}
+process.stdout.write(`\nAll passed in ${duration(Date.now() - started)}.\n\n`);
+for (const [name, lines] of summaries) {
+  process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
+}
+
+async function perform(stage) {
+  const begun = Date.now();
+  process.stdout.write(`▸ ${stage.name} … `);
+  const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
+  const after = stage.around?.();
+  let failure = null;
+  if (stage.call) failure = await stage.call();
+  else {
+    const { code, text } = await runLogged(stage.run[0], stage.run[1], { log, env: { FORCE_COLOR: "0", NO_COLOR: "1" } });
+    if (code !== 0) failure = `${text}\n"${stage.run[0]} ${stage.run[1].join(" ")}" ended with ${code}.`;
+    else if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
+  }
+  failure ??= after?.() ?? null;
+  process.stdout.write(`${failure ? "failed" : "ok"} (${duration(Date.now() - begun)})\n`);
+  if (failure) stop(`${failure}\n\nStage "${stage.name}" failed after ${duration(Date.now() - started)} in all.`);
+}
+
+/** The types in ui/src/host/bindings are written by the tests: they must be the ones that lay there before. */
+function unchangedBindings() {
+  const folder = inRoot("ui/src/host/bindings");
+  const look = () =>
+    existsSync(folder)
+      ? new Map(readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => [entry.name, readFileSync(`${entry.parentPath ?? entry.path}/${entry.name}`, "utf8")]))
+      : new Map();
+  const before = look();
+  return () => {
+    const changed = [...look()].filter(([name, text]) => before.get(name) !== text).map(([name]) => name);
+    return changed.length === 0 ? null : `ui/src/host/bindings was not up to date with the commands: ${changed.join(", ")}. Commit what the tests wrote.`;
+  };
+}
+
+function noGuiInTheCommandLine() {
+  const tree = output("cargo", ["tree", "--locked", "-p", "stamina", "-e", "normal", "--prefix", "none"]);
+  if (tree === null) return "cargo tree failed.";
+  const gui = tree.split("\n").map((line) => line.split(" ")[0]).filter((name) => /^(tauri|wry|tao|gtk|gdk|webkit2gtk|soup3)(-|$)/.test(name));
+  return gui.length === 0 ? null : `The command line pulls in GUI libraries: ${[...new Set(gui)].join(", ")}`;
+}
