@@ -1,2 +1,67 @@
-//! stamina
-fn main() {}
+//! `stamina`: the commands of the workbench in a terminal.
+//!
+//! Data goes to standard output, logs and progress to standard error. `--json` prints the keys that `docs/cli.md`
+//! documents. The exit code is 0 on success, 1 when a command failed, 2 when nothing was recognised or the command
+//! line is wrong.
+
+mod args;
+mod commands;
+mod json;
+mod serve;
+mod table;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use workbench::api::ApiError;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("STAMINA_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+        )
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+        .without_time()
+        .with_target(false)
+        .init();
+    match commands::run(args) {
+        Ok(code) => code,
+        Err(error) => {
+            report(&error);
+            ExitCode::from(if error.code == "source.not_recognised" { 2 } else { 1 })
+        }
+    }
+}
+
+/// Says what happened, where and what to do, on standard error.
+fn report(error: &ApiError) {
+    let mut text = format!("error: {}", error.message);
+    if let Some(path) = &error.path {
+        text.push_str(&format!("\n   at: {path}"));
+    }
+    if let Some(found) = &error.not_recognised {
+        text.push_str(&format!(
+            "\nlooked at {} files in {} folders, {} levels deep:",
+            found.files, found.folders, found.depth
+        ));
+        for format in &found.formats {
+            text.push_str(&format!(
+                "\n  {:<28} looked for {:<44} found {}",
+                format.format, format.looked_for, format.found
+            ));
+        }
+        if let Some((sentence, _)) = &found.closest {
+            text.push_str(&format!("\nclosest: {sentence}"));
+        }
+    }
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("\n hint: {hint}"));
+    }
+    text.push('\n');
+    // A closed standard error is nobody's fault and nothing can be told any more.
+    drop(std::io::stderr().write_all(text.as_bytes()));
+}

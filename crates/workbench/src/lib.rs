@@ -1,4 +1,92 @@
-//! What a user can do, once.
+//! What a user can do, once: open, list, show, search.
+//!
+//! [`Workbench`] holds the library (the store), the opened sources and what is known of their state. Its methods are
+//! the commands; [`with_commands!`] is the one list of them, from which [`dispatch`] and the TypeScript types are
+//! made. The methods block (they read SQLite and files); [`dispatch`] runs them off the async threads.
 
 pub mod api;
+mod changes;
 mod commands;
+mod inspect;
+mod library;
+mod live;
+mod policy;
+mod sources;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use api::ApiError;
+pub use live::app_is_running;
+pub use sources::Ingested;
+use store::Store;
+
+/// How a [`Workbench`] is opened.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The library's database; `None` is the app's own, in the user's data folder.
+    pub db: Option<PathBuf>,
+    /// Whether this process stays: sources are read again at the start, watched, and changes of other processes are
+    /// noticed.
+    pub live: bool,
+    /// The sample that a new library begins with, and that the first screen offers.
+    pub sample: Option<PathBuf>,
+}
+
+/// The library with its opened sources.
+#[derive(Debug)]
+pub struct Workbench {
+    store: Arc<Store>,
+    changes: changes::Changes,
+    live: live::Live,
+    sample: Option<PathBuf>,
+}
+
+macro_rules! declare {
+    ($($doc:literal $name:ident($request:ident) -> $response:ident;)+) => {
+        /// Every command: its name and what it does.
+        pub const COMMANDS: &[(&str, &str)] = &[$((stringify!($name), $doc)),+];
+
+        /// Calls a command by name. Blocks.
+        pub fn call(
+            workbench: &Arc<Workbench>,
+            name: &str,
+            request: serde_json::Value,
+        ) -> Result<serde_json::Value, ApiError> {
+            match name {
+                $(stringify!($name) => {
+                    let request = parse::<api::$request>(name, request)?;
+                    let response: response::$response = workbench.$name(request)?;
+                    serde_json::to_value(response).map_err(|e| ApiError::new("response.malformed", e.to_string()))
+                })+
+                _ => Err(ApiError::new("command.unknown", format!("There is no command \"{name}\""))),
+            }
+        }
+    };
+}
+
+/// The responses by name: those of the edge, and the types of `model` that cross it as they are.
+mod response {
+    pub(crate) use crate::api::*;
+    pub(crate) use model::Transcript;
+}
+
+with_commands!(declare);
+
+/// Calls a command by name from async code.
+pub async fn dispatch(
+    workbench: &Arc<Workbench>,
+    name: &str,
+    request: serde_json::Value,
+) -> Result<serde_json::Value, ApiError> {
+    let (workbench, name) = (Arc::clone(workbench), name.to_owned());
+    tokio::task::spawn_blocking(move || call(&workbench, &name, request))
+        .await
+        .unwrap_or_else(|e| Err(ApiError::new("command.panicked", format!("The command failed inside: {e}"))))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(name: &str, request: serde_json::Value) -> Result<T, ApiError> {
+    serde_json::from_value(request)
+        .map_err(|e| ApiError::new("request.malformed", format!("The request of \"{name}\" is not as it must be: {e}")))
+}

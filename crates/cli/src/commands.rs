@@ -1,0 +1,450 @@
+//! One function a command: asks the workbench, prints what it says.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, ExitCode};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use workbench::api::{
+    ApiError, FigureKind, FigureTheme, ImportReportRequest, ListRuns, Nothing, RunFigureRequest, RunGridRequest,
+    RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef, TurnRef,
+};
+use workbench::{Options, Workbench};
+
+use crate::args::{Args, Command, Figure, Sort};
+use crate::{json, serve, table};
+
+/// Runs the command that the arguments name.
+pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
+    let json = args.json;
+    let open = |live| Workbench::open(Options { db: args.db.clone(), live, ..Options::default() });
+    match args.command {
+        Command::Ingest { paths } => ingest(&*open(false)?, &paths, json),
+        Command::Open { paths } => open_app(&paths, args.db.as_deref(), json),
+        Command::Runs { text, sort, ascending } => runs(&*open(false)?, text, sort, ascending, json),
+        Command::Survival { run } => survival(&*open(false)?, &run, json),
+        Command::Show { run } => show(&*open(false)?, &run, json),
+        Command::Sources => sources(&*open(false)?, json),
+        Command::Report { source } => report(&*open(false)?, &source, json),
+        Command::Close { source } => close(&*open(false)?, &source, json),
+        Command::Figure { kind, run, dark } => figure(&*open(false)?, kind, &run, dark, json),
+        Command::Serve { port, token, ui } => {
+            let workbench = open(true)?;
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()
+                .map_err(|e| ApiError::new("serve.runtime", format!("The server can not be started: {e}")))?;
+            let ended = runtime.block_on(serve::serve(workbench, port, token, ui, json));
+            runtime.shutdown_background();
+            ended.map(|()| ExitCode::SUCCESS)
+        }
+        Command::Rpc { name, request } => rpc(&open(false)?, name.as_deref(), &request),
+    }
+}
+
+/// Writes to standard output. A reader that went away (`| head`) ends the program quietly.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+fn print_json(value: &Value) {
+    print(&format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()));
+}
+
+fn note(text: &str) {
+    drop(writeln!(std::io::stderr(), "{text}"));
+}
+
+fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> Result<ExitCode, ApiError> {
+    let mut sources = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        let mut last = 0;
+        let mut progress = |done: u32, total: u32| {
+            if total >= 20 && done * 20 / total > last {
+                last = done * 20 / total;
+                note(&format!("{}: read {done} of {total}", path.display()));
+            }
+        };
+        match workbench.ingest(path, &mut progress) {
+            Ok(read) => {
+                if !as_json {
+                    print(&format!(
+                        "{}: {}, {} runs, {} episodes, {} turns, {} attempts, {} warnings\n",
+                        read.path,
+                        read.format_name,
+                        read.runs,
+                        read.episodes,
+                        read.turns,
+                        read.attempts,
+                        read.warnings.len()
+                    ));
+                    for warning in read.warnings.iter().take(10) {
+                        note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
+                    }
+                    if read.warnings.len() > 10 {
+                        note(&format!(
+                            "… {} more warnings; `stamina report {}` lists them",
+                            read.warnings.len() - 10,
+                            read.name
+                        ));
+                    }
+                }
+                sources.push(json::ingested(&read));
+            }
+            Err(error) => {
+                crate::report(&error);
+                errors.push(json::error(&path.display().to_string(), &error));
+            }
+        }
+    }
+    let code = if errors.is_empty() { 0 } else { 2 };
+    if as_json {
+        print_json(&json!({ "sources": sources, "errors": errors }));
+    }
+    Ok(ExitCode::from(code))
+}
+
+fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> Result<ExitCode, ApiError> {
+    let mut absolute = Vec::new();
+    for path in paths {
+        absolute.push(path.canonicalize().map_err(|e| {
+            ApiError::new("source.missing", format!("The folder or zip can not be opened: {e}"))
+                .at(path.display().to_string())
+        })?);
+    }
+    let options = Options { db: db.map(Path::to_owned), live: false, ..Options::default() };
+    if workbench::app_is_running(&options) {
+        // The running app notices new sources of its library by itself.
+        let workbench = Workbench::open(options)?;
+        for path in &absolute {
+            workbench.register(path)?;
+        }
+        finish_open("handed to the running app", as_json);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let program = find_app()?;
+    let mut process = Process::new(&program);
+    if let Some(db) = db {
+        process.arg("--db").arg(db);
+    }
+    process.args(&absolute).stdin(std::process::Stdio::null()).spawn().map_err(|e| {
+        ApiError::new("open.failed", format!("The desktop app can not be started: {e}")).at(program.display().to_string())
+    })?;
+    finish_open("started the app", as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn finish_open(what: &str, as_json: bool) {
+    if as_json {
+        print_json(&json!({ "opened": what }));
+    } else {
+        note(what);
+    }
+}
+
+/// The desktop app lies beside this program, or on the `PATH`.
+fn find_app() -> Result<PathBuf, ApiError> {
+    let beside = std::env::current_exe().ok().and_then(|p| p.parent().map(|f| f.join("stamina-lab")));
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    beside
+        .into_iter()
+        .chain(on_path.into_iter().map(|folder| folder.join("stamina-lab")))
+        .find(|program| program.is_file())
+        .ok_or_else(|| {
+            ApiError::new("open.no_app", "The desktop app `stamina-lab` was not found beside this program or on the PATH")
+                .hint("`npm start` in the checkout builds and starts it; `stamina serve` shows the app in a browser")
+        })
+}
+
+fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
+    let mut rows = Vec::new();
+    loop {
+        let page = workbench.list_runs(ListRuns { offset: rows.len() as u32, limit: 500, ..request.clone() })?;
+        let done = page.rows.is_empty();
+        rows.extend(page.rows);
+        if done || rows.len() >= page.total as usize {
+            return Ok(rows);
+        }
+    }
+}
+
+fn runs(workbench: &Workbench, text: String, sort: Sort, ascending: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+    let sort = match sort {
+        Sort::Stamina => RunSort::Stamina,
+        Sort::Model => RunSort::Model,
+        Sort::Harness => RunSort::Harness,
+        Sort::Benchmark => RunSort::Benchmark,
+        Sort::Source => RunSort::Source,
+        Sort::Episodes => RunSort::Episodes,
+        Sort::Turns => RunSort::Turns,
+        Sort::Score => RunSort::Score,
+        Sort::Tokens => RunSort::Tokens,
+        Sort::Cost => RunSort::Cost,
+        Sort::Date => RunSort::Date,
+    };
+    let request = ListRuns { text, sort, ascending, group: RunGrouping::None, ..ListRuns::default() };
+    let rows = all_runs(workbench, &request)?;
+    if as_json {
+        print_json(&Value::Array(rows.iter().map(json::run).collect()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let unknown = || "unknown".to_owned();
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.id.clone(),
+                row.model.clone().unwrap_or_else(unknown),
+                row.harness.clone().unwrap_or_else(unknown),
+                row.episodes.to_string(),
+                row.stamina.mean.map_or_else(unknown, |mean| format!("{mean:.2}")),
+                match (row.stamina.ci_low, row.stamina.ci_high) {
+                    (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
+                    _ => "n/a".to_owned(),
+                },
+                row.stamina.tau.to_string(),
+                format!("{}/{}", row.stamina.events, row.stamina.censored),
+                row.score.map_or_else(unknown, |score| format!("{score:.1}")),
+                row.cost_usd.map_or_else(unknown, |cost| format!("${cost:.2}")),
+            ]
+        })
+        .collect();
+    print(&table::table(
+        &["id", "model", "harness", "episodes", "stamina", "95 % CI", "tau", "events/censored", "score", "cost"],
+        &[false, false, false, true, true, true, true, true, true, true],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds a run by its id, or by a begin or part of it that names it alone.
+fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
+    let mut rows = all_runs(workbench, &ListRuns::default())?;
+    if let Some(exact) = rows.iter().position(|row| row.id == asked) {
+        return Ok(rows.swap_remove(exact));
+    }
+    rows.retain(|row| row.id.contains(asked));
+    if let Some(prefix) = rows.iter().position(|row| row.id.starts_with(asked))
+        && rows.iter().filter(|row| row.id.starts_with(asked)).count() == 1
+    {
+        return Ok(rows.swap_remove(prefix));
+    }
+    match rows.len() {
+        1 => Ok(rows.swap_remove(0)),
+        0 => Err(ApiError::new("run.not_found", format!("There is no run \"{asked}\" in the library"))
+            .hint("`stamina runs` lists the runs with their ids")),
+        _ => {
+            let ids: Vec<&str> = rows.iter().take(5).map(|row| row.id.as_str()).collect();
+            Err(ApiError::new("run.ambiguous", format!("\"{asked}\" names {} runs", rows.len()))
+                .hint(format!("Name one of: {}", ids.join(", "))))
+        }
+    }
+}
+
+fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let row = find_run(workbench, run)?;
+    let rows = workbench.run_survival(RunRef { run: row.id.clone() })?.rows;
+    if as_json {
+        print_json(&Value::Array(rows.iter().map(json::survival).collect()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let band = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |v| format!("{v:.3}"));
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|r| {
+            vec![
+                r.turn.to_string(),
+                r.at_risk.to_string(),
+                r.events.to_string(),
+                r.censored.to_string(),
+                format!("{:.3}", r.survival),
+                band(r.ci_low),
+                band(r.ci_high),
+            ]
+        })
+        .collect();
+    print(&table::table(
+        &["turn", "at risk", "events", "censored", "survival", "ci low", "ci high"],
+        &[true; 7],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let row = find_run(workbench, run)?;
+    let grid = workbench.run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 0 })?;
+    if !as_json {
+        let lines: Vec<Vec<String>> = grid
+            .rows
+            .iter()
+            .map(|e| {
+                vec![
+                    e.episode.clone(),
+                    format!("{}{}", if e.censored { "≥ " } else { "" }, e.stamina),
+                    e.failed_turn.map_or_else(String::new, |t| t.to_string()),
+                    e.end_reason.label().to_owned(),
+                    e.cells.clone(),
+                ]
+            })
+            .collect();
+        print(&table::table(
+            &["episode", "stamina", "first not passed", "end", "turns (p passed, r after retries, f failed, e error, n not reached, c censored)"],
+            &[false, true, true, false, false],
+            &lines,
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut value = json::run(&row);
+    let mut episodes = Vec::new();
+    for episode in &grid.rows {
+        let detail = workbench.get_episode(workbench::api::EpisodeRef { run: row.id.clone(), episode: episode.episode.clone() })?;
+        let mut turns = Vec::new();
+        for turn in &detail.turns {
+            let attempts = if turn.attempts == 0 {
+                Vec::new()
+            } else {
+                workbench
+                    .get_turn(TurnRef { run: row.id.clone(), episode: episode.episode.clone(), turn: turn.number })?
+                    .attempts
+            };
+            turns.push(json::turn(turn, &attempts));
+        }
+        episodes.push(json::episode(episode, turns));
+    }
+    value["episodes"] = Value::Array(episodes);
+    print_json(&value);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, ApiError> {
+    let state = workbench.app_state(Nothing {})?;
+    if as_json {
+        print_json(&json!(state.sources));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<Vec<String>> = state
+        .sources
+        .iter()
+        .map(|s| vec![s.id.to_string(), s.name.clone(), s.format.clone(), s.runs.to_string(), s.warnings.to_string(), s.path.clone()])
+        .collect();
+    print(&table::table(
+        &["number", "name", "format", "runs", "warnings", "path"],
+        &[true, false, false, true, true, false],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
+    let absolute = Path::new(asked).canonicalize().ok();
+    let sources = workbench.app_state(Nothing {})?.sources;
+    let mut found = sources.into_iter().filter(|s| {
+        s.name == asked || s.id.to_string() == asked || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
+    });
+    match (found.next(), found.next()) {
+        (Some(source), None) => Ok(source),
+        (Some(_), Some(_)) => Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
+            .hint("Name it by its number; `stamina sources` lists them")),
+        _ => Err(ApiError::new("source.not_found", format!("There is no source \"{asked}\" in the library"))
+            .hint("`stamina sources` lists them")),
+    }
+}
+
+fn report(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let source = find_source(workbench, source)?;
+    let mut request =
+        ImportReportRequest { source: source.id, treatment: None, code: None, run: None, offset: 0, limit: 1000 };
+    let mut report = workbench.import_report(request.clone())?;
+    while (report.warnings.len() as u64) < report.matching {
+        request.offset = report.warnings.len() as u32;
+        let more = workbench.import_report(request.clone())?.warnings;
+        if more.is_empty() {
+            break;
+        }
+        report.warnings.extend(more);
+    }
+    if as_json {
+        print_json(&json!(report));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{}: {}, {} runs, {} episodes, {} turns and {} not reached, {} attempts, {} files read, {} warnings\n",
+        source.path,
+        source.format,
+        report.runs,
+        report.episodes,
+        report.turns,
+        report.not_reached,
+        report.attempts,
+        report.files_read,
+        report.matching
+    );
+    for warning in &report.warnings {
+        let treatment = match warning.treatment {
+            model::Treatment::Repaired => "repaired",
+            model::Treatment::Skipped => "skipped",
+            model::Treatment::ReadDifferently => "read differently",
+        };
+        text.push_str(&format!("{treatment}: {}: {} [{}]\n", warning.path, warning.message, warning.code));
+    }
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn close(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let source = find_source(workbench, source)?;
+    workbench.close_source(SourceRef { source: source.id })?;
+    if as_json {
+        print_json(&json!({ "closed": source.path }));
+    } else {
+        note(&format!("{} is not in the library any more; the files are untouched", source.path));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn figure(workbench: &Workbench, kind: Figure, run: &str, dark: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+    let row = find_run(workbench, run)?;
+    let turns = workbench.run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 1 })?.turns;
+    let px_per_turn = (600.0 / f64::from(turns.max(1))).clamp(6.0, 60.0);
+    let drawing = workbench.run_figure(RunFigureRequest {
+        run: row.id,
+        kind: match kind {
+            Figure::Survival => FigureKind::Survival,
+            Figure::FirstFailures => FigureKind::FirstFailures,
+        },
+        theme: if dark { FigureTheme::Dark } else { FigureTheme::Light },
+        width: 60.0 + px_per_turn * f64::from(turns) + 40.0,
+        height: match kind {
+            Figure::Survival => 190.0,
+            Figure::FirstFailures => 100.0,
+        },
+        plot_left: 60.0,
+        px_per_turn,
+        turns,
+    })?;
+    if as_json {
+        print_json(&json!(drawing));
+    } else {
+        print(&drawing.svg);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<ExitCode, ApiError> {
+    let Some(name) = name else {
+        let lines: Vec<Vec<String>> =
+            workbench::COMMANDS.iter().map(|(name, doc)| vec![(*name).to_owned(), (*doc).to_owned()]).collect();
+        print(&table::table(&["command", "what it does"], &[false, false], &lines));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let request = serde_json::from_str(request)
+        .map_err(|e| ApiError::new("request.malformed", format!("The request is not JSON: {e}")))?;
+    print_json(&workbench::call(workbench, name, request)?);
+    Ok(ExitCode::SUCCESS)
+}

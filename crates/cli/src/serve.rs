@@ -1,0 +1,153 @@
+//! `stamina serve`: the app in a browser on the same machine.
+//!
+//! Loopback only. Every command asks for the token, and for a `Host` that is the loopback address, so that no page of
+//! another site can reach it by name (DNS rebinding).
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Path as Segment, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use tower_http::services::{ServeDir, ServeFile};
+use tower_http::set_header::SetResponseHeaderLayer;
+use workbench::Workbench;
+use workbench::api::ApiError;
+
+/// What the pages may load: themselves only.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const TOKEN: HeaderName = HeaderName::from_static("x-stamina-token");
+
+#[derive(Clone)]
+struct Host {
+    workbench: Arc<Workbench>,
+    token: Arc<str>,
+    port: u16,
+}
+
+/// Serves until the process is asked to end. Prints the link once the port is open.
+pub(crate) async fn serve(
+    workbench: Arc<Workbench>,
+    port: u16,
+    token: Option<String>,
+    ui: Option<PathBuf>,
+    json: bool,
+) -> Result<(), ApiError> {
+    let ui = find_ui(ui)?;
+    let token = match token {
+        Some(token) => token,
+        None => random_token()?,
+    };
+    let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|e| {
+        ApiError::new("serve.port", format!("Port {port} can not be opened: {e}")).hint("Choose another with --port, or 0 for a free one")
+    })?;
+    let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
+    let host = Host { workbench, token: token.as_str().into(), port };
+    let app = axum::Router::new()
+        .route("/rpc/{name}", post(rpc))
+        .fallback_service(ServeDir::new(&ui).fallback(ServeFile::new(ui.join("index.html"))))
+        .layer(DefaultBodyLimit::max(1 << 20))
+        .layer(from_fn_with_state(host.clone(), check_host))
+        .layer(set(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
+        .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(set(header::REFERRER_POLICY, "no-referrer"))
+        .with_state(host);
+    let link = format!("http://127.0.0.1:{port}/?token={token}");
+    crate::commands::print(&if json {
+        format!("{}\n", serde_json::json!({ "url": link, "port": port, "token": token }))
+    } else {
+        format!("Stamina Lab is at {link}\nPress Ctrl C to stop.\n")
+    });
+    // Requests that wait for changes would hold a graceful shutdown open; nothing is lost by ending at once.
+    tokio::select! {
+        ended = axum::serve(listener, app) => ended.map_err(|e| ApiError::new("serve.failed", e.to_string())),
+        () = stop_signal() => Ok(()),
+    }
+}
+
+/// Ends at Ctrl C and at SIGTERM.
+async fn stop_signal() {
+    let interrupt = tokio::signal::ctrl_c();
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
+        }
+        Err(_) => drop(interrupt.await),
+    }
+}
+
+fn set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}
+
+async fn check_host(State(host): State<Host>, request: Request, next: Next) -> Response {
+    let asked = request.headers().get(header::HOST).and_then(|h| h.to_str().ok()).unwrap_or_default();
+    let allowed = [format!("127.0.0.1:{}", host.port), format!("localhost:{}", host.port)];
+    if allowed.iter().any(|a| a == asked) {
+        next.run(request).await
+    } else {
+        (StatusCode::FORBIDDEN, "Only reachable as 127.0.0.1 or localhost").into_response()
+    }
+}
+
+async fn rpc(State(host): State<Host>, Segment(name): Segment<String>, headers: HeaderMap, body: Body) -> Response {
+    let given = headers.get(TOKEN).map(HeaderValue::as_bytes).unwrap_or_default();
+    if !same(given, host.token.as_bytes()) {
+        let error = ApiError::new("serve.token", "The token is missing or wrong")
+            .hint("Open the link that `stamina serve` printed");
+        return (StatusCode::UNAUTHORIZED, Json(error)).into_response();
+    }
+    let request = match axum::body::to_bytes(body, 1 << 20).await {
+        Ok(bytes) if bytes.is_empty() => Ok(serde_json::json!({})),
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|e| e.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    let answer = match request {
+        Ok(request) => workbench::dispatch(&host.workbench, &name, request).await,
+        Err(error) => Err(ApiError::new("request.malformed", format!("The request is not JSON: {error}"))),
+    };
+    match answer {
+        Ok(value) => Json(value).into_response(),
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, Json(error)).into_response(),
+    }
+}
+
+/// Compares in a time that does not depend on where the two differ.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |d, (x, y)| d | (x ^ y)) == 0
+}
+
+fn random_token() -> Result<String, ApiError> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).map_err(|e| ApiError::new("serve.random", format!("No random numbers: {e}")))?;
+    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// The folder of the built UI: as told, beside the program, or `ui/dist` of the checkout it was built in.
+fn find_ui(told: Option<PathBuf>) -> Result<PathBuf, ApiError> {
+    let is_ui = |folder: &Path| folder.join("index.html").is_file();
+    if let Some(told) = told {
+        return if is_ui(&told) {
+            Ok(told)
+        } else {
+            Err(ApiError::new("serve.no_ui", "There is no index.html in the folder of the UI").at(told.display().to_string()))
+        };
+    }
+    let program = std::env::current_exe().unwrap_or_default();
+    program
+        .ancestors()
+        .skip(1)
+        .flat_map(|folder| [folder.join("ui/dist"), folder.join("share/stamina-lab/ui")])
+        .find(|folder| is_ui(folder))
+        .ok_or_else(|| {
+            ApiError::new("serve.no_ui", "The built web UI was not found beside this program")
+                .hint("Run `npm run build -w ui` in the checkout, or name its folder with --ui")
+        })
+}

@@ -1,0 +1,48 @@
+//! Plain text tables that line up, whatever script the names are in.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Lays out rows in columns. `right` says which columns hold numbers.
+pub(crate) fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = head.iter().map(|h| h.width()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    let mut text = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut out = String::new();
+        for (i, cell) in cells.enumerate() {
+            let gap = " ".repeat(widths[i].saturating_sub(cell.width()));
+            if i > 0 {
+                out.push_str("  ");
+            }
+            if right[i] {
+                out.push_str(&gap);
+                out.push_str(cell);
+            } else {
+                out.push_str(cell);
+                out.push_str(&gap);
+            }
+        }
+        text.push_str(out.trim_end());
+        text.push('\n');
+    };
+    line(&mut head.iter().copied());
+    for row in rows {
+        line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    #[test]
+    fn wide_characters_line_up() {
+        let text = table(&["a", "n"], &[false, true], &[vec!["漢字".into(), "1".into()], vec!["x".into(), "22".into()]]);
+        assert_eq!(text, "a      n\n漢字   1\nx     22\n");
+    }
+}

@@ -1,0 +1,94 @@
+//! What changed, numbered, so that a caller can wait for more.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::api;
+
+/// How many changes are remembered. Who asks for older ones is told that everything may have changed.
+const REMEMBERED: usize = 512;
+
+/// One change: sources whose state or runs changed, and the ids of runs that did.
+#[derive(Debug, Clone, Default)]
+struct Change {
+    sources: BTreeSet<i64>,
+    runs: BTreeSet<String>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    last: u64,
+    recent: VecDeque<Change>,
+}
+
+/// The log of changes of this process, fed by its own doing and by the store's change log.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    log: Mutex<Log>,
+    grew: Condvar,
+}
+
+impl Changes {
+    /// The number of the last change.
+    pub(crate) fn last(&self) -> u64 {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).last
+    }
+
+    /// Adds a change and wakes who waits.
+    pub(crate) fn add(&self, sources: impl IntoIterator<Item = i64>, runs: impl IntoIterator<Item = String>) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.last += 1;
+        log.recent.push_back(Change { sources: sources.into_iter().collect(), runs: runs.into_iter().collect() });
+        if log.recent.len() > REMEMBERED {
+            log.recent.pop_front();
+        }
+        drop(log);
+        self.grew.notify_all();
+    }
+
+    /// Waits until something changed after `since`, at most for `timeout`.
+    pub(crate) fn wait(&self, since: u64, timeout: Duration) -> api::Changes {
+        let until = Instant::now() + timeout;
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        while log.last == since {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            log = self.grew.wait_timeout(log, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        // Numbers from another process's lifetime are greater than ours: then everything may have changed, too.
+        let unseen = usize::try_from(log.last.checked_sub(since).unwrap_or(log.last)).unwrap_or(usize::MAX);
+        let mut all = Change::default();
+        for change in log.recent.iter().rev().take(unseen) {
+            all.sources.extend(&change.sources);
+            all.runs.extend(change.runs.iter().cloned());
+        }
+        api::Changes { change: log.last, sources: all.sources.into_iter().collect(), runs: all.runs.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_ends_with_the_change_that_was_missed() {
+        let changes = Changes::default();
+        changes.add([1], ["a".to_owned()]);
+        changes.add([2], []);
+        let missed = changes.wait(1, Duration::ZERO);
+        assert_eq!((missed.change, missed.sources, missed.runs.len()), (2, vec![2], 0));
+        assert!(changes.wait(2, Duration::ZERO).sources.is_empty());
+    }
+
+    #[test]
+    fn a_waiter_is_woken() {
+        let changes = std::sync::Arc::new(Changes::default());
+        let waiting = std::sync::Arc::clone(&changes);
+        let waiter = std::thread::spawn(move || waiting.wait(0, Duration::from_secs(60)));
+        changes.add([7], []);
+        assert_eq!(waiter.join().expect("waiter").sources, vec![7]);
+    }
+}
