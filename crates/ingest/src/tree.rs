@@ -1,9 +1,27 @@
 //! An opened folder or zip, read the same way and never left.
+//!
+//! Paths are relative to the root, with `/`; `""` is the root. Links, devices, names that are not UTF-8 and whatever a
+//! zip has no business to hold are not entries: they are left out and said in [`Tree::warnings`], each once. A tree is
+//! shared by threads (`&Tree`); reading holds no lock.
 
-use std::io::Read;
+mod error;
+mod folder;
+mod json;
+mod notes;
+mod path;
+mod stamp;
+mod zip;
+
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use model::Warning;
+
+pub use self::error::ReadError;
+pub use self::path::{MAX_DEPTH, file_name, join, parent};
+pub use self::stamp::Stamp;
+pub use self::zip::ZipLimits;
 
 /// What an entry is. Links, devices and whatever else lies there are not entries: they are warned of and left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,54 +41,15 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Size in bytes; 0 for folders.
     pub size: u64,
-    /// Changes when the content changes: mixed from size and modification time (folder), or size and CRC (zip).
+    /// Changes when the content changes: mixed from size and modification time (folder), or size and CRC (zip); 0 for
+    /// folders.
     pub stamp: u64,
 }
 
-/// Why a file could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// Nothing of that name.
-    #[error("There is no such file")]
-    Missing,
-    /// Larger than the reader takes.
-    #[error("The file has {size} bytes; at most {cap} are read")]
-    TooLarge {
-        /// Bytes it has.
-        size: u64,
-        /// Bytes that are taken.
-        cap: u64,
-    },
-    /// The path leaves the tree or is no path.
-    #[error("The path leads out of the source")]
-    Outside,
-    /// The zip entry is damaged.
-    #[error("The zip entry is damaged: {0}")]
-    Damaged(String),
-    /// Not what the reader expects: JSON, text, …
-    #[error("{what}")]
-    Malformed {
-        /// Warning code, such as `json.truncated`.
-        code: &'static str,
-        /// What is wrong and where.
-        what: String,
-    },
-    /// The system says no.
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
-}
-
-impl ReadError {
-    /// The warning code of this error.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Missing => "file.missing",
-            Self::TooLarge { .. } => "file.too_large",
-            Self::Outside => "path.outside",
-            Self::Damaged(_) => "zip.damaged",
-            Self::Malformed { code, .. } => code,
-            Self::Io(_) => "file.unreadable",
-        }
+impl Entry {
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind == EntryKind::Folder
     }
 }
 
@@ -78,70 +57,140 @@ impl ReadError {
 #[derive(Debug)]
 pub struct Tree {
     root: PathBuf,
+    inner: Inner,
+    notes: notes::Notes,
+}
+
+#[derive(Debug)]
+enum Inner {
+    Folder(folder::Folder),
+    Zip(zip::Zip),
+}
+
+/// What [`Inner::open`] gives: a zip entry can only be read on, a file can be read anywhere.
+enum Opened {
+    File(File),
+    Stream(Box<dyn Read + Send>),
 }
 
 impl Tree {
-    /// Opens a folder or a zip.
+    /// Opens a folder or a zip. The path itself may be a link: whoever opens it chose it.
+    ///
+    /// Errors: [`ReadError::Missing`], `source.not_zip` for a file that is no zip, or what the system says.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        Ok(Self { root: path.canonicalize()? })
+        Self::open_with(path, ZipLimits::default())
+    }
+
+    /// Opens with other limits for zips.
+    pub fn open_with(path: &Path, limits: ZipLimits) -> Result<Self, ReadError> {
+        let root = path.canonicalize()?;
+        let notes = notes::Notes::default();
+        let kind = root.metadata()?.file_type();
+        let inner = if kind.is_dir() {
+            Inner::Folder(folder::Folder::open(&root)?)
+        } else if kind.is_file() {
+            Inner::Zip(zip::Zip::open(File::open(&root)?, limits, &notes)?)
+        } else {
+            return Err(error::not_a_file());
+        };
+        Ok(Self { root, inner, notes })
+    }
+
+    /// Where it lies: absolute, links resolved.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The name of the folder or zip.
+    pub fn name(&self) -> String {
+        self.root.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
     /// Whether it is a zip.
     pub fn is_zip(&self) -> bool {
-        false
+        matches!(self.inner, Inner::Zip(_))
     }
 
-    /// What was wrong with the tree itself so far: links, odd names, bombs.
+    /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet
+    /// is not known yet.
     pub fn warnings(&self) -> Vec<Warning> {
-        Vec::new()
+        self.notes.all()
     }
 
     /// The entries of a folder, by name. A folder that is not there has none.
     pub fn list(&self, folder: &str) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        let Ok(read) = std::fs::read_dir(self.root.join(folder)) else { return entries };
-        for entry in read.flatten() {
-            let Ok(meta) = std::fs::symlink_metadata(entry.path()) else { continue };
-            let kind = if meta.is_dir() {
-                EntryKind::Folder
-            } else if meta.is_file() {
-                EntryKind::File
-            } else {
-                continue;
-            };
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            entries.push(Entry { name, kind, size: meta.len(), stamp: meta.len() });
+        let Ok(folder) = path::clean(folder) else { return Vec::new() };
+        match &self.inner {
+            Inner::Folder(inner) => inner.list(&folder, &self.notes),
+            Inner::Zip(inner) => inner.list(&folder),
         }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        entries
     }
 
     /// The entry at a path, if it is there.
     pub fn entry(&self, path: &str) -> Option<Entry> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        self.list(folder).into_iter().find(|e| e.name == name)
+        let path = path::clean(path).ok()?;
+        match &self.inner {
+            Inner::Folder(inner) => inner.entry(&path),
+            Inner::Zip(inner) => inner.entry(&path),
+        }
     }
 
-    /// Opens a file for reading from its begin. Reading more than the entry's stated size is an error.
+    fn open_entry(&self, path: &str) -> Result<(Opened, u64), ReadError> {
+        let path = path::clean(path)?;
+        match &self.inner {
+            Inner::Folder(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
+            Inner::Zip(inner) => inner.open_file(&path).map(|(file, size)| (Opened::Stream(file), size)),
+        }
+    }
+
+    fn open_sized(&self, path: &str) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
+        Ok(match self.open_entry(path)? {
+            (Opened::File(file), size) => (Box::new(file), size),
+            (Opened::Stream(stream), size) => (stream, size),
+        })
+    }
+
+    /// Opens a file for reading from its begin. A zip entry of another size or CRC than its zip states gives an error
+    /// at its end; `ReadError::from` makes [`ReadError::Damaged`] of it. A file in a folder may grow while it is read.
     pub fn open_file(&self, path: &str) -> Result<Box<dyn Read + Send>, ReadError> {
-        Ok(Box::new(std::fs::File::open(self.root.join(path))?))
+        Ok(self.open_sized(path)?.0)
     }
 
     /// The bytes of a file of at most `cap` bytes.
     pub fn read(&self, path: &str, cap: u64) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::new();
-        self.open_file(path)?.take(cap + 1).read_to_end(&mut bytes)?;
+        let (file, size) = self.open_sized(path)?;
+        if size > cap {
+            return Err(ReadError::TooLarge { size, cap });
+        }
+        // A stated size is no reason to take memory: what really comes decides.
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(1 << 20)).unwrap_or(0));
+        file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > cap {
             return Err(ReadError::TooLarge { size: bytes.len() as u64, cap });
         }
         Ok(bytes)
     }
 
-    /// A piece of a file: at most `limit` bytes from `offset`, and the file's size.
+    /// A piece of a file: at most `limit` bytes from `offset`, and the file's size. In a zip the bytes before `offset`
+    /// are unpacked and thrown away.
     pub fn read_range(&self, path: &str, offset: u64, limit: u64) -> Result<(Vec<u8>, u64), ReadError> {
-        let all = self.read(path, u64::MAX - 1)?;
-        let total = all.len() as u64;
-        Ok((all.into_iter().skip(offset as usize).take(limit as usize).collect(), total))
+        use std::io::{Seek, SeekFrom};
+        let (opened, total) = self.open_entry(path)?;
+        let mut bytes = Vec::new();
+        if offset >= total {
+            return Ok((bytes, total));
+        }
+        match opened {
+            Opened::File(mut file) => {
+                file.seek(SeekFrom::Start(offset))?;
+                file.take(limit).read_to_end(&mut bytes)?;
+            }
+            Opened::Stream(mut stream) => {
+                io::copy(&mut stream.by_ref().take(offset), &mut io::sink())?;
+                stream.take(limit).read_to_end(&mut bytes)?;
+            }
+        }
+        Ok((bytes, total))
     }
 
     /// The text of a file of at most `cap` bytes; what is not UTF-8 is replaced by U+FFFD, and said.
@@ -153,11 +202,16 @@ impl Tree {
         }
     }
 
-    /// Parses a JSON file of at most `cap` bytes as it streams in, so that only `T` is held in memory.
-    /// A byte order mark is skipped. Errors say line and column, and tell truncated from wrong.
+    /// Parses a JSON file of at most `cap` bytes as it streams in, so that only `T` is held in memory (files up to
+    /// 4 MiB are taken whole, which is faster). A byte order mark is skipped.
+    ///
+    /// Errors say line and column: `file.empty`, `file.not_utf8`, `json.truncated` (it breaks off), `json.malformed`
+    /// (it is no JSON), `json.wrong_type` (it is JSON of another form), `file.too_large`, `zip.damaged`.
     pub fn read_json<T: serde::de::DeserializeOwned>(&self, path: &str, cap: u64) -> Result<T, ReadError> {
-        let bytes = self.read(path, cap)?;
-        serde_json::from_slice(&bytes)
-            .map_err(|e| ReadError::Malformed { code: "json.malformed", what: e.to_string() })
+        let (file, size) = self.open_sized(path)?;
+        json::read(file, size, cap)
     }
 }
+
+#[cfg(test)]
+mod tests;

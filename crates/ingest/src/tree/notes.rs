@@ -1,0 +1,43 @@
+//! What is wrong with the tree itself, each thing said once.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use model::Warning;
+
+/// Most warnings that are kept. A hostile folder has as many as it likes.
+const MAX_NOTES: usize = 5_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Notes(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// A set, because folders are listed more than once, and sorted, because several threads list.
+    warnings: BTreeSet<Warning>,
+    full: bool,
+}
+
+impl Notes {
+    pub(super) fn skipped(&self, path: &str, code: &str, message: &str) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.warnings.len() < MAX_NOTES {
+            kept.warnings.insert(Warning::skipped(path, code, format!("{message}.")));
+        } else {
+            kept.full = true;
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<Warning> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = kept.warnings.iter().cloned().collect();
+        if kept.full {
+            all.push(Warning::skipped(
+                "",
+                "warnings.too_many",
+                format!("More than {MAX_NOTES} names were left out. Only the first ones are listed."),
+            ));
+        }
+        all
+    }
+}
