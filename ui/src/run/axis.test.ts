@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { type Axis, centre, columnWidth, labelledTurns, leftEdge, span, turnAt } from "./axis";
+
+describe("turn axis", () => {
+  it("keeps columns whole and between 6 and 60 px", () => {
+    expect(columnWidth(540, 15)).toBe(36);
+    expect(columnWidth(545, 15)).toBe(36);
+    expect(columnWidth(540, 3)).toBe(60);
+    expect(columnWidth(540, 100)).toBe(6);
+    expect(columnWidth(-20, 100)).toBe(6);
+    expect(columnWidth(540, 0)).toBe(60);
+  });
+
+  it("finds for every pixel of a column its turn, and none outside", () => {
+    const axis: Axis = { turns: 15, px: 36, left: 224 };
+    for (let turn = 1; turn <= axis.turns; turn += 1) {
+      for (let x = leftEdge(axis, turn); x < leftEdge(axis, turn + 1); x += 1) expect(turnAt(axis, x)).toBe(turn);
+      expect(turnAt(axis, centre(axis, turn))).toBe(turn);
+    }
+    expect(turnAt(axis, 223.9)).toBeNull();
+    expect(turnAt(axis, 224 + span(axis))).toBeNull();
+  });
+
+  it("names turns without letting two names touch", () => {
+    expect(labelledTurns(15, 36)).toHaveLength(15);
+    expect(labelledTurns(100, 6)).toEqual([1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100]);
+    for (const turns of [1, 2, 7, 33, 99, 101, 1000]) {
+      for (const px of [6, 9, 14, 36, 60]) {
+        const labels = labelledTurns(turns, px);
+        expect(labels[0]).toBe(1);
+        expect(labels.at(-1)).toBe(turns);
+        const gaps = labels.slice(1).map((t, i) => (t - (labels[i] ?? 0)) * px);
+        expect(gaps.every((gap) => gap >= 24 || labels.length === 2)).toBe(true);
+      }
+    }
+  });
+});

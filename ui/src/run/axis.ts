@@ -1,0 +1,66 @@
+/**
+ * The one turn axis of the run page. Turn `t` is the column from `leftEdge(t)` to `leftEdge(t + 1)`; whatever belongs
+ * to the turn stands at the column's centre. Curve, at-risk row, histogram, header and grid all use these functions
+ * (and `crates/figures` the same rule), so that they meet to the pixel.
+ */
+
+/** Narrowest and widest column in px (UI.md §5). */
+export const COLUMN_MIN = 6;
+export const COLUMN_MAX = 60;
+/** From this width on, cells carry glyphs and failing counts. */
+export const COLUMN_WITH_TEXT = 16;
+
+export interface Axis {
+  /** Number of turn columns. */
+  readonly turns: number;
+  /** Width of a column in px, a whole number so that every edge is sharp. */
+  readonly px: number;
+  /** Left edge of turn 1's column in px. */
+  readonly left: number;
+}
+
+/** The column's width for `free` px; whole px, within the limits even if the columns then do not fit. */
+export function columnWidth(free: number, turns: number): number {
+  if (turns <= 0 || !Number.isFinite(free)) return COLUMN_MAX;
+  return Math.min(COLUMN_MAX, Math.max(COLUMN_MIN, Math.floor(free / turns)));
+}
+
+export function leftEdge(axis: Axis, turn: number): number {
+  return axis.left + (turn - 1) * axis.px;
+}
+
+export function centre(axis: Axis, turn: number): number {
+  return axis.left + (turn - 0.5) * axis.px;
+}
+
+/** Width of all columns together. */
+export function span(axis: Axis): number {
+  return axis.turns * axis.px;
+}
+
+/** The turn whose column holds `x`, or null outside of the columns. */
+export function turnAt(axis: Axis, x: number): number | null {
+  const turn = Math.floor((x - axis.left) / axis.px) + 1;
+  return turn >= 1 && turn <= axis.turns ? turn : null;
+}
+
+/** Distances between labels, in turns. */
+const STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000];
+
+/**
+ * The turns that carry a number: every one if `room` px fit in a column, else turn 1 and the multiples of a round step.
+ * The last turn is always named; a multiple too close to it gives way.
+ */
+export function labelledTurns(turns: number, px: number, room = 24): number[] {
+  if (turns <= 0) return [];
+  const step = STEPS.find((s) => s * px >= room) ?? turns;
+  if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);
+  const labels = [1];
+  for (let t = step; t <= turns; t += step) if ((t - 1) * px >= room) labels.push(t);
+  const last = labels[labels.length - 1] ?? 1;
+  if (last !== turns) {
+    if ((turns - last) * px < room && labels.length > 1) labels.pop();
+    labels.push(turns);
+  }
+  return labels;
+}

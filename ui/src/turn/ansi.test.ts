@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { PLAIN, parseLine, withoutAnsi } from "./ansi";
+
+const ESC = "\u001b";
+
+describe("ansi", () => {
+  it("turns colours into pieces", () => {
+    expect(parseLine(`a${ESC}[31mred${ESC}[1m bold${ESC}[0m end`).pieces).toEqual([
+      { text: "a" }, { text: "red", hue: "red" }, { text: " bold", hue: "red", bold: true }, { text: " end" },
+    ]);
+    expect(parseLine(`${ESC}[1;32mok${ESC}[m.`).pieces).toEqual([{ text: "ok", hue: "green", bold: true }, { text: "." }]);
+    expect(parseLine(`${ESC}[38;5;196mx${ESC}[38;2;10;200;20my${ESC}[39mz`).pieces.map((p) => p.hue)).toEqual(["red", "green", undefined]);
+    expect(parseLine(`${ESC}[38;5;244mgrey`).pieces[0]?.hue).toBeUndefined();
+  });
+
+  it("keeps the style over lines", () => {
+    const { end } = parseLine(`${ESC}[33mwarn`);
+    expect(parseLine("still", end).pieces).toEqual([{ text: "still", hue: "yellow" }]);
+    expect(parseLine(`${ESC}[0m`, end).end).toEqual(PLAIN);
+  });
+
+  it("drops what is not a colour, in either spelling", () => {
+    expect(withoutAnsi(`${ESC}[2K${ESC}[1Gdone ${ESC}]0;title\u0007now`)).toBe("done now");
+    expect(withoutAnsi("\\x1b[31mred\\x1b[0m")).toBe("red");
+    expect(parseLine("\\x1b[31mred").pieces).toEqual([{ text: "red", hue: "red" }]);
+  });
+
+  it("leaves text that only looks like a code, and never loses text", () => {
+    expect(withoutAnsi("array[31m] and [0m")).toBe("array[31m] and [0m");
+    expect(parseLine(`${ESC}[31`).pieces.map((p) => p.text).join("")).toBe(`${ESC}[31`);
+    expect(parseLine("").pieces).toEqual([]);
+  });
+
+  it("is linear on hostile input", () => {
+    const long = `${ESC}]`.repeat(20_000);
+    const started = performance.now();
+    parseLine(long);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
