@@ -18,7 +18,7 @@ pub use end_reason::{CensoringPolicy, EndReason, Ending};
 pub use episode::{
     Artifact, ArtifactKind, Attempt, Episode, Extra, Request, TestOutcome, TestResult, Timing, Tokens, Turn,
 };
-pub use run::{Baseline, Benchmark, Reported, Run};
+pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{TurnState, Verdict};
 pub use warning::{Treatment, Warning};

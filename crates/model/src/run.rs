@@ -47,8 +47,21 @@ impl Baseline {
 pub struct Reported {
     /// The name under which the source reports it, such as `harbor.mean_reward`, and its value.
     pub figures: Vec<(String, f64)>,
-    /// Episodes (tasks) that the source counts but does not describe: name, planned turns, passed turns.
-    pub totals_only: Vec<(String, Option<u32>, Option<f64>)>,
+    /// Tasks that the source counts but does not describe.
+    pub totals_only: Vec<TaskTotals>,
+}
+
+/// A task that the source counts and does not describe.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct TaskTotals {
+    /// The task.
+    pub scenario: String,
+    /// Turns that it declares.
+    pub turns: Option<u32>,
+    /// Turns passed; `None` = the source left it blank (nothing was run, or nothing is known).
+    pub passed_turns: Option<f64>,
+    /// Mean share of test cases passed, 0 to 1, where the source gives it.
+    pub case_ratio: Option<f64>,
 }
 
 /// What is known of a run before any episode is read.
