@@ -1,0 +1,69 @@
+// What the UI needs from whatever runs it. Only this folder knows whether that is the desktop app or a browser;
+// everything else calls `host.call(name, request)` and is the same in both.
+import type { ApiError } from "./bindings/ApiError";
+import type { Commands } from "./bindings/Commands";
+
+export type CommandName = keyof Commands;
+export type RequestOf<K extends CommandName> = Commands[K]["request"];
+export type ResponseOf<K extends CommandName> = Commands[K]["response"];
+
+/** A failed command. `code` decides, `message` is for people. */
+export class CallError extends Error {
+  readonly code: string;
+  readonly hint: string | null;
+  readonly path: string | null;
+  readonly detail: ApiError;
+  constructor(detail: ApiError) {
+    super(detail.message);
+    this.name = "CallError";
+    this.detail = detail;
+    this.code = detail.code;
+    this.hint = detail.hint;
+    this.path = detail.path;
+  }
+}
+
+/** What happens to files that are dragged over the window. */
+export type DropEvent =
+  | { kind: "over"; paths: readonly string[] | null }
+  | { kind: "leave" }
+  | { kind: "drop"; paths: readonly string[] }
+  /** The platform gives no paths (a browser). */
+  | { kind: "refused" };
+
+/** One menu of the native menu bar; ids are commands of `shell/commands.ts`. */
+export interface MenuSpec {
+  readonly title: string;
+  readonly items: readonly ({ readonly id: string; readonly label: string; readonly keys: string | null } | "separator")[];
+}
+
+export interface Host {
+  readonly kind: "desktop" | "browser";
+  readonly mac: boolean;
+  /** Runs a command of the workbench. Throws [`CallError`]. */
+  call<K extends CommandName>(name: K, request: RequestOf<K>, signal?: AbortSignal): Promise<ResponseOf<K>>;
+  /** Asks for a folder with a native dialog; `undefined` = this host has none, `null` = cancelled. */
+  pickFolder(): Promise<string | null | undefined>;
+  /** Asks for a zip with a native dialog; see `pickFolder`. */
+  pickZip(): Promise<string | null | undefined>;
+  /** Tells of files dragged over the window. Returns how to stop listening. */
+  onDrop(tell: (event: DropEvent) => void): () => void;
+  /** Tells of paths and `stamina://` links that the system hands over (`stamina open`, a second start). */
+  onOpened(tell: (what: string) => void): () => void;
+  /** Builds the native menu bar, where there is one. */
+  setMenu(menus: readonly MenuSpec[], run: (id: string) => void): Promise<void>;
+  /** Copies text to the clipboard. */
+  copy(text: string): Promise<void>;
+}
+
+export function isApiError(value: unknown): value is ApiError {
+  return typeof value === "object" && value !== null && "code" in value && "message" in value;
+}
+
+/** Whatever was thrown, as the one error type of the UI. */
+export function asCallError(thrown: unknown): CallError {
+  if (thrown instanceof CallError) return thrown;
+  if (isApiError(thrown)) return new CallError(thrown);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CallError({ code: "host.failed", message, hint: null, path: null, not_recognised: null });
+}

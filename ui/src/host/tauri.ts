@@ -1,0 +1,83 @@
+// The desktop app: one Tauri command, `rpc`, carries every command of the workbench. Dragged folders arrive with their
+// paths through the webview's own event, not through DOM events.
+import { invoke } from "@tauri-apps/api/core";
+import { listen } from "@tauri-apps/api/event";
+import { Menu, MenuItem, PredefinedMenuItem, Submenu } from "@tauri-apps/api/menu";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
+import { open } from "@tauri-apps/plugin-dialog";
+import { asCallError, type Host } from "./host";
+
+/** Listening begins later than it is asked for; stopping must work in between. */
+function stoppable(begin: Promise<() => void>): () => void {
+  let stopped = false;
+  let stop: (() => void) | undefined;
+  void begin.then((unlisten) => {
+    if (stopped) unlisten();
+    else stop = unlisten;
+  });
+  return () => {
+    stopped = true;
+    stop?.();
+  };
+}
+
+export function tauriHost(): Host {
+  return {
+    kind: "desktop",
+    mac: navigator.platform.startsWith("Mac"),
+    async call(name, request) {
+      try {
+        return await invoke("rpc", { name, payload: request });
+      } catch (thrown) {
+        throw asCallError(thrown);
+      }
+    },
+    async pickFolder() {
+      return open({ directory: true, title: "Open a results folder" });
+    },
+    async pickZip() {
+      return open({ title: "Open zipped results", filters: [{ name: "Zip", extensions: ["zip"] }] });
+    },
+    onDrop(tell) {
+      return stoppable(
+        getCurrentWebview().onDragDropEvent(({ payload }) => {
+          if (payload.type === "enter") tell({ kind: "over", paths: payload.paths });
+          else if (payload.type === "leave") tell({ kind: "leave" });
+          else if (payload.type === "drop") tell({ kind: "drop", paths: payload.paths });
+        }),
+      );
+    },
+    onOpened(tell) {
+      return stoppable(
+        listen<string>("opened", ({ payload }) => {
+          tell(payload);
+        }),
+      );
+    },
+    async setMenu(menus, run) {
+      const submenus = await Promise.all(
+        menus.map(async ({ title, items }) =>
+          Submenu.new({
+            text: title,
+            items: await Promise.all(
+              items.map((item) =>
+                item === "separator"
+                  ? PredefinedMenuItem.new({ item: "Separator" })
+                  : MenuItem.new({
+                      id: item.id,
+                      text: item.label,
+                      ...(item.keys === null ? {} : { accelerator: item.keys }),
+                      action: () => {
+                        run(item.id);
+                      },
+                    }),
+              ),
+            ),
+          }),
+        ),
+      );
+      await (await Menu.new({ items: submenus })).setAsAppMenu();
+    },
+    copy: (text) => navigator.clipboard.writeText(text),
+  };
+}

@@ -1,0 +1,144 @@
+// Numbers and times as people read them here: thin units (`2.31 M`, `4 m 02 s`), ISO dates, and "unknown" as a word.
+// A thin no-break space stands between number and unit.
+import type { EndReason } from "../host/bindings/EndReason";
+import type { Stamina } from "../host/bindings/Stamina";
+import type { Tokens } from "../host/bindings/Tokens";
+
+export const UNKNOWN = "unknown";
+const THIN = "\u202f";
+
+/** `2,808` */
+export function count(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
+}
+
+/** `1 run`, `13 runs` */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** Three significant digits with a unit: `941`, `21.8 k`, `2.31 M`. */
+export function thin(value: number): string {
+  const size = Math.abs(value);
+  const units: readonly [number, string][] = [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ];
+  for (const [unit, letter] of units) {
+    // 999,950 would round to "1000 k".
+    if (size >= unit * 0.9995) {
+      const part = value / unit;
+      const digits = Math.abs(part) >= 99.95 ? 0 : Math.abs(part) >= 9.995 ? 1 : 2;
+      return `${part.toFixed(digits)}${THIN}${letter}`;
+    }
+  }
+  return Number.isInteger(value) ? String(value) : value.toFixed(1);
+}
+
+/** `812 B`, `14.2 kB`: decimal units. */
+export function bytes(value: number): string {
+  return value < 1000 ? `${String(value)}${THIN}B` : `${thin(value)}B`;
+}
+
+/** `4 m 02 s`, `1 h 05 m`, `0.4 s` */
+export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)}${THIN}s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${String(whole)}${THIN}s`;
+  const pad = (n: number): string => String(n).padStart(2, "0");
+  if (whole < 3600) return `${String(Math.floor(whole / 60))}${THIN}m ${pad(whole % 60)}${THIN}s`;
+  const minutes = Math.round(seconds / 60);
+  return `${String(Math.floor(minutes / 60))}${THIN}h ${pad(minutes % 60)}${THIN}m`;
+}
+
+/** `$0.00`, `$0.003`, `$1,204.50` */
+export function dollars(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.0995) return `$${value.toPrecision(1).includes("e") ? value.toExponential(0) : value.toPrecision(value < 0.01 ? 1 : 2)}`;
+  return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
+}
+
+/** `2026-06-17` of an RFC 3339 time. */
+export function date(rfc3339: string): string {
+  return /^\d{4}-\d\d-\d\d/.exec(rfc3339)?.[0] ?? rfc3339;
+}
+
+/** `2026-06-17 14:03:09` in UTC. */
+export function dateTime(rfc3339: string): string {
+  const time = new Date(rfc3339);
+  return Number.isNaN(time.getTime()) ? rfc3339 : time.toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** How long ago: `2 d`, `3 w`; `now` under a minute. */
+export function ago(rfc3339: string, now: number): string {
+  const minutes = (now - new Date(rfc3339).getTime()) / 60_000;
+  if (!Number.isFinite(minutes)) return UNKNOWN;
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${String(Math.floor(minutes))}${THIN}min`;
+  if (minutes < 60 * 24) return `${String(Math.floor(minutes / 60))}${THIN}h`;
+  const days = Math.floor(minutes / 60 / 24);
+  return days < 14 ? `${String(days)}${THIN}d` : days < 365 ? `${String(Math.floor(days / 7))}${THIN}w` : `${String(Math.floor(days / 365))}${THIN}y`;
+}
+
+/** Stamina, scores: `4.32`, `59.7`; `unknown` without a value. */
+export function fixed(value: number | null, digits: number): string {
+  return value === null ? UNKNOWN : value.toFixed(digits);
+}
+
+/** `5–15`, `20`, `unknown` */
+export function range(ends: readonly [number, number] | null): string {
+  if (ends === null) return UNKNOWN;
+  return ends[0] === ends[1] ? String(ends[0]) : `${String(ends[0])}–${String(ends[1])}`;
+}
+
+/** `2.85–5.79`, or `n/a` where nothing varies. */
+export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 2): string {
+  const { ci_low, ci_high } = stamina;
+  return ci_low === null || ci_high === null ? "n/a" : `${ci_low.toFixed(digits)}–${ci_high.toFixed(digits)}`;
+}
+
+/** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
+export function staminaInWords(s: Stamina): string {
+  if (s.mean === null) return "mean stamina unknown, no episodes";
+  const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}`;
+  return `mean stamina ${s.mean.toFixed(2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
+}
+
+/** All tokens of a run; `null` where neither part is known. */
+export function tokensTotal(tokens: Tokens): number | null {
+  return tokens.input === null && tokens.output === null ? null : (tokens.input ?? 0) + (tokens.output ?? 0);
+}
+
+/** What a person reads for an end reason; the words of `crates/model`. */
+export const endReasonLabels: Readonly<Record<EndReason, string>> = {
+  passed_all: "passed all",
+  tests_failed: "tests failed",
+  build_failed: "build failed",
+  server_failed: "server failed",
+  agent_timeout: "agent timeout",
+  agent_error: "agent error",
+  context_overflow: "context overflow",
+  tool_call_format: "tool-call format",
+  loop_detected: "loop detected",
+  killed_itself: "killed itself",
+  gave_up: "gave up",
+  no_change: "no change",
+  verifier_timeout: "verifier timeout",
+  verifier_error: "verifier error",
+  no_verdict: "no verdict",
+  endpoint: "endpoint",
+  budget: "budget",
+  environment: "environment",
+  cancelled: "cancelled",
+  unfinished: "unfinished",
+};
+
+/** The look of an end reason: which status colour and glyph it takes. */
+export type EndLook = "passed" | "failed" | "error" | "censored";
+
+export function endLook(reason: EndReason, censored: boolean): EndLook {
+  if (reason === "passed_all") return "passed";
+  if (censored) return "censored";
+  return reason === "tests_failed" ? "failed" : "error";
+}

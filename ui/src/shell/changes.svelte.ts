@@ -1,0 +1,67 @@
+// Live refresh: one loop waits for the workbench to say that something changed; pages that read through `resource`
+// then read again, in place.
+import { asCallError, call, type CallError } from "../host";
+import type { AppState } from "../host/bindings/AppState";
+import type { Changes } from "../host/bindings/Changes";
+
+let app = $state.raw<AppState | undefined>();
+let changes = $state.raw<Changes | undefined>();
+let revision = $state(0);
+let lost = $state.raw<CallError | undefined>();
+
+/** The state of the app and what changed last. */
+export const live = {
+  /** `undefined` until the first answer. */
+  get app(): AppState | undefined {
+    return app;
+  },
+  /** Goes up by one with every change. */
+  get revision(): number {
+    return revision;
+  },
+  /** What the last change was about. */
+  get changes(): Changes | undefined {
+    return changes;
+  },
+  /** Why the workbench can not be reached, while it can not. */
+  get lost(): CallError | undefined {
+    return lost;
+  },
+};
+
+/** Reads the state of the app now; for after an action of ones own. */
+export async function refreshApp(): Promise<void> {
+  app = await call("app_state", {});
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Runs until the window closes. */
+export async function follow(): Promise<never> {
+  let since: number | undefined;
+  let waited = 250;
+  for (;;) {
+    try {
+      if (since === undefined) {
+        await refreshApp();
+        since = app?.change ?? 0;
+        if (lost) revision += 1;
+      } else {
+        const answer: Changes = await call("wait_for_changes", { since, timeout_ms: 20_000 });
+        if (answer.change !== since) {
+          since = answer.change;
+          await refreshApp();
+          changes = answer;
+          revision += 1;
+        }
+      }
+      lost = undefined;
+      waited = 250;
+    } catch (thrown) {
+      lost = asCallError(thrown);
+      since = undefined;
+      await pause(waited);
+      waited = Math.min(waited * 2, 4000);
+    }
+  }
+}

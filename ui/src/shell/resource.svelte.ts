@@ -1,0 +1,112 @@
+// Reading for pages. `resource("get_run", () => ({ run }))` reads when its request changes and again when something
+// in the library changes; until the new answer is there, the old one stays.
+import { untrack } from "svelte";
+import { asCallError, call, type CallError, type CommandName, type RequestOf, type ResponseOf } from "../host";
+import type { Changes } from "../host/bindings/Changes";
+import { live } from "./changes.svelte";
+
+/** Old content is dimmed only when the answer takes longer than this. */
+const SLOW_MS = 150;
+
+export interface ResourceOptions {
+  /** Which changes matter; all, if not said. */
+  concerns?: (changes: Changes) => boolean;
+  /** While this stays the same, the old answer stays in view; when it changes, it goes (another run, for instance). */
+  identity?: () => string;
+  /** Do not read again when the library changes. */
+  still?: boolean;
+}
+
+export interface Resource<T> {
+  readonly data: T | undefined;
+  readonly error: CallError | undefined;
+  readonly loading: boolean;
+  /** The old answer is shown and the new one is late: dim it. */
+  readonly stale: boolean;
+  reload(): void;
+}
+
+/** Must be called while a component is set up. `request` may return `undefined`: nothing to read yet. */
+export function resource<K extends CommandName>(
+  name: K,
+  request: () => RequestOf<K> | undefined,
+  options: ResourceOptions = {},
+): Resource<ResponseOf<K>> {
+  let data = $state.raw<ResponseOf<K> | undefined>();
+  let error = $state.raw<CallError | undefined>();
+  let loading = $state(false);
+  let stale = $state(false);
+  let again = $state(0);
+  let seen: { asked: string; identity: string; revision: number; again: number } | undefined;
+  let latest = 0;
+
+  async function read(what: RequestOf<K>): Promise<void> {
+    latest += 1;
+    const mine = latest;
+    loading = true;
+    const timer = setTimeout(() => {
+      if (mine === latest) stale = true;
+    }, SLOW_MS);
+    try {
+      const answer = await call(name, what);
+      if (mine !== latest) return;
+      data = answer;
+      error = undefined;
+    } catch (thrown) {
+      if (mine !== latest) return;
+      error = asCallError(thrown);
+    } finally {
+      clearTimeout(timer);
+      if (mine === latest) {
+        loading = false;
+        stale = false;
+      }
+    }
+  }
+
+  $effect(() => {
+    const what = request();
+    const revision = live.revision;
+    const identity = options.identity?.() ?? "";
+    const asked = what === undefined ? "" : JSON.stringify(what);
+    const now = { asked, identity, revision, again };
+    untrack(() => {
+      const before = seen;
+      seen = now;
+      if (before?.identity !== identity && before !== undefined) {
+        data = undefined;
+        error = undefined;
+      }
+      if (what === undefined) {
+        latest += 1;
+        loading = false;
+        return;
+      }
+      const asksOther = before?.asked !== asked || before.identity !== identity || before.again !== again;
+      const concerned =
+        before !== undefined &&
+        before.revision !== revision &&
+        options.still !== true &&
+        (options.concerns === undefined || live.changes === undefined || options.concerns(live.changes));
+      if (asksOther || concerned) void read(what);
+    });
+  });
+
+  return {
+    get data() {
+      return data;
+    },
+    get error() {
+      return error;
+    },
+    get loading() {
+      return loading;
+    },
+    get stale() {
+      return stale && data !== undefined;
+    },
+    reload() {
+      again += 1;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// Where the reader is. The address bar is the truth; `router.route` follows it, so back, forward, reload and pasted
+// links all take the same way.
+import { hrefOf, parseRoute, type Route } from "./routes";
+
+export * from "./routes";
+
+const start: Route = { page: "library", query: {} };
+const now = (): Route => parseRoute(location.hash) ?? start;
+
+let route = $state.raw<Route>(now());
+/** The page under a dialog that has its own address (report, policy). */
+let under = $state.raw<Route>(isDialog(now()) ? start : now());
+let position = $state(historyPosition());
+let last = $state(historyPosition());
+
+function isDialog(of: Route): boolean {
+  return of.page === "report" || of.page === "policy";
+}
+
+function historyPosition(): number {
+  const state = history.state as unknown;
+  return typeof state === "object" && state !== null && "at" in state && typeof state.at === "number" ? state.at : 0;
+}
+
+function follow(): void {
+  route = now();
+  if (!isDialog(route)) under = route;
+}
+
+addEventListener("popstate", () => {
+  position = historyPosition();
+  last = Math.max(last, position);
+  follow();
+});
+// A link with `href="#/…"` arrives here, without a state of ours.
+addEventListener("hashchange", () => {
+  if (history.state === null) {
+    position += 1;
+    last = position;
+    history.replaceState({ at: position }, "");
+  }
+  follow();
+});
+if (history.state === null) history.replaceState({ at: 0 }, "");
+
+export const router = {
+  get route(): Route {
+    return route;
+  },
+  /** The page to show: the route, or what lies under a dialog. */
+  get page(): Route {
+    return under;
+  },
+  get canGoBack(): boolean {
+    return position > 0;
+  },
+  get canGoForward(): boolean {
+    return position < last;
+  },
+  /** Goes to a page; it becomes a step in the history. */
+  go(to: Route): void {
+    if (hrefOf(to) === hrefOf(route)) return;
+    position += 1;
+    last = position;
+    history.pushState({ at: position }, "", hrefOf(to));
+    follow();
+  },
+  /** Changes the address without a step in the history: for a selection, a filter, a tab. */
+  replace(to: Route): void {
+    history.replaceState({ at: position }, "", hrefOf(to));
+    follow();
+  },
+  back(): void {
+    if (position > 0) history.back();
+  },
+  forward(): void {
+    if (position < last) history.forward();
+  },
+  /** Leaves a dialog that has its own address. */
+  closeDialog(): void {
+    if (!isDialog(route)) return;
+    if (position > 0) history.back();
+    else this.replace(under);
+  },
+};

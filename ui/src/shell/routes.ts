@@ -1,0 +1,95 @@
+// Addresses of pages. One text form in two clothes: `#/run/a/b/3?attempt=2` in the address bar and
+// `stamina://run/a/b/3?attempt=2` for people. Pure, so that tests cover every page both ways.
+
+/** What a page keeps in its address besides its names: selection, filters, tabs. */
+export type Query = Readonly<Record<string, string>>;
+
+export type Route =
+  | { readonly page: "library"; readonly query: Query }
+  | { readonly page: "start"; readonly query: Query }
+  | { readonly page: "open-failed"; readonly query: Query }
+  | { readonly page: "run"; readonly run: string; readonly query: Query }
+  | { readonly page: "turn"; readonly run: string; readonly episode: string; readonly turn: number; readonly query: Query }
+  | { readonly page: "report"; readonly source: number; readonly query: Query }
+  | { readonly page: "policy"; readonly query: Query };
+
+export type Page = Route["page"];
+
+const SCHEME = "stamina://";
+
+/** `run/x/y/3?test=c003`: what both clothes share. */
+export function pathOf(route: Route): string {
+  const words: string[] = ((): string[] => {
+    switch (route.page) {
+      case "run":
+        return ["run", route.run];
+      case "turn":
+        return ["run", route.run, route.episode, String(route.turn)];
+      case "report":
+        return ["report", String(route.source)];
+      default:
+        return [route.page];
+    }
+  })();
+  const query = new URLSearchParams(Object.entries(route.query).filter(([, value]) => value !== "")).toString();
+  return words.map(encodeURIComponent).join("/") + (query ? `?${query}` : "");
+}
+
+export const hrefOf = (route: Route): string => `#/${pathOf(route)}`;
+export const linkOf = (route: Route): string => SCHEME + pathOf(route);
+
+function decode(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+function wholeNumber(word: string | undefined): number | undefined {
+  return word !== undefined && /^\d{1,9}$/.test(word) ? Number(word) : undefined;
+}
+
+/** Reads `#/…`, `stamina://…` or the bare path; `undefined` if it names no page. */
+export function parseRoute(text: string): Route | undefined {
+  let rest = text.trim();
+  if (rest.startsWith(SCHEME)) rest = rest.slice(SCHEME.length);
+  rest = rest.replace(/^#/, "").replace(/^\/+/, "");
+  const [path = "", ...queries] = rest.split("?");
+  const query: Query = Object.fromEntries(new URLSearchParams(queries.join("?")));
+  const words = path.split("/").filter((word) => word !== "").map(decode);
+  const [page, first, second, third] = words;
+  switch (page) {
+    case undefined:
+      return { page: "library", query };
+    case "library":
+    case "start":
+    case "open-failed":
+    case "policy":
+      return words.length === 1 ? { page, query } : undefined;
+    case "run": {
+      if (first === undefined) return undefined;
+      if (second === undefined) return { page: "run", run: first, query };
+      // `stamina://run/<run>/<episode>/turn/8`, as people write it, is understood too.
+      const turn = wholeNumber(third === "turn" ? words[4] : third);
+      if (third === undefined) return { page: "run", run: first, query: { ...query, episode: second } };
+      return turn === undefined || turn < 1 ? undefined : { page: "turn", run: first, episode: second, turn, query };
+    }
+    case "report": {
+      const source = wholeNumber(first);
+      return source === undefined ? undefined : { page: "report", source, query };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The same page with some of its query changed; `null` takes a name away. */
+export function withQuery<R extends Route>(route: R, changes: Readonly<Record<string, string | null>>): R {
+  const query: Record<string, string> = { ...route.query };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") Reflect.deleteProperty(query, name);
+    else query[name] = value;
+  }
+  return { ...route, query };
+}
