@@ -4,7 +4,13 @@
 //! whether a place in a tree is its own ([`format::Format::sniff`]), surveys it cheaply into runs and parts
 //! ([`format::Format::survey`]) and reads one part at a time ([`format::Format::read`]). Whatever is wrong becomes a
 //! [`model::Warning`] in a [`format::Report`]; no damaged file sinks a folder.
+//!
+//! [`discover`](discover::discover) finds the places, [`import`](import::import) brings them into the store and is
+//! called again whenever [`watch`](watch::watch) tells of a change; [`view`] reads what is only looked at.
 
+pub mod discover;
 pub mod format;
 pub mod formats;
+pub mod import;
+pub mod readers;
 pub mod tree;

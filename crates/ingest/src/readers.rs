@@ -1,0 +1,9 @@
+//! Readers of the files that several formats share: test outputs and transcripts. No format logic, no tree.
+
+pub mod atif;
+pub mod cases;
+pub mod clock;
+pub mod ctrf;
+pub mod json;
+pub mod pytest;
+pub(crate) mod text;

@@ -1,0 +1,81 @@
+//! Points in time as result files write them: `2026-11-21T07:30:59.927965Z`, with an offset, or without any.
+//!
+//! Only differences and order are computed, so a time without an offset is taken as UTC; two such times of the same
+//! clock still differ by what they should.
+
+/// Microseconds since 1970-01-01T00:00:00 UTC; `None` if it is not a date and time.
+pub fn micros(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (date, rest) = (text.get(..10)?, text.get(11..)?);
+    if !matches!(text.as_bytes()[10], b'T' | b't' | b' ') {
+        return None;
+    }
+    let mut ymd = date.split('-').map(number);
+    let (year, month, day) = (ymd.next()??, ymd.next()??, ymd.next()??);
+    let zone = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+    let (clock, zone) = rest.split_at(zone);
+    let (hms, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+    let mut parts = hms.split(':').map(number);
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 || minute > 59 || second > 60 {
+        return None;
+    }
+    let digits: String = fraction.chars().chain("000000".chars()).take(6).collect();
+    let offset = match zone.split_at_checked(1) {
+        Some((sign @ ("+" | "-"), hhmm)) => {
+            let hhmm = hhmm.replace(':', "");
+            let minutes = number(hhmm.get(..2)?)? * 60 + hhmm.get(2..4).map_or(Some(0), number)?;
+            if sign == "+" { minutes } else { -minutes }
+        }
+        _ => 0,
+    };
+    let seconds = (days(year, month, day) * 24 + hour) * 3600 + (minute - offset) * 60 + second;
+    Some(seconds * 1_000_000 + number(&digits)?)
+}
+
+/// Seconds from one time to another, not negative.
+pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
+    let span = micros(to)?.checked_sub(micros(from)?)?;
+    (span >= 0).then_some(span as f64 / 1e6)
+}
+
+fn number(digits: &str) -> Option<i64> {
+    if digits.is_empty() || digits.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+/// Days since 1970-01-01 of a date in the Gregorian calendar; years are counted from March so that the leap day is last.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_of_times_that_files_hold() {
+        assert_eq!(micros("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(micros("2000-03-01T00:00:00"), Some(951_868_800_000_000));
+        assert_eq!(micros("2026-11-21T07:30:59.5+00:00"), micros("2026-11-21T08:30:59.500000+01:00"));
+        assert_eq!(seconds_between("2026-11-21T07:00:59.75Z", "2026-11-21T07:01:00Z"), Some(0.25));
+        assert_eq!(seconds_between("2026-11-21T07:01:00Z", "2026-11-21T07:00:00Z"), None);
+        for bad in [
+            "",
+            "yesterday",
+            "2026-11-21",
+            "2026-11-21T",
+            "2026-13-01T00:00:00Z",
+            "2026-11-21T0a:00:00Z",
+            "ä026-11-21T00:00:00Z",
+        ] {
+            assert_eq!(micros(bad), None, "{bad}");
+        }
+    }
+}

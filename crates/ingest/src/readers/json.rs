@@ -1,0 +1,231 @@
+//! JSON of foreign files, held lean.
+//!
+//! Result files mix small facts with bulk that nobody looks at here (token ids, log probabilities, rollout details).
+//! [`Node`] is a JSON value in which such bulk never reaches memory: the keys in [`BULK`] are skipped while parsing,
+//! texts longer than [`TEXT_CAP`] bytes are cut and remember by how much, and a document of more than
+//! [`NODE_CAP`] values is refused. Looking things up never fails: a value of another type than asked for is `None`.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
+
+/// Keys whose values are never kept.
+pub const BULK: &[&str] =
+    &["rollout_details", "prompt_token_ids", "completion_token_ids", "logprobs", "api_request_times_msec"];
+/// Bytes of one text that are kept.
+pub const TEXT_CAP: usize = 64 * 1024;
+/// Values in one document.
+pub const NODE_CAP: u64 = 1_000_000;
+
+/// A JSON value without bulk.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text, and how many bytes were cut from its end.
+    Text(String, u64),
+    /// A list.
+    List(Vec<Node>),
+    /// An object in the order of the file.
+    Map(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// The value of a key; `None` where there is none, and for `null`.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Map(map) => {
+                map.iter().find(|(k, _)| k == key).map(|(_, v)| v).filter(|v| **v != Self::Null)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value at a way of keys.
+    pub fn at(&self, keys: &[&str]) -> Option<&Self> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// A text.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text, _) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text that says something.
+    pub fn word(&self) -> Option<&str> {
+        self.text().map(str::trim).filter(|t| !t.is_empty())
+    }
+
+    /// A finite number, also one written as text.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(n) => n.as_f64(),
+            Self::Text(text, 0) => text.trim().parse().ok(),
+            Self::Bool(b) => Some(f64::from(u8::from(*b))),
+            _ => None,
+        }
+        .filter(|n| n.is_finite())
+    }
+
+    /// A count: a whole number, not negative.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Self::Number(n) => {
+                n.as_u64().or_else(|| n.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0).map(|f| f as u64))
+            }
+            _ => None,
+        }
+    }
+
+    /// A truth value.
+    pub const fn truth(&self) -> Option<bool> {
+        match self {
+            Self::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; none for everything else.
+    pub fn list(&self) -> &[Self] {
+        match self {
+            Self::List(list) => list,
+            _ => &[],
+        }
+    }
+
+    /// The entries of an object; none for everything else.
+    pub fn map(&self) -> &[(String, Self)] {
+        match self {
+            Self::Map(map) => map,
+            _ => &[],
+        }
+    }
+
+    /// The same as a JSON value.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(b) => Value::Bool(*b),
+            Self::Number(n) => Value::Number(n.clone()),
+            Self::Text(text, 0) => Value::String(text.clone()),
+            Self::Text(text, cut) => Value::String(format!("{text}… ({cut} bytes cut)")),
+            Self::List(list) => list.iter().map(Self::to_value).collect(),
+            Self::Map(map) => Value::Object(map.iter().map(|(k, v)| (k.clone(), v.to_value())).collect()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let left = Cell::new(NODE_CAP);
+        NodeSeed { left: &left }.deserialize(deserializer)
+    }
+}
+
+/// Parses a [`Node`] out of a budget of values that several of them share.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeSeed<'a> {
+    /// Values that may still be kept.
+    pub(crate) left: &'a Cell<u64>,
+}
+
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
+    type Value = Node;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        let Some(left) = self.left.get().checked_sub(1) else {
+            return Err(de::Error::custom(format_args!("more than {NODE_CAP} values")));
+        };
+        self.left.set(left);
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// The text without what is longer than `cap` bytes, and how many bytes that was.
+pub(crate) fn cut(text: &str, cap: usize) -> (&str, u64) {
+    let end = text.floor_char_boundary(cap);
+    (&text[..end], (text.len() - end) as u64)
+}
+
+impl<'de> Visitor<'de> for NodeSeed<'_> {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+    fn visit_bool<E>(self, v: bool) -> Result<Node, E> {
+        Ok(Node::Bool(v))
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<Node, E> {
+        Ok(Node::Number(v.into()))
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<Node, E> {
+        Ok(Node::Number(v.into()))
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<Node, E> {
+        Ok(Number::from_f64(v).map_or(Node::Null, Node::Number))
+    }
+    fn visit_str<E>(self, v: &str) -> Result<Node, E> {
+        let (kept, cut) = cut(v, TEXT_CAP);
+        Ok(Node::Text(kept.to_owned(), cut))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut list = Vec::new();
+        while let Some(node) = seq.next_element_seed(self)? {
+            list.push(node);
+        }
+        Ok(Node::List(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        let mut map = Vec::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if BULK.contains(&key.as_str()) {
+                access.next_value::<IgnoredAny>()?;
+            } else {
+                let value = access.next_value_seed(self)?;
+                map.push((key, value));
+            }
+        }
+        Ok(Node::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bulk_is_left_out_and_long_texts_are_cut() {
+        let long = "ä".repeat(TEXT_CAP);
+        let json = format!(
+            r#"{{"a": {{"rollout_details": [[1,2]], "n": 3, "z": null}}, "t": "{long}", "x": "1.5", "neg": -1}}"#
+        );
+        let node: Node = serde_json::from_str(&json).unwrap();
+        assert_eq!(node.at(&["a", "n"]).and_then(Node::count), Some(3));
+        assert_eq!(node.at(&["a", "rollout_details"]), None);
+        assert_eq!(node.at(&["a", "z"]), None);
+        assert_eq!(node.get("x").and_then(Node::number), Some(1.5));
+        assert_eq!(node.get("neg").and_then(Node::count), None);
+        assert!(
+            matches!(node.get("t"), Some(Node::Text(t, cut)) if t.len() == TEXT_CAP && *cut == TEXT_CAP as u64)
+        );
+    }
+
+    #[test]
+    fn too_many_values_are_refused() {
+        let many = format!("[{}0]", "0,".repeat(NODE_CAP as usize));
+        assert!(serde_json::from_str::<Node>(&many).is_err());
+    }
+}
