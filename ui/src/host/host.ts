@@ -67,3 +67,6 @@ export function asCallError(thrown: unknown): CallError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new CallError({ code: "host.failed", message, hint: null, path: null, not_recognised: null });
 }
+
+/** Whether ⌘ takes the place of Ctrl. */
+export const isMac = (): boolean => /\bMac OS X\b/.test(navigator.userAgent);

@@ -5,7 +5,7 @@ import { listen } from "@tauri-apps/api/event";
 import { Menu, MenuItem, PredefinedMenuItem, Submenu } from "@tauri-apps/api/menu";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { open } from "@tauri-apps/plugin-dialog";
-import { asCallError, type Host } from "./host";
+import { asCallError, isMac, type Host } from "./host";
 
 /** Listening begins later than it is asked for; stopping must work in between. */
 function stoppable(begin: Promise<() => void>): () => void {
@@ -24,7 +24,7 @@ function stoppable(begin: Promise<() => void>): () => void {
 export function tauriHost(): Host {
   return {
     kind: "desktop",
-    mac: navigator.platform.startsWith("Mac"),
+    mac: isMac(),
     async call(name, request) {
       try {
         return await invoke("rpc", { name, payload: request });
@@ -60,7 +60,7 @@ export function tauriHost(): Host {
           Submenu.new({
             text: title,
             items: await Promise.all(
-              items.map((item) =>
+              items.map(async (item): Promise<MenuItem | PredefinedMenuItem> =>
                 item === "separator"
                   ? PredefinedMenuItem.new({ item: "Separator" })
                   : MenuItem.new({

@@ -1,6 +1,6 @@
 // The browser: commands go to `stamina serve` over HTTP. The token comes with the address once and is then kept for
 // this tab, so that it does not stand in the address bar or in the history.
-import { asCallError, CallError, isApiError, type Host } from "./host";
+import { asCallError, CallError, isApiError, isMac, type Host } from "./host";
 
 const KEY = "stamina-token";
 
@@ -24,7 +24,7 @@ export function webHost(): Host {
   const token = takeToken();
   return {
     kind: "browser",
-    mac: navigator.platform.startsWith("Mac"),
+    mac: isMac(),
     async call(name, request, signal) {
       let response: Response;
       try {

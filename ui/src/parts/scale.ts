@@ -1,0 +1,14 @@
+// Ticks for small linear scales of turns, which begin at 0 and end at a given turn.
+
+/** At most `most` + 1 round ticks from 0 to `end`; the end itself is always one of them. */
+export function ticks(end: number, most = 4): number[] {
+  if (end <= 0) return [0];
+  const steps = [1, 2, 3, 5, 10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000, 5000];
+  // A step that divides the end is worth more than a round one: the last tick is then not crowded.
+  const even = steps.find((step) => end % step === 0 && end / step <= most);
+  const step = even ?? steps.find((s) => end / s <= most) ?? end;
+  const all: number[] = [];
+  for (let at = 0; at < end - step / 2; at += step) all.push(at);
+  all.push(end);
+  return all;
+}

@@ -1,0 +1,12 @@
+/** One number of the strip at the top of a run or report. */
+export interface Stat {
+  readonly key: string;
+  readonly value: string;
+  /** Smaller words behind the value. */
+  readonly small?: string | undefined;
+  /** Only on wide windows. */
+  readonly wide?: boolean;
+  readonly unknown?: boolean;
+  /** The whole thing in words, where the strip is too short for it. */
+  readonly title?: string | undefined;
+}
