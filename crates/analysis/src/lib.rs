@@ -1,1 +1,16 @@
-//! analysis
+//! What the numbers mean: survival over turns, scores, intervals. Pure functions over the types of `model`; no I/O,
+//! no clock, no randomness.
+//!
+//! **Time is the turn.** An episode fails *at* turn T, so its stamina is T − 1, or it is censored *after* the last turn
+//! it passed. S(t) = P(T > t) is the share still alive after turn t; S(0) = 1.
+//!
+//! What is not known is `None`: no interval where there is no variation, no mean without episodes. Every formula names
+//! its source, and `docs/metrics.md` says the same in words. Golden values from lifelines and R `survival` stand in
+//! `tests/golden/` with the scripts that made them.
+
+pub mod proportion;
+pub mod score;
+pub mod survival;
+
+/// 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
+pub const Z_95: f64 = 1.959_963_984_540_054;

@@ -1,1 +1,69 @@
-//! figures
+//! Charts as figures: a [`FigureSpec`] goes in, a [`Drawing`] comes out, and what stands on the screen is what is
+//! exported. Same input, same bytes.
+//!
+//! The way of a figure: `spec` (what to draw, data inside) → `survival` or `first_failures` (own layout, measured with
+//! the bundled IBM Plex Sans in `font`) → plotters (coordinates and elements) → `svg` (our plotters backend, which
+//! writes SVG at a hundredth of a pixel). Beside the SVG a drawing carries the hit map for hover and the figure in
+//! words for whoever does not see it.
+//!
+//! Conventions: lengths are in px on the screen and in pt in print; turn t stands at [`TurnAxis::x`], the one function
+//! that the grid, the at-risk row and both charts share. The SVG has presentation attributes only: no script, no style
+//! sheet, no reference to anything outside; every text in it is escaped.
+
+mod axis;
+mod first_failures;
+mod font;
+mod frame;
+mod marks;
+mod spec;
+mod survival;
+mod svg;
+mod theme;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use axis::TurnAxis;
+pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, text_width};
+pub use spec::{Figure, FigureSpec, Layout, RunData, SPEC_VERSION};
+pub use theme::{Theme, Tokens};
+
+/// A drawn figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// A whole `<svg>` element, without XML declaration.
+    pub svg: String,
+    /// Width: px on the screen, pt in print.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+    /// One per turn of the axis, from turn 1.
+    pub hits: Vec<Hit>,
+    /// Turns that carry a tick label, see [`TurnAxis::ticks`]; an at-risk row or a grid header labels the same.
+    pub ticks: Vec<u32>,
+    /// The figure in words, for those who do not see it.
+    pub summary: String,
+}
+
+/// What stands at one turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Left edge of its column.
+    pub x0: f64,
+    /// Right edge.
+    pub x1: f64,
+    /// y of the data: the curve, the top of the bar.
+    pub y: f64,
+    /// What stands there, in words, one line each: `alive after: 0.36`.
+    pub lines: Vec<String>,
+}
+
+/// Draws a figure. Never fails: sizes out of reach are brought into reach, points outside the axis are left out.
+pub fn draw(spec: &FigureSpec) -> Drawing {
+    match &spec.figure {
+        Figure::Survival(data) => survival::draw(data, &spec.layout, spec.theme),
+        Figure::FirstFailures(data) => first_failures::draw(data, &spec.layout, spec.theme),
+    }
+}

@@ -1,0 +1,227 @@
+//! Benchmarks' own scores, recomputed from the parts, 0 to 100.
+//!
+//! Every score is a mean over *scenarios* (tasks). A run that plays a scenario more than once is averaged within the
+//! scenario first, so that repeats do not weigh. What was planned and never reached counts 0 in all of them: leaving it
+//! out would reward a run for stopping early (this is what inflates Harbor's own multi-step mean).
+//!
+//! Scores are made from [`EpisodeParts`], sums that an importer or a store can keep per episode.
+
+use std::collections::BTreeMap;
+
+pub use model::TaskTotals;
+use model::{Attempt, Episode, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What scores need to know of one episode.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeParts {
+    /// The scenario; episodes of the same scenario are averaged.
+    pub scenario: String,
+    /// Turns that the scenario declares; `None` = the source does not say.
+    pub declared_turns: Option<u32>,
+    /// The highest turn number that is known of.
+    pub seen_turns: u32,
+    /// Turns whose final attempt passed, also those after the first failure.
+    pub passed_turns: u32,
+    /// Σ passed/total over turns whose final attempt has test counts.
+    pub ratio_sum: f64,
+    /// Turns whose final attempt has test counts (total > 0).
+    pub counted_turns: u32,
+    /// Turns that passed and have no test counts.
+    pub passed_without_counts: u32,
+    /// Turns whose tests ran and failed, without counts: their ratio is unknown.
+    pub failed_without_counts: u32,
+}
+
+impl EpisodeParts {
+    /// Adds an episode up.
+    pub fn of(episode: &Episode) -> Self {
+        let mut parts = Self {
+            scenario: episode.scenario.clone(),
+            declared_turns: episode.planned_turns,
+            seen_turns: episode.turns.last().map_or(0, |t| t.number),
+            ..Self::default()
+        };
+        for last in episode.turns.iter().filter_map(|t| t.attempts.last()) {
+            parts.add(last);
+        }
+        parts
+    }
+
+    /// Adds the final attempt of one turn.
+    fn add(&mut self, last: &Attempt) {
+        let passed = last.verdict == Verdict::Passed;
+        self.passed_turns += u32::from(passed);
+        match (last.passed, last.total) {
+            (Some(ok), Some(total)) if total > 0 => {
+                self.ratio_sum += f64::from(ok.min(total)) / f64::from(total);
+                self.counted_turns += 1;
+            }
+            // No test ran.
+            (_, Some(0)) if !passed => {}
+            _ if passed => self.passed_without_counts += 1,
+            _ if last.verdict == Verdict::Failed => self.failed_without_counts += 1,
+            // An error or an attempt in flight has no tests that passed.
+            _ => {}
+        }
+    }
+
+    /// The turns that the episode is measured against: declared, or the highest seen where nothing is declared.
+    pub fn turns(&self) -> u32 {
+        self.declared_turns.unwrap_or(0).max(self.seen_turns)
+    }
+
+    /// EvoCode's score of this episode alone, see [`dataset_score`]. `None` = no turn is known of.
+    pub fn dataset_score(&self) -> Option<f64> {
+        self.over(self.turns(), f64::from(self.passed_turns))
+    }
+
+    /// `StaminaBench`'s score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio.
+    pub fn stamina_bench_score(&self) -> Option<f64> {
+        self.over(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
+    }
+
+    fn known_ratios(&self) -> f64 {
+        self.ratio_sum + f64::from(self.passed_without_counts)
+    }
+
+    fn over(&self, turns: u32, sum: f64) -> Option<f64> {
+        (turns > 0).then(|| 100.0 * sum / f64::from(turns))
+    }
+}
+
+/// A score with what it rests on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// 0 to 100; `None` = nothing to compute it from.
+    pub percent: Option<f64>,
+    /// Scenarios in the mean.
+    pub scenarios: u32,
+    /// Scenarios of which the declared number of turns is unknown: the highest turn seen stands in, so the score is an
+    /// upper bound for them.
+    pub undeclared: u32,
+    /// Turns left out because their share of passed tests is unknown.
+    pub unknown_turns: u32,
+}
+
+/// `StaminaBench`'s score: passed tests / total tests of a turn's final attempt, mean over turns, then over scenarios
+/// (README of `StaminaBench`, "Scoring").
+///
+/// What that text leaves open: a turn whose final attempt has no test verdict counts 0, a planned turn that was never
+/// reached counts 0, a passed turn without counts counts 1, and a failed turn without counts is left out and counted
+/// in [`Score::unknown_turns`].
+pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
+    let tasks = by_scenario(episodes);
+    let means = tasks.values().filter_map(|task| {
+        mean(
+            task.episodes
+                .iter()
+                .filter_map(|e| e.over(task.turns.saturating_sub(e.failed_without_counts), e.known_ratios())),
+        )
+    });
+    score(&tasks, means, episodes.iter().map(|e| e.failed_without_counts).sum())
+}
+
+/// EvoCode's *dataset score*: 100/|T| · Σ_t (Σᵢ p[t,i])/N_t (facts on EvoCode-Bench's `leaderboard.py`).
+///
+/// p is 1 for a passed turn, also after an earlier failure (not fail-stop), and 0 for a failed, errored or unreached
+/// one. N_t is the declared number of turns, or the most turns seen in any episode of the task. Repeats are averaged
+/// within the task (as `compute_metrics.py` does). Tasks of which only totals are known count like any other; a task
+/// without any run counts 0.
+pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
+    let tasks = by_scenario(episodes);
+    let described = tasks.values().map(|task| {
+        let passed = mean(task.episodes.iter().map(|e| f64::from(e.passed_turns))).unwrap_or(0.0);
+        if task.turns == 0 { 0.0 } else { 100.0 * passed / f64::from(task.turns) }
+    });
+    let totals = undescribed(&tasks, totals_only).map(|t| {
+        let turns = f64::from(t.turns.unwrap_or(0));
+        if turns > 0.0 { 100.0 * (t.passed_turns.unwrap_or(0.0) / turns).clamp(0.0, 1.0) } else { 0.0 }
+    });
+    let mut result = score(&tasks, described.chain(totals), 0);
+    result.undeclared += undescribed(&tasks, totals_only).filter(|t| t.turns.is_none()).count() as u32;
+    result
+}
+
+/// EvoCode's *case score*: 100/|T| · Σ_t (1/N_t) Σᵢ s[t,i]/c[t,i], the share of test cases passed in each turn.
+///
+/// A turn without counts, with c = 0 or not reached counts 0, passed or not. The ratio is of that run's own total, as
+/// in `leaderboard.py`. A task of which only totals are known counts only if the source gives its case ratio. `None`
+/// if no turn of any episode has test counts: then the source does not count cases at all.
+pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
+    let tasks = by_scenario(episodes);
+    if episodes.iter().all(|e| e.counted_turns == 0) {
+        return Score { undeclared: undeclared(&tasks), ..Score::default() };
+    }
+    let described = tasks.values().map(|task| {
+        let sum = mean(task.episodes.iter().map(|e| e.ratio_sum)).unwrap_or(0.0);
+        if task.turns == 0 { 0.0 } else { 100.0 * sum / f64::from(task.turns) }
+    });
+    let totals = undescribed(&tasks, totals_only).filter_map(|t| Some(100.0 * t.case_ratio?.clamp(0.0, 1.0)));
+    score(&tasks, described.chain(totals), 0)
+}
+
+/// EvoCode's *perfect tasks*: tasks of which some single episode passed every turn, N_t > 0.
+///
+/// With repeats, turns passed in different episodes do not add up to a perfect task (`compute_metrics.py`,
+/// `perfect_task_rate`).
+pub fn perfect_tasks(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> u32 {
+    let tasks = by_scenario(episodes);
+    let described = tasks
+        .values()
+        .filter(|t| t.turns > 0 && t.episodes.iter().any(|e| e.passed_turns >= t.turns))
+        .count();
+    let totals = undescribed(&tasks, totals_only)
+        .filter(|t| t.turns.is_some_and(|n| n > 0 && t.passed_turns.is_some_and(|p| p >= f64::from(n))))
+        .count();
+    (described + totals) as u32
+}
+
+struct Task<'a> {
+    /// Most turns that any episode of the task declares or has seen.
+    turns: u32,
+    declared: bool,
+    episodes: Vec<&'a EpisodeParts>,
+}
+
+fn by_scenario(episodes: &[EpisodeParts]) -> BTreeMap<&str, Task<'_>> {
+    let mut tasks: BTreeMap<&str, Task<'_>> = BTreeMap::new();
+    for episode in episodes {
+        let task = tasks.entry(&episode.scenario).or_insert(Task {
+            turns: 0,
+            declared: false,
+            episodes: Vec::new(),
+        });
+        task.turns = task.turns.max(episode.turns());
+        task.declared |= episode.declared_turns.is_some();
+        task.episodes.push(episode);
+    }
+    tasks
+}
+
+/// A task that is described by an episode is never counted a second time from its totals.
+fn undescribed<'a>(
+    tasks: &'a BTreeMap<&str, Task<'_>>,
+    totals_only: &'a [TaskTotals],
+) -> impl Iterator<Item = &'a TaskTotals> {
+    totals_only.iter().filter(|t| !tasks.contains_key(t.scenario.as_str()))
+}
+
+fn undeclared(tasks: &BTreeMap<&str, Task<'_>>) -> u32 {
+    tasks.values().filter(|t| !t.declared).count() as u32
+}
+
+fn score(tasks: &BTreeMap<&str, Task<'_>>, values: impl Iterator<Item = f64>, unknown_turns: u32) -> Score {
+    let values: Vec<f64> = values.collect();
+    Score {
+        percent: mean(values.iter().copied()),
+        scenarios: values.len() as u32,
+        undeclared: undeclared(tasks),
+        unknown_turns,
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0u32), |(sum, n), v| (sum + v, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
+}

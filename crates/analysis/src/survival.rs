@@ -1,0 +1,266 @@
+//! How long agents last: Kaplan–Meier over turns, restricted mean stamina, median.
+//!
+//! The convention for ties: an episode that fails at turn T was at risk at turns 1..=T; an episode that is censored
+//! after turn t was at risk at turns 1..=t, that is, it still counts for the failures of others at t and not for those
+//! at t + 1 (censorings come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored
+//! before it passed a turn was never at risk: it counts in `n` and `censored` and in nothing else.
+
+use model::{CensoringPolicy, EndReason, Ending, Episode};
+use serde::{Deserialize, Serialize};
+
+use crate::Z_95;
+
+/// The longest table that is made: a source may plan any number of turns, and tables are as long as the plan.
+pub const MAX_TURNS: u32 = 10_000;
+
+/// One episode as survival analysis sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Observation {
+    /// Consecutive turns passed from turn 1 (stamina).
+    pub turns: u32,
+    /// `Event`: failed at turn `turns + 1`. `Censored`: not observed after turn `turns`.
+    pub ending: Ending,
+}
+
+impl Observation {
+    /// An episode that failed at `turn` (≥ 1).
+    pub const fn failed_at(turn: u32) -> Self {
+        Self { turns: turn.saturating_sub(1), ending: Ending::Event }
+    }
+
+    /// An episode that was censored after passing `turns`.
+    pub const fn censored_after(turns: u32) -> Self {
+        Self { turns, ending: Ending::Censored }
+    }
+
+    /// An episode of known stamina and end reason under `policy`.
+    pub fn of_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
+        Self { turns, ending: policy.ending(reason) }
+    }
+
+    /// An episode under `policy`. The first turn not passed decides, see [`Episode::end`].
+    pub fn of_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+        Self::of_reason(episode.stamina(), episode.end().1, policy)
+    }
+
+    /// The turn at which it failed; `None` = censored.
+    pub fn failed_turn(self) -> Option<u32> {
+        (self.ending == Ending::Event).then(|| self.turns.saturating_add(1))
+    }
+
+    /// The last turn at which it was at risk (0 = never).
+    pub fn last_at_risk(self) -> u32 {
+        self.failed_turn().unwrap_or(self.turns)
+    }
+}
+
+/// One turn of a Kaplan–Meier table.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SurvivalPoint {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Episodes alive and observed when this turn was graded.
+    pub at_risk: u32,
+    /// Episodes that failed at this turn.
+    pub events: u32,
+    /// Episodes censored after this turn (they passed it).
+    pub censored: u32,
+    /// S(t), the share still alive after this turn. Where nobody is at risk it repeats the last known value: read it
+    /// together with `at_risk`, or ask [`known_until`].
+    pub survival: f64,
+    /// Lower end of the 95 % log-log band; `None` where there is no variation (S = 1 or S = 0) or nobody is at risk.
+    pub ci_low: Option<f64>,
+    /// Upper end.
+    pub ci_high: Option<f64>,
+}
+
+/// Kaplan–Meier table for turns 1..=`horizon` (at most [`MAX_TURNS`]).
+///
+/// S(t) = Π_{i ≤ t} (1 − dᵢ/nᵢ) (Kaplan and Meier 1958, JASA 53:457). The band is Greenwood's variance on the
+/// log(−log S) scale (Kalbfleisch and Prentice 2002, §1.4; `conf.type = "log-log"` in R): with
+/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1.
+pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalPoint> {
+    let horizon = horizon.min(MAX_TURNS);
+    let counts = Counts::of(observations, horizon);
+    let mut survival = 1.0;
+    let mut greenwood = 0.0;
+    (1..=horizon)
+        .map(|turn| {
+            let Count { at_risk, events, censored } = counts.at(turn);
+            if events > 0 {
+                let (n, d) = (f64::from(at_risk), f64::from(events));
+                // Not 1 − d/n: the product of these fractions is exact for the last factor, so that S reaches 0.
+                survival *= (n - d) / n;
+                greenwood += d / (n * (n - d));
+            }
+            let (ci_low, ci_high) =
+                if at_risk == 0 { (None, None) } else { log_log_band(survival, greenwood) };
+            SurvivalPoint { turn, at_risk, events, censored, survival, ci_low, ci_high }
+        })
+        .collect()
+}
+
+fn log_log_band(survival: f64, greenwood: f64) -> (Option<f64>, Option<f64>) {
+    if survival <= 0.0 || survival >= 1.0 || greenwood <= 0.0 {
+        return (None, None);
+    }
+    let shift = (Z_95 * greenwood.sqrt() / survival.ln().abs()).exp();
+    (Some(survival.powf(shift)), Some(survival.powf(1.0 / shift)))
+}
+
+/// The last turn up to which a table's curve is known: the last turn with someone at risk, or every turn of the table
+/// once S has reached 0. 0 = nowhere.
+pub fn known_until(points: &[SurvivalPoint]) -> u32 {
+    match points.last() {
+        Some(last) if last.survival <= 0.0 => last.turn,
+        _ => points.iter().rev().find(|p| p.at_risk > 0).map_or(0, |p| p.turn),
+    }
+}
+
+/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. `None` = not reached in this table.
+///
+/// This is the median turn *of failure*, as lifelines and R define a median survival time; see [`median_stamina`].
+pub fn median(points: &[SurvivalPoint]) -> Option<u32> {
+    // Products of fractions may miss one half by a rounding error; R's survfit allows for the same.
+    points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn)
+}
+
+/// Median stamina, in turns passed: one less than the median turn of failure. Without censoring this is the (lower)
+/// median of the episodes' stamina. `None` = not reached.
+pub fn median_stamina(points: &[SurvivalPoint]) -> Option<u32> {
+    median(points).map(|turn| turn - 1)
+}
+
+/// The horizon of a run's restricted mean.
+///
+/// `planned` (the most turns planned in any episode) if the curve is known that far, that is, someone was at risk at
+/// that turn or S had reached 0 before; otherwise, and where `planned` is unknown, the last turn with someone at risk.
+/// So τ never reaches into turns about which the data says nothing. 0 = nobody was ever at risk.
+pub fn natural_tau(observations: &[Observation], planned: Option<u32>) -> u32 {
+    let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
+    let tau = match planned {
+        None | Some(0) => last,
+        // S has reached 0 when everybody who was at risk at the last turn failed there.
+        Some(planned) if last > 0 && !observations.contains(&Observation::censored_after(last)) => planned,
+        Some(planned) => planned.min(last),
+    };
+    tau.min(MAX_TURNS)
+}
+
+/// Restricted mean stamina: how many of the first τ turns an episode survives on average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RestrictedMean {
+    /// Σ_{t=1..τ} S(t), in turns, from 0 to τ; `None` where nobody was at risk or τ = 0.
+    pub mean: Option<f64>,
+    /// Lower end of the 95 % interval, ≥ 0; `None` = no variation.
+    pub ci_low: Option<f64>,
+    /// Upper end, ≤ τ.
+    pub ci_high: Option<f64>,
+    /// Standard error; `None` = no variation.
+    pub standard_error: Option<f64>,
+    /// The horizon in turns.
+    pub tau: u32,
+}
+
+/// Restricted mean stamina over turns 1..=`tau`, with Greenwood's variance.
+///
+/// Mean: Σ_{t=1..τ} S(t). Without censoring this is exactly the mean of min(stamina, τ). Textbooks' restricted mean
+/// survival time integrates S from 0, so RMST(τ + 1) = 1 + this sum (turn 0 survives always).
+/// Variance: Σᵢ Aᵢ² dᵢ/(nᵢ(nᵢ − dᵢ)) with Aᵢ = Σ_{t=i..τ} S(t) (Klein and Moeschberger 2003, eq. 4.5.2; `se(rmean)` of
+/// R's survfit). A turn at which everybody fails adds nothing: Aᵢ = 0 there. The interval mean ± 1.96 standard errors
+/// is clipped to [0, τ].
+///
+/// Beyond the last turn with someone at risk S is carried on unchanged; [`natural_tau`] never asks for that.
+pub fn restricted_mean(observations: &[Observation], tau: u32) -> RestrictedMean {
+    let points = kaplan_meier(observations, tau);
+    let nothing = RestrictedMean { mean: None, ci_low: None, ci_high: None, standard_error: None, tau };
+    if points.first().is_none_or(|p| p.at_risk == 0) {
+        return nothing;
+    }
+    let mut area = 0.0;
+    let mut variance = 0.0;
+    for point in points.iter().rev() {
+        area += point.survival;
+        if point.events > 0 && point.events < point.at_risk {
+            let (n, d) = (f64::from(point.at_risk), f64::from(point.events));
+            variance += area * area * d / (n * (n - d));
+        }
+    }
+    if variance <= 0.0 {
+        return RestrictedMean { mean: Some(area), ..nothing };
+    }
+    let se = variance.sqrt();
+    RestrictedMean {
+        mean: Some(area),
+        ci_low: Some((area - Z_95 * se).max(0.0)),
+        ci_high: Some((area + Z_95 * se).min(f64::from(tau))),
+        standard_error: Some(se),
+        tau,
+    }
+}
+
+/// The numbers that never stand alone: mean stamina with its interval, τ, n, events, censored, median.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StaminaSummary {
+    /// Restricted mean stamina.
+    pub restricted_mean: RestrictedMean,
+    /// Episodes.
+    pub n: u32,
+    /// Episodes that ended in an event.
+    pub events: u32,
+    /// Episodes that were censored.
+    pub censored: u32,
+    /// Median stamina in turns passed, see [`median_stamina`]; `None` = not reached.
+    pub median: Option<u32>,
+}
+
+/// Summarises a run over its natural τ (see [`natural_tau`]).
+pub fn summarise(observations: &[Observation], planned: Option<u32>) -> StaminaSummary {
+    let tau = natural_tau(observations, planned);
+    let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
+    let n = observations.len() as u32;
+    StaminaSummary {
+        restricted_mean: restricted_mean(observations, tau),
+        n,
+        events,
+        censored: n - events,
+        median: median_stamina(&kaplan_meier(observations, tau)),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    at_risk: u32,
+    events: u32,
+    censored: u32,
+}
+
+/// Counts of each turn up to a horizon, in one pass over the episodes.
+struct Counts(Vec<Count>);
+
+impl Counts {
+    fn of(observations: &[Observation], horizon: u32) -> Self {
+        let mut counts = vec![Count::default(); horizon as usize];
+        for observation in observations {
+            let slot = |turn: u32| (turn >= 1 && turn <= horizon).then(|| turn as usize - 1);
+            match observation.failed_turn() {
+                Some(turn) => slot(turn).map(|i| counts[i].events += 1),
+                None => slot(observation.turns).map(|i| counts[i].censored += 1),
+            };
+            // Marked where it was last at risk; summed up from the end below.
+            if let Some(last) = slot(observation.last_at_risk().min(horizon)) {
+                counts[last].at_risk += 1;
+            }
+        }
+        let mut later = 0;
+        for count in counts.iter_mut().rev() {
+            later += count.at_risk;
+            count.at_risk = later;
+        }
+        Self(counts)
+    }
+
+    fn at(&self, turn: u32) -> Count {
+        self.0[turn as usize - 1]
+    }
+}

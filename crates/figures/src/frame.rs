@@ -1,0 +1,159 @@
+//! Where a figure's plot stands, and the sizes of its marks.
+
+use analysis::survival::MAX_TURNS;
+
+use crate::axis::TurnAxis;
+use crate::font::text_width;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::spec::Layout;
+use crate::theme::Tokens;
+
+/// The place and the sizes of a figure, all in px or all in pt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// y of the plot's upper edge.
+    pub(crate) top: f64,
+    /// y of the plot's lower edge, where the x axis stands.
+    pub(crate) bottom: f64,
+    pub(crate) axis: TurnAxis,
+    pub(crate) print: bool,
+    pub(crate) sizes: Sizes,
+}
+
+/// Sizes of marks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Tick labels.
+    pub(crate) tick_font: f64,
+    /// Axis names.
+    pub(crate) name_font: f64,
+    /// Axes and ticks.
+    pub(crate) axis: f64,
+    /// Length of ticks.
+    pub(crate) tick: f64,
+    /// The curve.
+    pub(crate) curve: f64,
+    /// Edges of the band.
+    pub(crate) edge: f64,
+    /// Censoring ticks: width.
+    pub(crate) censor: f64,
+    /// Dotted rules.
+    pub(crate) rule: f64,
+}
+
+/// UI.md, "Charts".
+const SCREEN: Sizes = Sizes {
+    tick_font: 11.0,
+    name_font: 12.0,
+    axis: 0.75,
+    tick: 4.0,
+    curve: 1.6,
+    edge: 0.6,
+    censor: 1.2,
+    rule: 0.75,
+};
+/// Venues ask for 0.5 to 1.5 pt lines and 7 to 9 pt letters.
+const PRINT: Sizes = Sizes {
+    tick_font: 7.0,
+    name_font: 8.0,
+    axis: 0.5,
+    tick: 3.0,
+    curve: 1.2,
+    edge: 0.4,
+    censor: 0.9,
+    rule: 0.5,
+};
+
+/// Room that a kind of figure needs inside its height on the screen, and on paper beyond the axis.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Above the plot on the screen, px.
+    pub(crate) screen_top: f64,
+    /// Below the plot on the screen, px.
+    pub(crate) screen_bottom: f64,
+    /// Above the plot in print, pt.
+    pub(crate) print_top: f64,
+    /// Below the name of the x axis in print, pt.
+    pub(crate) print_bottom: f64,
+    /// The widest label of the y axis; empty = no y axis.
+    pub(crate) widest_y: &'static str,
+}
+
+fn within(value: f64, low: f64, high: f64) -> f64 {
+    if value.is_finite() { value.clamp(low, high) } else { low }
+}
+
+impl Frame {
+    pub(crate) fn of(layout: &Layout, room: Room) -> Self {
+        match *layout {
+            Layout::Screen { width, height, plot_left, px_per_turn, turns } => {
+                let height = within(height, room.screen_top + room.screen_bottom + 1.0, 4_000.0);
+                Self {
+                    width: within(width, 1.0, 20_000.0),
+                    height,
+                    top: room.screen_top,
+                    bottom: height - room.screen_bottom,
+                    axis: TurnAxis {
+                        plot_left: within(plot_left, 0.0, 4_000.0),
+                        px_per_turn: within(px_per_turn, 0.1, 400.0),
+                        turns: turns.clamp(1, MAX_TURNS),
+                    },
+                    print: false,
+                    sizes: SCREEN,
+                }
+            }
+            Layout::Print { width, height, turns } => {
+                let (width, height) = (within(width, 90.0, 4_000.0), within(height, 70.0, 4_000.0));
+                let turns = turns.clamp(1, MAX_TURNS);
+                let labels = if room.widest_y.is_empty() {
+                    0.0
+                } else {
+                    text_width(room.widest_y, PRINT.tick_font) + PRINT.tick + 2.0 + PRINT.name_font + 4.0
+                };
+                let left = 1.0 + labels;
+                let right = width - 1.0 - text_width(&turns.to_string(), PRINT.tick_font) / 2.0;
+                let px_per_turn = (right - left) / (f64::from(turns) + 0.5);
+                let below = PRINT.tick + PRINT.tick_font + PRINT.name_font + 7.0 + room.print_bottom;
+                Self {
+                    width,
+                    height,
+                    top: room.print_top,
+                    bottom: height - below,
+                    axis: TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns },
+                    print: true,
+                    sizes: PRINT,
+                }
+            }
+        }
+    }
+
+    /// The x axis' line; with `labels` its ticks too, and in print its name.
+    pub(crate) fn draw_turn_axis(&self, canvas: &Canvas<'_>, tokens: &Tokens, labels: bool, name: &str) {
+        let Sizes { tick_font, name_font, axis, tick, .. } = self.sizes;
+        let pen = Pen::new(tokens.axis, axis);
+        canvas.part("x-axis");
+        canvas.line(&[(self.axis.x(0.0), self.bottom), (self.axis.right(), self.bottom)], pen);
+        if !labels {
+            return;
+        }
+        let base = self.tick_base();
+        for turn in self.axis.ticks(tick_font) {
+            let x = self.axis.x(f64::from(turn));
+            canvas.line(&[(x, self.bottom), (x, self.bottom + tick)], pen);
+            canvas.text(&turn.to_string(), (x, base), Anchor::Middle, tick_font, tokens.label);
+        }
+        if self.print {
+            let middle = f64::midpoint(self.axis.x(0.0), self.axis.right());
+            canvas.text(name, (middle, base + name_font + 3.0), Anchor::Middle, name_font, tokens.label);
+        }
+    }
+
+    /// Base line of the x axis' tick labels.
+    pub(crate) fn tick_base(&self) -> f64 {
+        // Figures are 0.7 em high; 4 px stay free between them and the tick's end (2 pt in print).
+        let gap = if self.print { 2.0 } else { 4.0 };
+        self.bottom + self.sizes.tick + gap + (0.7 * self.sizes.tick_font).round()
+    }
+}

@@ -1,0 +1,175 @@
+//! What figures are made of: plotters' own elements where they do, and two of ours that only SVG has.
+
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::element::{Drawable, PathElement, Polygon, Rectangle, Text};
+use plotters::prelude::{Cartesian2d, DrawingArea, IntoDrawingArea};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontTransform, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle};
+use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
+
+use crate::svg::{Document, SvgBackend, point, unit};
+
+/// Which point of a text stands at its place; y is the base line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A line's colour and width.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pen {
+    color: RGBAColor,
+    width: f64,
+}
+
+impl Pen {
+    pub(crate) fn new(color: RGBColor, width: f64) -> Self {
+        Self { color: color.to_rgba(), width }
+    }
+
+    pub(crate) fn opacity(self, opacity: f64) -> Self {
+        Self { color: self.color.mix(opacity), ..self }
+    }
+
+    fn style(self) -> ShapeStyle {
+        self.color.stroke_width(unit(self.width).max(1) as u32)
+    }
+}
+
+/// A drawing on which elements are placed by px.
+pub(crate) struct Canvas<'a> {
+    root: DrawingArea<SvgBackend<'a>, Shift>,
+}
+
+/// A drawing's plot, on which elements are placed by (turn, value).
+pub(crate) struct Plot<'a> {
+    area: DrawingArea<SvgBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
+}
+
+/// An element that could not be drawn would be an error of this crate: the backend writes to memory.
+const INFALLIBLE: &str = "drawing into memory does not fail";
+
+impl<'a> Canvas<'a> {
+    pub(crate) fn new(document: &'a mut Document, width: f64, height: f64) -> Self {
+        Self { root: SvgBackend::new(document, width, height).into_drawing_area() }
+    }
+
+    /// A plot over turns `x.0` to `x.1` and values `y.0` to `y.1`, each with its place in px.
+    pub(crate) fn plot(&self, x: [(f64, f64); 2], y: [(f64, f64); 2]) -> Plot<'a> {
+        let [(x0, left), (x1, right)] = x;
+        let [(y0, bottom), (y1, top)] = y;
+        let ((left, bottom), (right, top)) = (point(left, bottom), point(right, top));
+        Plot {
+            area: self.root.apply_coord_spec(Cartesian2d::new(x0..x1, y0..y1, (left..right, bottom..top))),
+        }
+    }
+
+    /// Begins a part of the figure: a group with an id.
+    pub(crate) fn part(&self, name: &'static str) {
+        self.root.draw(&Part(name)).expect(INFALLIBLE);
+    }
+
+    pub(crate) fn line(&self, points: &[(f64, f64)], pen: Pen) {
+        let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();
+        self.root.draw(&PathElement::new(points, pen.style())).expect(INFALLIBLE);
+    }
+
+    pub(crate) fn bar(&self, left_top: (f64, f64), right_bottom: (f64, f64), color: RGBColor) {
+        let corners = [point(left_top.0, left_top.1), point(right_bottom.0, right_bottom.1)];
+        self.root.draw(&Rectangle::new(corners, color.filled())).expect(INFALLIBLE);
+    }
+
+    pub(crate) fn text(&self, text: &str, (x, y): (f64, f64), anchor: Anchor, size: f64, color: RGBColor) {
+        self.write(text, (x, y), anchor, size, color, FontTransform::None);
+    }
+
+    /// A text that reads from below upwards.
+    pub(crate) fn upright(&self, text: &str, (x, y): (f64, f64), size: f64, color: RGBColor) {
+        self.write(text, (x, y), Anchor::Middle, size, color, FontTransform::Rotate270);
+    }
+
+    fn write(
+        &self,
+        text: &str,
+        (x, y): (f64, f64),
+        anchor: Anchor,
+        size: f64,
+        color: RGBColor,
+        turned: FontTransform,
+    ) {
+        let horizontal = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let font = ("IBM Plex Sans", f64::from(unit(size))).into_font().transform(turned);
+        let style = TextStyle::from(font).color(&color).pos(Pos::new(horizontal, VPos::Bottom));
+        self.root.draw(&Text::new(text, point(x, y), style)).expect(INFALLIBLE);
+    }
+}
+
+impl Plot<'_> {
+    pub(crate) fn line(&self, points: &[(f64, f64)], pen: Pen) {
+        self.area.draw(&PathElement::new(points, pen.style())).expect(INFALLIBLE);
+    }
+
+    pub(crate) fn dotted(&self, points: &[(f64, f64)], pen: Pen) {
+        self.area.draw(&Dotted { points: points.to_vec(), style: pen.style() }).expect(INFALLIBLE);
+    }
+
+    pub(crate) fn fill(&self, points: &[(f64, f64)], color: RGBColor, opacity: f64) {
+        self.area.draw(&Polygon::new(points, color.mix(opacity))).expect(INFALLIBLE);
+    }
+}
+
+/// Begins a group with an id; draws nothing.
+struct Part(&'static str);
+
+impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part {
+    type Point = &'a BackendCoord;
+    type IntoIter = std::iter::Empty<&'a BackendCoord>;
+    fn point_iter(self) -> Self::IntoIter {
+        std::iter::empty()
+    }
+}
+
+impl<'a> Drawable<SvgBackend<'a>> for Part {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        _: I,
+        backend: &mut SvgBackend<'a>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<<SvgBackend<'a> as DrawingBackend>::ErrorType>> {
+        backend.begin_part(self.0);
+        Ok(())
+    }
+}
+
+/// A dotted path. Plotters would cut it into many short lines.
+struct Dotted<C> {
+    points: Vec<C>,
+    style: ShapeStyle,
+}
+
+impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dotted<C> {
+    type Point = &'a C;
+    type IntoIter = &'a [C];
+    fn point_iter(self) -> Self::IntoIter {
+        &self.points
+    }
+}
+
+impl<'a, C> Drawable<SvgBackend<'a>> for Dotted<C> {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        points: I,
+        backend: &mut SvgBackend<'a>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<<SvgBackend<'a> as DrawingBackend>::ErrorType>> {
+        backend.draw_dashed(points, &self.style, "2 3");
+        Ok(())
+    }
+}

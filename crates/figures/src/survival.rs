@@ -1,0 +1,246 @@
+//! The survival curve: how many are still alive after each turn.
+
+use analysis::survival::SurvivalPoint;
+
+use crate::font::text_width;
+use crate::frame::{Frame, Room, Sizes};
+use crate::marks::{Anchor, Canvas, Pen, Plot};
+use crate::spec::{Layout, RunData};
+use crate::svg::{Document, Outside};
+use crate::theme::{Theme, Tokens};
+use crate::words;
+use crate::{Drawing, Hit};
+
+/// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
+const ROOM: Room =
+    Room { screen_top: 10.0, screen_bottom: 24.0, print_top: 5.0, print_bottom: 14.0, widest_y: "0.25" };
+
+const Y_TICKS: [(f64, &str); 5] = [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
+
+pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
+    let frame = Frame::of(layout, ROOM);
+    let tokens = theme.tokens();
+    let curve = Curve::of(&data.points, frame.axis.turns);
+    let mut document = Document::default();
+    {
+        let canvas = Canvas::new(&mut document, frame.width, frame.height);
+        if theme == Theme::Print {
+            canvas.part("paper");
+            canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
+        }
+        let last = f64::from(frame.axis.turns) + 0.5;
+        let plot = canvas.plot(
+            [(0.0, frame.axis.x(0.0)), (last, frame.axis.right())],
+            [(0.0, frame.bottom), (1.0, frame.top)],
+        );
+        draw_y_axis(&frame, &canvas, tokens);
+        frame.draw_turn_axis(&canvas, tokens, true, "Turn");
+        draw_rules(&frame, &canvas, &plot, &curve, data.summary.restricted_mean.tau, tokens);
+        if curve.known == 0 {
+            let middle = f64::midpoint(frame.axis.x(0.0), frame.axis.right());
+            let y = frame.top + 0.25 * (frame.bottom - frame.top);
+            canvas.part("nothing");
+            canvas.text(
+                "No turn was observed",
+                (middle, y),
+                Anchor::Middle,
+                frame.sizes.name_font,
+                tokens.muted,
+            );
+        } else {
+            draw_curve(&frame, &canvas, &plot, &curve, tokens);
+        }
+        if frame.print {
+            draw_at_risk(&frame, &canvas, &data.points, tokens);
+        }
+    }
+    let summary = words::survival_summary(data, frame.axis.turns);
+    let svg = document.finish(&Outside {
+        width: frame.width,
+        height: frame.height,
+        print: frame.print,
+        kind: "survival",
+        title: "Survival curve",
+        summary: &summary,
+    });
+    let hits = data
+        .points
+        .iter()
+        .filter(|p| (1..=frame.axis.turns).contains(&p.turn))
+        .map(|p| {
+            let (x0, x1) = frame.axis.column(p.turn);
+            Hit { turn: p.turn, x0, x1, y: y_of(&frame, p.survival), lines: words::survival_lines(p) }
+        })
+        .collect();
+    let ticks = frame.axis.ticks(frame.sizes.tick_font);
+    Drawing { svg, width: frame.width, height: frame.height, hits, ticks, summary }
+}
+
+fn y_of(frame: &Frame, survival: f64) -> f64 {
+    frame.top + (1.0 - survival.clamp(0.0, 1.0)) * (frame.bottom - frame.top)
+}
+
+/// The known part of a curve as steps in (turn, share).
+struct Curve<'a> {
+    points: &'a [SurvivalPoint],
+    /// The last turn with someone at risk: the curve is drawn to there and not beyond.
+    known: u32,
+}
+
+impl<'a> Curve<'a> {
+    fn of(points: &'a [SurvivalPoint], turns: u32) -> Self {
+        let shown = points.iter().position(|p| p.turn > turns).map_or(points, |end| &points[..end]);
+        let end = shown.iter().rposition(|p| p.at_risk > 0).map_or(0, |i| i + 1);
+        let points = &shown[..end];
+        Self { points, known: points.last().map_or(0, |p| p.turn) }
+    }
+
+    /// Step-post line through `value` of each turn, from (0, 1) to the last known turn.
+    fn steps(&self, value: impl Fn(&SurvivalPoint) -> f64) -> Vec<(f64, f64)> {
+        let mut steps = vec![(0.0, 1.0)];
+        let mut now = 1.0;
+        for point in self.points {
+            let next = value(point).clamp(0.0, 1.0);
+            if next < now || next > now {
+                let turn = f64::from(point.turn);
+                steps.extend([(turn, now), (turn, next)]);
+                now = next;
+            }
+        }
+        steps.push((f64::from(self.known), now));
+        steps
+    }
+
+    /// Upper and lower step line of the band, from the first event to the last turn where both limits are known.
+    /// `None` without a turn to fill.
+    fn band(&self) -> Option<[Vec<(f64, f64)>; 2]> {
+        let begin = self.points.iter().position(|p| p.ci_low.is_some() && p.ci_high.is_some())?;
+        let banded = &self.points[begin..];
+        let banded = &banded[..banded.iter().position(|p| p.ci_low.is_none()).unwrap_or(banded.len())];
+        // A turn's limits hold until the next turn, so those of the last turn have no width.
+        let end = banded.last().map(|p| self.points.iter().find(|q| q.turn > p.turn).unwrap_or(p).turn)?;
+        let line = |limit: fn(&SurvivalPoint) -> Option<f64>| {
+            let mut steps: Vec<(f64, f64)> = Vec::new();
+            for point in banded.iter().filter(|p| p.turn < end) {
+                let (turn, value) = (f64::from(point.turn), limit(point).unwrap_or(1.0).clamp(0.0, 1.0));
+                match steps.last() {
+                    Some(before) if (before.1 - value).abs() < 1e-12 => {}
+                    Some(before) => steps.extend([(turn, before.1), (turn, value)]),
+                    None => steps.push((turn, value)),
+                }
+            }
+            steps.extend(steps.last().map(|before| (f64::from(end), before.1)));
+            steps
+        };
+        let limits = [line(|p| p.ci_high), line(|p| p.ci_low)];
+        (limits[0].len() > 1).then_some(limits)
+    }
+}
+
+fn draw_y_axis(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
+    let Sizes { tick_font, name_font, axis, tick, .. } = frame.sizes;
+    let pen = Pen::new(tokens.axis, axis);
+    let left = frame.axis.x(0.0);
+    let gap = if frame.print { 2.0 } else { 4.0 };
+    canvas.part("y-axis");
+    canvas.line(&[(left, frame.top), (left, frame.bottom)], pen);
+    for (value, label) in Y_TICKS {
+        let y = y_of(frame, value);
+        canvas.line(&[(left - tick, y), (left, y)], pen);
+        let base = y + (0.35 * tick_font).round();
+        canvas.text(label, (left - tick - gap, base), Anchor::End, tick_font, tokens.label);
+    }
+    if frame.print {
+        let middle = f64::midpoint(frame.top, frame.bottom);
+        let x = left - tick - gap - text_width("0.25", tick_font) - 4.0;
+        canvas.upright("Share alive", (x, middle), name_font, tokens.label);
+    }
+}
+
+/// The guide at one half and the rule at τ with its label.
+fn draw_rules(
+    frame: &Frame,
+    canvas: &Canvas<'_>,
+    plot: &Plot<'_>,
+    curve: &Curve<'_>,
+    tau: u32,
+    tokens: &Tokens,
+) {
+    let pen = Pen::new(tokens.rule, frame.sizes.rule);
+    canvas.part("half");
+    plot.dotted(&[(0.0, 0.5), (f64::from(frame.axis.turns) + 0.5, 0.5)], pen);
+    if tau == 0 || tau > frame.axis.turns {
+        return;
+    }
+    canvas.part("tau");
+    plot.dotted(&[(f64::from(tau), 1.0), (f64::from(tau), 0.0)], pen);
+    let (label, size) = (format!("τ = {tau}"), frame.sizes.tick_font);
+    let (width, x) = (text_width(&label, size), frame.axis.x(f64::from(tau)));
+    if x + 4.0 + width <= frame.width {
+        canvas.text(&label, (x + 4.0, frame.top + 8.0), Anchor::Start, size, tokens.muted);
+    } else if let Some(base) = free_base_line(frame, curve, x - 4.0 - width, x - 4.0, size) {
+        canvas.text(&label, (x - 4.0, base), Anchor::End, size, tokens.muted);
+    }
+}
+
+/// The highest base line at which a text from `left` to `right` meets neither curve nor band edges.
+fn free_base_line(frame: &Frame, curve: &Curve<'_>, left: f64, right: f64, size: f64) -> Option<f64> {
+    let mut lines = vec![curve.steps(|p| p.survival)];
+    lines.extend(curve.band().into_iter().flatten());
+    let is_free = |base: f64| {
+        let (above, below) = (base - 0.9 * size, base + 0.3 * size);
+        lines.iter().flat_map(|line| line.windows(2)).all(|ends| {
+            let (from, to) = (frame.axis.x(ends[0].0), frame.axis.x(ends[1].0));
+            let (y0, y1) = (y_of(frame, ends[0].1), y_of(frame, ends[1].1));
+            to < left || from > right || y0.max(y1) < above || y0.min(y1) > below
+        })
+    };
+    let highest = frame.top + 8.0;
+    (0..)
+        .map(|i| highest + f64::from(i) * 2.0)
+        .take_while(|base| *base < frame.bottom - 4.0)
+        .find(|b| is_free(*b))
+}
+
+fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve<'_>, tokens: &Tokens) {
+    let Sizes { curve: line_width, edge, censor, .. } = frame.sizes;
+    if let Some([upper, lower]) = curve.band() {
+        canvas.part("band");
+        let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
+        plot.fill(&outline, tokens.series, tokens.band_opacity);
+        let thin = Pen::new(tokens.series, edge).opacity(0.7);
+        plot.line(&upper, thin);
+        // The left end of the band is drawn with its lower edge, as far as the curve's own step does not cover it.
+        let left: Vec<(f64, f64)> = upper.first().copied().into_iter().chain(lower).collect();
+        plot.line(&left, thin);
+    }
+    canvas.part("curve");
+    plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series, line_width));
+    canvas.part("censored");
+    let half = if frame.print { 2.5 } else { 4.0 };
+    for point in curve.points.iter().filter(|p| p.censored > 0) {
+        let (x, y) = (frame.axis.x(f64::from(point.turn)), y_of(frame, point.survival));
+        canvas.line(&[(x, y - half), (x, y + half)], Pen::new(tokens.series, censor));
+    }
+}
+
+/// Numbers at risk under the labelled turns; under turn 1 where turn 0 is labelled and there is room.
+fn draw_at_risk(frame: &Frame, canvas: &Canvas<'_>, points: &[SurvivalPoint], tokens: &Tokens) {
+    let Sizes { tick_font, .. } = frame.sizes;
+    let base = frame.height - 2.0;
+    canvas.part("at-risk");
+    canvas.text("At risk", (1.0, base), Anchor::Start, tick_font, tokens.label);
+    let mut free_from = 1.0 + text_width("At risk", tick_font) + 3.0;
+    let mut turns = frame.axis.ticks(tick_font);
+    turns[0] = 1;
+    turns.dedup();
+    for turn in turns {
+        let Some(point) = points.iter().find(|p| p.turn == turn) else { continue };
+        let (text, x) = (words::count(point.at_risk), frame.axis.x(f64::from(turn)));
+        let half = text_width(&text, tick_font) / 2.0;
+        if x - half >= free_from {
+            canvas.text(&text, (x, base), Anchor::Middle, tick_font, tokens.label);
+            free_from = x + half + 3.0;
+        }
+    }
+}
