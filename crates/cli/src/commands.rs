@@ -1,5 +1,6 @@
 //! One function a command: asks the workbench, prints what it says.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
@@ -63,14 +64,14 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> Result<Exi
     let mut sources = Vec::new();
     let mut errors = Vec::new();
     for path in paths {
-        let mut last = 0;
-        let mut progress = |done: u32, total: u32| {
-            if total >= 20 && done * 20 / total > last {
-                last = done * 20 / total;
+        let last = Cell::new(0);
+        let progress = |done: u32, total: u32| {
+            if total >= 20 && done * 20 / total > last.get() {
+                last.set(done * 20 / total);
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };
-        match workbench.ingest(path, &mut progress) {
+        match workbench.ingest(path, &progress) {
             Ok(read) => {
                 if !as_json {
                     print(&format!(

@@ -385,7 +385,8 @@ pub struct Stamina {
     pub events: u32,
     /// Episodes that were censored.
     pub censored: u32,
-    /// First turn at which survival is at most one half; `None` = not reached.
+    /// Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `None` =
+    /// not reached.
     pub median: Option<u32>,
 }
 
@@ -642,7 +643,7 @@ pub struct RunFigureRequest {
     pub width: f64,
     /// Height of the drawing in px.
     pub height: f64,
-    /// x of turn 0's axis position: the left edge of turn 1's column.
+    /// Left edge of turn 1's column in px; turn t is drawn at its column's centre.
     pub plot_left: f64,
     /// Width of a turn's column in px.
     pub px_per_turn: f64,

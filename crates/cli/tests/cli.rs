@@ -1,0 +1,121 @@
+//! The command line as a script uses it: the real program on real results.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").join("tests/fixtures")
+}
+
+struct Library {
+    folder: tempfile::TempDir,
+}
+
+impl Library {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder for the library") }
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(self.folder.path().join("library.sqlite"))
+            .args(args)
+            .output()
+            .expect("stamina runs")
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--json"]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    }
+}
+
+#[test]
+fn ingesting_is_idempotent_and_the_numbers_are_those_of_the_source() {
+    let library = Library::new();
+    let jobs = fixtures().join("harbor/jobs/failures-k1");
+    let jobs = jobs.to_str().expect("UTF-8");
+    let first = library.json(&["ingest", jobs]);
+    let source = &first["sources"][0];
+    assert_eq!((source["format"].as_str(), source["runs"].as_u64(), source["episodes"].as_u64()), (Some("harbor"), Some(1), Some(8)));
+    assert_eq!(source["unchanged"], 0);
+    let runs = library.json(&["runs"]);
+    let again = library.json(&["ingest", jobs]);
+    assert_eq!(again["sources"][0]["unchanged"].as_u64(), Some(8));
+    assert_eq!(again["sources"][0]["turns"], source["turns"]);
+    assert_eq!(library.json(&["runs"]), runs, "reading again changes nothing");
+
+    let run = &runs[0];
+    assert_eq!(run["baseline"], "oracle");
+    assert_eq!(run["runner"]["version"], "0.24.0");
+    assert_eq!(run["stamina"]["n"], 8);
+    assert!(run["cost_usd"].is_null() && run["tokens"]["input"].is_null(), "unknown is null");
+    // facts of the job: Harbor reports a mean of 0.719, recomputed over declared steps it is 0.500
+    let reported = run["reported"]["harbor.mean.reward"].as_f64().expect("Harbor's own mean");
+    assert!((reported - 0.71875).abs() < 1e-9);
+
+    let id = run["id"].as_str().expect("an id");
+    let shown = library.json(&["show", id]);
+    assert_eq!(shown["episodes"].as_array().map(Vec::len), Some(8));
+    let regression = shown["episodes"]
+        .as_array()
+        .expect("episodes")
+        .iter()
+        .find(|e| e["scenario"].as_str().is_some_and(|s| s.contains("v1_")))
+        .expect("the regression task");
+    let verdicts: Vec<&str> =
+        regression["turns"].as_array().expect("turns").iter().filter_map(|t| t["verdict"].as_str()).collect();
+    assert_eq!(verdicts.join(" "), "passed passed failed passed");
+    assert_eq!((regression["stamina"].as_u64(), regression["failed_turn"].as_u64()), (Some(2), Some(3)));
+    assert_eq!(regression["end_reason"], "tests_failed");
+    assert!(!regression["turns"][2]["attempts"][0]["failing"].as_array().expect("failing").is_empty());
+
+    let survival = library.json(&["survival", id]);
+    let rows = survival.as_array().expect("rows");
+    let mut alive = 1.0;
+    for row in rows {
+        let now = row["survival"].as_f64().expect("survival");
+        assert!(now <= alive);
+        alive = now;
+    }
+}
+
+#[test]
+fn what_is_no_results_folder_is_said_so_with_exit_code_2() {
+    let library = Library::new();
+    let empty = tempfile::tempdir().expect("a folder");
+    std::fs::write(empty.path().join("notes.txt"), "nothing here").expect("a file");
+    let output = library.run(&["ingest", empty.path().to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Nothing in") && said.contains("Harbor") && said.contains("StaminaBench"), "{said}");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["errors"][0]["code"], "source.not_recognised");
+    assert_eq!(json["sources"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn errors_say_what_to_do_and_never_touch_standard_output() {
+    let library = Library::new();
+    for (args, code) in [(vec!["show", "no-such-run"], 1), (vec!["ingest", "/no/such/folder"], 2), (vec!["close", "nothing"], 1)] {
+        let output = library.run(&args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("hint:"), "{args:?}");
+    }
+}
+
+#[test]
+fn closing_a_source_takes_its_runs_away_and_leaves_its_files() {
+    let library = Library::new();
+    let jobs = fixtures().join("harbor/jobs/nop-k1");
+    library.json(&["ingest", jobs.to_str().expect("UTF-8")]);
+    assert_eq!(library.json(&["runs"]).as_array().map(Vec::len), Some(1));
+    library.json(&["close", "nop-k1"]);
+    assert_eq!(library.json(&["runs"]).as_array().map(Vec::len), Some(0));
+    assert!(jobs.join("result.json").is_file());
+}

@@ -1,0 +1,409 @@
+//! From an episode down to one failing test: turns, attempts, logs, transcripts, code.
+//!
+//! Only files that the store's artifacts name can be read, and only through the source's [`Tree`].
+
+use std::sync::Arc;
+
+use ingest::tree::Tree;
+use ingest::view;
+use model::{Artifact, ArtifactKind, Attempt, Request, TestOutcome, TestResult, Transcript, Turn, TurnState, Verdict};
+use store::{EpisodeRecord, RunRecord};
+
+use crate::Workbench;
+use crate::api::{
+    ApiError, AttemptDetail, AttemptRef, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail,
+    EpisodeRef, FileChange, FileStatus, GridSort, LogInfo, ReadText, TextPage, TurnDetail, TurnRef, TurnRow,
+};
+use crate::library::{grid_rows, row};
+use crate::summary::run_record;
+
+/// Bytes of a text page unless the caller asks otherwise, and the most that are given.
+const TEXT_PAGE: (u32, u32) = (256 << 10, 2 << 20);
+
+/// Failing tests of the first turn not passed that the run page shows.
+const FIRST_FAILING: usize = 5;
+
+/// An episode with where it lies.
+struct Found {
+    run: RunRecord,
+    episode: EpisodeRecord,
+}
+
+impl Workbench {
+    fn find(&self, run: &str, episode: &str) -> Result<Found, ApiError> {
+        let run = run_record(&self.store, run)?;
+        let found = self.store.episode(run.entry.id, episode)?.ok_or_else(|| {
+            ApiError::new("episode.not_found", format!("There is no episode \"{episode}\" in {}", run.entry.slug))
+                .hint("Its source may have been read again without it")
+        })?;
+        Ok(Found { run, episode: found })
+    }
+
+    fn tree_of(&self, run: &RunRecord) -> Result<Arc<Tree>, ApiError> {
+        self.live.tree(run.entry.source, &run.source_path)
+    }
+
+    fn turn_of(&self, found: &Found, number: u32) -> Result<Option<Turn>, ApiError> {
+        Ok(self.store.turn(found.episode.entry.id, number)?)
+    }
+
+    /// An episode with its turns.
+    pub fn get_episode(&self, request: EpisodeRef) -> Result<EpisodeDetail, ApiError> {
+        let found = self.find(&request.run, &request.episode)?;
+        self.episode_detail(&found)
+    }
+
+    fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
+        let policy = self.store.get_policy()?;
+        let rows = grid_rows(&found.run, self.store.episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
+        let slug = &found.episode.entry.slug;
+        let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
+            ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")
+        })?;
+        let neighbour = |i: Option<usize>| i.and_then(|i| rows.get(i)).map(|r| r.episode.clone());
+        let neighbours = (neighbour(at.checked_sub(1)), neighbour(Some(at + 1)));
+        let first_failing = match found.episode.entry.failed_turn {
+            Some(number) => self
+                .turn_of(found, number)?
+                .and_then(|turn| turn.attempts.into_iter().next_back())
+                .map(|a| a.tests.into_iter().filter(TestResult::is_failing).take(FIRST_FAILING).collect())
+                .unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let tree = self.tree_of(&found.run).ok();
+        Ok(EpisodeDetail {
+            position: (at as u32 + 1, rows.len() as u32),
+            neighbours,
+            turns: turn_rows(&found.episode),
+            first_failing,
+            reported: found.episode.reported.clone(),
+            exception: found.episode.exception.clone(),
+            tokens: found.episode.entry.tokens,
+            cost_usd: found.episode.entry.cost_usd,
+            timing: found.episode.timing.clone(),
+            logs: logs(tree.as_deref(), &found.episode.artifacts),
+            extra: found.episode.extra.clone(),
+            row: rows.into_iter().nth(at).ok_or_else(|| ApiError::new("episode.not_found", "No such episode"))?,
+        })
+    }
+
+    /// A turn with its attempts and failing tests.
+    pub fn get_turn(&self, request: TurnRef) -> Result<TurnDetail, ApiError> {
+        let found = self.find(&request.run, &request.episode)?;
+        let policy = self.store.get_policy()?;
+        let detail = self.episode_detail(&found)?;
+        if request.turn == 0 || !detail.turns.iter().any(|t| t.number == request.turn) {
+            return Err(ApiError::new(
+                "turn.not_found",
+                format!("Episode \"{}\" has no turn {}", request.episode, request.turn),
+            )
+            .hint(format!("It has turns 1 to {}", detail.turns.len())));
+        }
+        let tree = self.tree_of(&found.run).ok();
+        let turn = self.turn_of(&found, request.turn)?.unwrap_or_else(|| Turn::new(request.turn));
+        let before = match request.turn {
+            1 => None,
+            number => self.turn_of(&found, number - 1)?,
+        };
+        let passed_before: Vec<&str> = before
+            .iter()
+            .filter_map(|t| t.attempts.last())
+            .flat_map(|a| &a.tests)
+            .filter(|t| t.outcome == TestOutcome::Passed)
+            .map(|t| t.id.as_str())
+            .collect();
+        let state = detail.turns.iter().find(|t| t.number == request.turn).map_or(TurnState::NotReached, |t| t.state);
+        let request_text = match &turn.request {
+            None => None,
+            Some(Request::Text(text)) => Some(TextPage {
+                total: text.len() as u64,
+                text: view::plain(text),
+                offset: 0,
+                next_offset: None,
+            }),
+            Some(Request::File(artifact)) => match &tree {
+                None => None,
+                Some(tree) => self.request_text(&found.run, tree, artifact),
+            },
+        };
+        let mut files = logs(tree.as_deref(), &turn.artifacts);
+        if let Some(Request::File(artifact)) = &turn.request
+            && artifact.pointer.is_none()
+        {
+            files.insert(0, log(tree.as_deref(), artifact));
+        }
+        Ok(TurnDetail {
+            run: row(found.run.entry.clone(), 0, &policy),
+            number: request.turn,
+            title: turn.title,
+            state,
+            request: request_text,
+            attempts: turn
+                .attempts
+                .into_iter()
+                .map(|attempt| attempt_detail(tree.as_deref(), attempt, &passed_before))
+                .collect(),
+            files,
+            episode: detail,
+        })
+    }
+
+    /// The text of a request that lies in a file: the whole file, or the user's message in a transcript.
+    fn request_text(&self, run: &RunRecord, tree: &Tree, artifact: &Artifact) -> Option<TextPage> {
+        if artifact.kind == ArtifactKind::Transcript {
+            let transcript = self.read_transcript(run, tree, artifact).ok()?;
+            let step = transcript.steps.into_iter().find(|s| s.kind == model::StepKind::User)?;
+            return Some(TextPage { total: step.text.len() as u64, text: step.text, offset: 0, next_offset: None });
+        }
+        view::text_page(tree, &artifact.path, 0, u64::from(TEXT_PAGE.0)).ok().map(page)
+    }
+
+    /// A piece of a log or other text file of the source.
+    pub fn read_text(&self, request: ReadText) -> Result<TextPage, ApiError> {
+        let found = self.find(&request.run, &request.episode)?;
+        let artifacts = self.artifacts(&found, request.turn, request.attempt)?;
+        if !artifacts.iter().any(|a| a.path == request.path && is_text(a.kind)) {
+            return Err(ApiError::new("text.not_found", "No log of this name belongs here").at(request.path));
+        }
+        let limit = if request.limit == 0 { TEXT_PAGE.0 } else { request.limit.min(TEXT_PAGE.1) };
+        let tree = self.tree_of(&found.run)?;
+        view::text_page(&tree, &request.path, request.offset, u64::from(limit))
+            .map(page)
+            .map_err(|e| unreadable(&request.path, &e))
+    }
+
+    fn artifacts(&self, found: &Found, turn: Option<u32>, attempt: Option<u32>) -> Result<Vec<Artifact>, ApiError> {
+        let Some(number) = turn else { return Ok(found.episode.artifacts.clone()) };
+        let Some(turn) = self.turn_of(found, number)? else { return Ok(Vec::new()) };
+        Ok(match attempt {
+            Some(attempt) => {
+                turn.attempts.into_iter().find(|a| a.number == attempt).map(|a| a.artifacts).unwrap_or_default()
+            }
+            None => {
+                let mut artifacts = turn.artifacts;
+                if let Some(Request::File(request)) = turn.request {
+                    artifacts.push(request);
+                }
+                artifacts
+            }
+        })
+    }
+
+    /// What the agent did in an attempt.
+    pub fn get_transcript(&self, request: AttemptRef) -> Result<Transcript, ApiError> {
+        let found = self.find(&request.run, &request.episode)?;
+        let artifacts = self.artifacts(&found, Some(request.turn), Some(request.attempt))?;
+        let tree = self.tree_of(&found.run)?;
+        let mut whole: Option<Transcript> = None;
+        for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
+            let part = self
+                .read_transcript(&found.run, &tree, artifact)
+                .map_err(|e| unreadable(&artifact.path, &e))?;
+            match &mut whole {
+                None => whole = Some(part),
+                Some(whole) => {
+                    whole.steps.extend(part.steps);
+                    whole.steps_cut += part.steps_cut;
+                }
+            }
+        }
+        let mut transcript = whole.ok_or_else(|| {
+            ApiError::new("transcript.not_found", "This source keeps no transcript of this attempt")
+        })?;
+        for (step, index) in transcript.steps.iter_mut().zip(1..) {
+            step.index = index;
+        }
+        Ok(transcript)
+    }
+
+    fn read_transcript(
+        &self,
+        run: &RunRecord,
+        tree: &Tree,
+        artifact: &Artifact,
+    ) -> Result<Transcript, ingest::tree::ReadError> {
+        let format = ingest::formats::all().iter().find(|f| f.id() == run.entry.format);
+        format.ok_or(ingest::tree::ReadError::Missing)?.transcript(tree, artifact)
+    }
+
+    /// Which files an attempt changed.
+    pub fn code_changes(&self, request: CodeRequest) -> Result<CodeChanges, ApiError> {
+        let (found, pair) = self.code_pair(&request)?;
+        let tree = self.tree_of(&found.run)?;
+        let compared = view::compare(&tree, pair.before.as_deref(), &pair.after)
+            .map_err(|e| unreadable(&pair.after, &e))?;
+        let sum = |of: fn(&view::FileChange) -> Option<u32>| compared.iter().filter_map(of).sum();
+        Ok(CodeChanges {
+            against: pair.against,
+            choices: pair.choices,
+            added: sum(|f| f.added),
+            removed: sum(|f| f.removed),
+            files: compared
+                .into_iter()
+                .map(|f| FileChange {
+                    path: f.path,
+                    status: match f.status {
+                        view::Status::Added => FileStatus::Added,
+                        view::Status::Removed => FileStatus::Removed,
+                        view::Status::Modified => FileStatus::Modified,
+                        view::Status::Unchanged => FileStatus::Unchanged,
+                    },
+                    added: f.added,
+                    removed: f.removed,
+                    bytes: f.bytes,
+                })
+                .collect(),
+        })
+    }
+
+    /// Both sides of a file.
+    pub fn code_file(&self, request: CodeFileRequest) -> Result<CodeFile, ApiError> {
+        let (found, pair) = self.code_pair(&request.code)?;
+        let tree = self.tree_of(&found.run)?;
+        let sides = view::both_sides(&tree, pair.before.as_deref(), &pair.after, &request.path)
+            .map_err(|e| unreadable(&request.path, &e))?;
+        Ok(CodeFile { before: sides.before, after: sides.after, not_shown: sides.not_shown })
+    }
+
+    /// The code of an attempt and the code to compare it with.
+    fn code_pair(&self, request: &CodeRequest) -> Result<(Found, CodePair), ApiError> {
+        let of = &request.of;
+        let found = self.find(&of.run, &of.episode)?;
+        // Everything up to this attempt that has a snapshot, in order; the last is the attempt itself.
+        let mut snapshots: Vec<((u32, u32), String)> = Vec::new();
+        for entry in found.episode.turns.iter().filter(|t| t.number <= of.turn && t.attempts > 0) {
+            let Some(turn) = self.turn_of(&found, entry.number)? else { continue };
+            for attempt in turn.attempts.iter().filter(|a| (turn.number, a.number) <= (of.turn, of.attempt)) {
+                if let Some(code) = attempt.artifacts.iter().find(|a| a.kind == ArtifactKind::Code) {
+                    snapshots.push(((turn.number, attempt.number), code.path.clone()));
+                }
+            }
+        }
+        let after = match snapshots.pop() {
+            Some((at, path)) if at == (of.turn, of.attempt) => path,
+            _ => {
+                return Err(ApiError::new("code.not_found", "This source keeps no snapshot of the code of this attempt"));
+            }
+        };
+        let chosen = match request.against {
+            Some(at) => Some(snapshots.iter().find(|(place, _)| *place == at).ok_or_else(|| {
+                ApiError::new("code.not_found", format!("There is no code of turn {}, attempt {}", at.0, at.1))
+            })?),
+            None => snapshots.last(),
+        };
+        let pair = CodePair {
+            against: chosen.map(|(at, _)| *at),
+            before: chosen.map(|(_, path)| path.clone()),
+            after,
+            choices: snapshots.iter().map(|(at, _)| *at).collect(),
+        };
+        Ok((found, pair))
+    }
+}
+
+/// Two snapshots to compare.
+struct CodePair {
+    against: Option<(u32, u32)>,
+    before: Option<String>,
+    after: String,
+    choices: Vec<(u32, u32)>,
+}
+
+/// Every turn of the episode, planned ones that were not reached included.
+fn turn_rows(episode: &EpisodeRecord) -> Vec<TurnRow> {
+    (1..=episode.entry.known_turns)
+        .map(|number| match episode.turns.binary_search_by_key(&number, |t| t.number) {
+            Ok(i) => {
+                let turn = &episode.turns[i];
+                TurnRow {
+                    number,
+                    title: turn.title.clone(),
+                    state: turn.state,
+                    passed: turn.passed,
+                    total: turn.total,
+                    attempts: turn.attempts,
+                }
+            }
+            Err(_) => TurnRow {
+                number,
+                title: None,
+                state: TurnState::NotReached,
+                passed: None,
+                total: None,
+                attempts: 0,
+            },
+        })
+        .collect()
+}
+
+fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str]) -> AttemptDetail {
+    let logs = logs(tree, &attempt.artifacts);
+    let has = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
+    let (has_transcript, has_code) = (has(ArtifactKind::Transcript), has(ArtifactKind::Code));
+    let (failing, others): (Vec<TestResult>, Vec<TestResult>) =
+        attempt.tests.into_iter().partition(TestResult::is_failing);
+    let counted = match (attempt.verdict, attempt.passed, attempt.total) {
+        (Verdict::Passed, ..) | (_, None, _) | (_, _, None) => 0,
+        (_, Some(passed), Some(total)) => total.saturating_sub(passed),
+    };
+    AttemptDetail {
+        number: attempt.number,
+        verdict: attempt.verdict,
+        end_reason: attempt.end_reason,
+        passed: attempt.passed,
+        total: attempt.total,
+        reward: attempt.reward,
+        failing_not_described: counted.saturating_sub(failing.len() as u32),
+        regressed: failing.iter().filter(|t| passed_before.contains(&t.id.as_str())).map(|t| t.id.clone()).collect(),
+        failing,
+        passed_tests: others.into_iter().filter(|t| t.outcome == TestOutcome::Passed).map(|t| t.id).collect(),
+        tokens: attempt.tokens,
+        cost_usd: attempt.cost_usd,
+        tool_calls: attempt.tool_calls,
+        timing: attempt.timing,
+        exception: attempt.exception,
+        logs,
+        has_transcript,
+        has_code,
+        extra: attempt.extra,
+    }
+}
+
+/// Whether an artifact is read as text (transcripts and code have views of their own).
+const fn is_text(kind: ArtifactKind) -> bool {
+    !matches!(kind, ArtifactKind::Transcript | ArtifactKind::Code)
+}
+
+fn logs(tree: Option<&Tree>, artifacts: &[Artifact]) -> Vec<LogInfo> {
+    artifacts.iter().filter(|a| is_text(a.kind)).map(|a| log(tree, a)).collect()
+}
+
+fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
+    let name = artifact.path.rsplit('/').next().unwrap_or(&artifact.path);
+    let label = match artifact.kind {
+        ArtifactKind::TestOutput => "Test output".to_owned(),
+        ArtifactKind::ServerLog => "Server log".to_owned(),
+        ArtifactKind::AgentLog => format!("Agent log, {name}"),
+        ArtifactKind::Request => "Request".to_owned(),
+        ArtifactKind::Reference => "Reference".to_owned(),
+        ArtifactKind::Suite => format!("Suite, {name}"),
+        ArtifactKind::Schema => "Schema".to_owned(),
+        ArtifactKind::Log | ArtifactKind::Transcript | ArtifactKind::Code => name.to_owned(),
+    };
+    LogInfo {
+        kind: artifact.kind,
+        label,
+        path: artifact.path.clone(),
+        bytes: tree.and_then(|t| t.entry(&artifact.path)).map(|e| e.size),
+    }
+}
+
+fn page(page: view::TextPage) -> TextPage {
+    TextPage { text: page.text, offset: page.offset, next_offset: page.next_offset, total: page.total }
+}
+
+fn unreadable(path: &str, error: &ingest::tree::ReadError) -> ApiError {
+    ApiError::new(error.code(), format!("It can not be read: {error}"))
+        .at(path)
+        .hint("The source may have changed since it was read; look for changes in it")
+}

@@ -1,0 +1,368 @@
+//! The library and the run page: rows, groups, curves, grids, figures.
+
+use std::cmp::Ordering;
+
+use figures::{Figure, FigureSpec, Layout, RunData, Theme};
+use model::CensoringPolicy;
+use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
+
+use crate::Workbench;
+use crate::api::{
+    Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow, GridSort,
+    ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
+    RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
+};
+use crate::summary::{ending, episode_score, observations, run_record, turn_axis};
+
+/// Most rows of one page of runs.
+const PAGE: u32 = 500;
+
+impl Workbench {
+    /// Runs of all sources, filtered, sorted, grouped, paged.
+    pub fn list_runs(&self, request: ListRuns) -> Result<RunPage, ApiError> {
+        self.refresh_summaries()?;
+        let policy = self.store.get_policy()?;
+        let list = self.store.list_runs(&filter(request))?;
+        let rows = list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy)).collect();
+        let facets = |facets: Vec<store::Facet>| {
+            facets.into_iter().map(|f| (f.value, if f.label.is_empty() { "unknown".into() } else { f.label }, f.runs)).collect()
+        };
+        Ok(RunPage {
+            rows,
+            groups: list.groups.into_iter().map(group).collect(),
+            total: list.total,
+            facets: Facets {
+                benchmarks: facets(list.facets.benchmarks),
+                harnesses: facets(list.facets.harnesses),
+                models: facets(list.facets.models),
+            },
+        })
+    }
+
+    /// One run with its settings.
+    pub fn get_run(&self, request: RunRef) -> Result<RunDetail, ApiError> {
+        self.refresh_summaries()?;
+        let policy = self.store.get_policy()?;
+        let record = run_record(&self.store, &request.run)?;
+        let caveats = self.caveats(&record)?;
+        Ok(RunDetail {
+            row: row(record.entry, 0, &policy),
+            source_path: record.source_path,
+            policy: policy.name().to_owned(),
+            settings: record.run.settings,
+            extra: record.run.extra,
+            totals_only: record
+                .run
+                .reported
+                .totals_only
+                .into_iter()
+                .map(|t| (t.scenario, t.turns, t.passed_turns))
+                .collect(),
+            caveats,
+        })
+    }
+
+    /// What a reader must know about the numbers of a run.
+    fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
+        let mut caveats = Vec::new();
+        let episodes = self.store.episodes(record.entry.id)?;
+        let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
+        if undeclared > 0 {
+            caveats.push(format!(
+                "The declared number of turns is unknown for {undeclared} of {} episodes; the most turns seen stand in for it, so the score may be too high.",
+                episodes.len()
+            ));
+        }
+        if let Some((_, harbor)) = record.run.reported.figures.iter().find(|(name, _)| name.starts_with("harbor.mean")) {
+            caveats.push(format!(
+                "Harbor reports {harbor:.3}, a mean that leaves out steps without a verdict; the score here counts every declared step."
+            ));
+        }
+        if let Some((tool, Some(version))) = &record.run.runner
+            && tool == "Harbor"
+            && older_than(version, (0, 24))
+        {
+            caveats.push(format!(
+                "Harbor {version} wiped the tests of the step before only after the agent had run; its results may be contaminated."
+            ));
+        }
+        Ok(caveats)
+    }
+
+    /// Sets tags and notes.
+    pub fn annotate(&self, request: Annotate) -> Result<Nothing, ApiError> {
+        self.store.annotate(&request.runs, &request.add_tags, &request.remove_tags, request.note.as_deref())?;
+        Ok(Nothing {})
+    }
+
+    /// Kaplan–Meier table of a run.
+    pub fn run_survival(&self, request: RunRef) -> Result<SurvivalTable, ApiError> {
+        let record = run_record(&self.store, &request.run)?;
+        let episodes = self.store.episodes(record.entry.id)?;
+        let policy = self.store.get_policy()?;
+        let points = analysis::survival::kaplan_meier(&observations(&episodes, &policy), turn_axis(&episodes));
+        let rows = points
+            .into_iter()
+            .map(|p| SurvivalRow {
+                turn: p.turn,
+                at_risk: p.at_risk,
+                events: p.events,
+                censored: p.censored,
+                survival: p.survival,
+                ci_low: p.ci_low,
+                ci_high: p.ci_high,
+            })
+            .collect();
+        Ok(SurvivalTable { rows })
+    }
+
+    /// Rows of the episode × turn grid.
+    pub fn run_grid(&self, request: RunGridRequest) -> Result<RunGrid, ApiError> {
+        let record = run_record(&self.store, &request.run)?;
+        let policy = self.store.get_policy()?;
+        let episodes = self.store.episodes(record.entry.id)?;
+        let (turns, total) = (turn_axis(&episodes), episodes.len() as u32);
+        let mut rows = grid_rows(&record, episodes, &policy, request.sort);
+        rows.drain(..(request.offset as usize).min(rows.len()));
+        if request.limit > 0 {
+            rows.truncate(request.limit as usize);
+        }
+        Ok(RunGrid { turns, total, rows })
+    }
+
+    /// A chart of the run page.
+    pub fn run_figure(&self, request: RunFigureRequest) -> Result<FigureDrawing, ApiError> {
+        let record = run_record(&self.store, &request.run)?;
+        let policy = self.store.get_policy()?;
+        let episodes = self.store.episodes(record.entry.id)?;
+        let observations = observations(&episodes, &policy);
+        let planned = episodes.iter().filter_map(|e| e.planned_turns).max();
+        let data = RunData {
+            name: name(&record),
+            points: analysis::survival::kaplan_meier(&observations, turn_axis(&episodes)),
+            summary: analysis::survival::summarise(&observations, planned),
+            policy: policy.name().to_owned(),
+        };
+        let figure = match request.kind {
+            FigureKind::Survival => Figure::Survival(data),
+            FigureKind::FirstFailures => Figure::FirstFailures(data),
+        };
+        let layout = Layout::Screen {
+            width: request.width,
+            height: request.height,
+            plot_left: request.plot_left,
+            px_per_turn: request.px_per_turn,
+            turns: request.turns,
+        };
+        let theme = match request.theme {
+            FigureTheme::Light => Theme::Light,
+            FigureTheme::Dark => Theme::Dark,
+        };
+        let drawing = figures::draw(&FigureSpec::new(figure, layout, theme));
+        Ok(FigureDrawing {
+            svg: drawing.svg,
+            width: drawing.width,
+            height: drawing.height,
+            hits: drawing
+                .hits
+                .into_iter()
+                .map(|h| FigureHit { turn: h.turn, x0: h.x0, x1: h.x1, y: h.y, lines: h.lines })
+                .collect(),
+            summary: drawing.summary,
+        })
+    }
+
+    /// Looks in names, requests and failure messages.
+    pub fn search(&self, request: Search) -> Result<SearchHits, ApiError> {
+        let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
+        let found = self.store.search(&request.text, limit)?;
+        let hits = found
+            .hits
+            .into_iter()
+            .map(|hit| SearchHit {
+                kind: match hit.kind {
+                    store::MatchKind::Run => "run",
+                    store::MatchKind::Episode => "episode",
+                    store::MatchKind::Request => "request",
+                    store::MatchKind::Failure => "failure",
+                }
+                .to_owned(),
+                title: hit.title,
+                detail: if hit.also > 0 { format!("{} · and in {} more places", hit.detail, hit.also) } else { hit.detail },
+                run: hit.run,
+                episode: hit.episode,
+                turn: hit.turn,
+                attempt: hit.attempt,
+                test: hit.test,
+            })
+            .collect();
+        Ok(SearchHits { hits, complete: found.complete })
+    }
+}
+
+/// What a figure calls the run.
+fn name(record: &RunRecord) -> String {
+    let known: Vec<&str> =
+        [record.entry.model.as_deref(), record.entry.harness.as_deref()].into_iter().flatten().collect();
+    if known.is_empty() { record.entry.slug.clone() } else { known.join(" · ") }
+}
+
+/// The rows of a run's grid in order.
+pub(crate) fn grid_rows(
+    record: &RunRecord,
+    episodes: Vec<EpisodeEntry>,
+    policy: &CensoringPolicy,
+    sort: GridSort,
+) -> Vec<GridRow> {
+    let mut rows: Vec<GridRow> =
+        episodes.into_iter().map(|e| grid_row(&record.entry.format, e, policy)).collect();
+    let by_score = |a: &GridRow, b: &GridRow| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
+    let by_name = |a: &GridRow, b: &GridRow| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat));
+    match sort {
+        GridSort::Stamina => rows.sort_by(|a, b| {
+            (b.stamina, b.censored).cmp(&(a.stamina, a.censored)).then_with(|| by_score(a, b)).then_with(|| by_name(a, b))
+        }),
+        GridSort::Scenario => rows.sort_by(by_name),
+        GridSort::Score => rows.sort_by(|a, b| by_score(a, b).then_with(|| by_name(a, b))),
+    }
+    rows
+}
+
+fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
+    GridRow {
+        score: episode_score(format, &episode),
+        censored: ending(&episode, policy) == model::Ending::Censored,
+        episode: episode.slug,
+        scenario: episode.scenario,
+        title: episode.title,
+        repeat: episode.repeat,
+        planned_turns: episode.planned_turns,
+        cells: episode.cells,
+        failing: episode.failing,
+        stamina: episode.stamina,
+        failed_turn: episode.failed_turn,
+        end_reason: episode.end_reason,
+    }
+}
+
+/// A run as the library shows it.
+pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunRow {
+    let summary = entry.summary.unwrap_or_default();
+    let end_reasons = entry
+        .totals
+        .end_reasons
+        .iter()
+        .map(|(reason, count)| EndCount { reason: *reason, ending: policy.ending(*reason), count: *count })
+        .collect();
+    RunRow {
+        id: entry.slug,
+        source: entry.source,
+        source_name: entry.source_name,
+        format: entry.format,
+        benchmark: entry.benchmark,
+        group,
+        harness: entry.harness,
+        harness_version: entry.harness_version,
+        runner: entry.runner,
+        model: entry.model,
+        provider: entry.provider,
+        baseline: entry.baseline,
+        simulated: entry.simulated,
+        episodes: entry.totals.episodes,
+        planned_episodes: entry.planned_episodes,
+        planned_turns: entry.totals.planned_turns,
+        attempt_limit: entry.attempt_limit,
+        stamina: Stamina {
+            mean: summary.mean,
+            ci_low: summary.ci_low,
+            ci_high: summary.ci_high,
+            tau: summary.tau,
+            n: summary.n,
+            events: summary.events,
+            censored: summary.censored,
+            median: summary.median,
+        },
+        score: summary.score,
+        dataset_score: summary.dataset_score,
+        case_score: summary.case_score,
+        perfect: summary.perfect,
+        reported: entry.reported,
+        end_reasons,
+        tokens: entry.totals.tokens,
+        cost_usd: entry.totals.cost_usd,
+        cost_known: entry.totals.cost_known,
+        started_at: entry.started_at,
+        warnings: entry.warnings,
+        partial: summary.partial,
+        tags: entry.tags,
+        note: entry.note,
+    }
+}
+
+fn group(group: store::GroupEntry) -> RunGroup {
+    let tau = group.tau.map_or(0, |(_, most)| most);
+    RunGroup {
+        title: group.title.unwrap_or_else(|| "Unknown".to_owned()),
+        runs: group.runs,
+        planned_turns: group.planned_turns,
+        tau: group.tau,
+        scale: tau.max(1),
+    }
+}
+
+fn filter(request: ListRuns) -> RunFilter {
+    RunFilter {
+        text: request.text,
+        sources: request.sources,
+        benchmarks: request.benchmarks,
+        harnesses: request.harnesses,
+        models: request.models,
+        tags: request.tags,
+        real_only: request.real_only,
+        with_warnings: request.with_warnings,
+        min_episodes: request.min_episodes,
+        order: match request.sort {
+            RunSort::Stamina => RunOrder::Stamina,
+            RunSort::Model => RunOrder::Model,
+            RunSort::Harness => RunOrder::Harness,
+            RunSort::Benchmark => RunOrder::Benchmark,
+            RunSort::Source => RunOrder::Source,
+            RunSort::Episodes => RunOrder::Episodes,
+            RunSort::Turns => RunOrder::Turns,
+            RunSort::Score => RunOrder::Score,
+            RunSort::Tokens => RunOrder::Tokens,
+            RunSort::Cost => RunOrder::Cost,
+            RunSort::Date => RunOrder::Date,
+        },
+        ascending: request.ascending,
+        group: match request.group {
+            RunGrouping::Benchmark => GroupBy::Benchmark,
+            RunGrouping::Harness => GroupBy::Harness,
+            RunGrouping::Model => GroupBy::Model,
+            RunGrouping::Source => GroupBy::Source,
+            RunGrouping::None => GroupBy::None,
+        },
+        offset: request.offset,
+        limit: if request.limit == 0 { PAGE } else { request.limit.min(PAGE) },
+    }
+}
+
+/// Whether a version such as `0.13.1` is older than (major, minor). What is no version is not.
+fn older_than(version: &str, than: (u32, u32)) -> bool {
+    let mut parts = version.split('.').map(str::parse::<u32>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < than,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::older_than;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(older_than("0.5.0", (0, 24)) && older_than("0.13.1", (0, 24)));
+        assert!(!older_than("0.24.0", (0, 24)) && !older_than("1.0", (0, 24)) && !older_than("dev", (0, 24)));
+    }
+}

@@ -1,0 +1,326 @@
+//! Opening, reading and closing sources.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ingest::discover::{NotRecognised as NotFound, discover};
+use ingest::import::{ImportError, Imported, import};
+use ingest::tree::Tree;
+use model::Warning;
+use store::{Source, Store, WarningFilter};
+
+use crate::api::{
+    ApiError, AppState, Changes, FormatLookup, ImportReport, ImportReportRequest, NotRecognised, Nothing, OpenSource,
+    RecentSource, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
+};
+use crate::{Options, Workbench};
+
+/// Longest that `wait_for_changes` waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(25);
+
+/// What `stamina ingest` says of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingested {
+    /// Absolute path.
+    pub path: String,
+    /// Name of the folder or zip.
+    pub name: String,
+    /// Ids of the formats found, joined with `,`.
+    pub format: String,
+    /// Names of the formats found, joined with `, `.
+    pub format_name: String,
+    /// Runs in it.
+    pub runs: u32,
+    /// Episodes.
+    pub episodes: u32,
+    /// Turns with at least one attempt.
+    pub turns: u64,
+    /// Attempts.
+    pub attempts: u64,
+    /// Parts that had not changed and were not read again.
+    pub unchanged: u32,
+    /// Every warning.
+    pub warnings: Vec<Warning>,
+}
+
+impl From<store::StoreError> for ApiError {
+    fn from(error: store::StoreError) -> Self {
+        ApiError::new(error.code(), error.to_string())
+    }
+}
+
+/// The file of the library.
+pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
+    match &options.db {
+        Some(db) => Ok(db.clone()),
+        None => dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
+            ApiError::new("app.no_data_folder", "The user's data folder is unknown").hint("Name a file with --db")
+        }),
+    }
+}
+
+/// Opens a folder or zip for reading.
+pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
+    let shown = path.display().to_string();
+    if !path.exists() {
+        return Err(ApiError::new("source.missing", "There is no such folder or zip").at(shown).hint("Check the path"));
+    }
+    Tree::open(path).map_err(|e| {
+        ApiError::new("source.unreadable", format!("It can not be opened: {e}"))
+            .at(shown)
+            .hint("Stamina Lab opens folders and .zip files")
+    })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// What was looked for, as an error that says so.
+fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
+    let name = name_of(path);
+    let mut error = ApiError::new(
+        "source.not_recognised",
+        format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
+    )
+    .at(path.display().to_string())
+    .hint("docs/formats.md describes the layouts; choose the folder that holds the results");
+    error.not_recognised = Some(NotRecognised {
+        name,
+        files: nothing.files,
+        folders: nothing.folders,
+        depth: nothing.depth,
+        formats: nothing
+            .formats
+            .into_iter()
+            .map(|f| FormatLookup {
+                format: f.format.to_owned(),
+                looked_for: f.looked_for.to_owned(),
+                found: f.found,
+            })
+            .collect(),
+        closest: nothing.closest.map(|c| (c.sentence, c.at)),
+    });
+    error
+}
+
+impl Workbench {
+    /// Opens the library. With [`Options::live`] its sources are read again and watched in the background, and an
+    /// empty new library begins with the sample.
+    pub fn open(options: Options) -> Result<Arc<Self>, ApiError> {
+        let db = db_path(&options)?;
+        if let Some(folder) = db.parent().filter(|f| !f.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                ApiError::new("store.folder", format!("The folder of the library can not be made: {e}"))
+                    .at(folder.display().to_string())
+                    .hint("Name another file with --db")
+            })?;
+        }
+        let is_new = !db.exists();
+        let store = Arc::new(Store::open(&db)?);
+        let workbench = Arc::new_cyclic(|me| Self {
+            store,
+            changes: crate::changes::Changes::default(),
+            live: crate::live::Live::new(&options, &db, me.clone()),
+            sample: options.sample.clone().filter(|sample| sample.exists()),
+        });
+        if options.live {
+            if is_new && let Some(sample) = &workbench.sample {
+                workbench.register(sample)?;
+            }
+            workbench.come_alive()?;
+        }
+        Ok(workbench)
+    }
+
+    /// Version, sources, counts.
+    pub fn app_state(&self, _: Nothing) -> Result<AppState, ApiError> {
+        let change = self.changes.last();
+        let counts = self.store.library_counts()?;
+        Ok(AppState {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: self.store.sources()?.into_iter().map(|s| self.info(s)).collect(),
+            recent: self
+                .store
+                .recent()?
+                .into_iter()
+                .map(|s| RecentSource {
+                    exists: Path::new(&s.path).exists(),
+                    name: s.name,
+                    path: s.path,
+                    zip: s.zip,
+                    closed_at: s.closed_at,
+                })
+                .collect(),
+            runs: counts.runs,
+            warnings: counts.warnings,
+            runs_with_warnings: counts.runs_with_warnings,
+            real_runs: counts.real_runs,
+            tags: counts.tags,
+            policy: self.store.get_policy()?.name().to_owned(),
+            change,
+            sample: self.sample.as_ref().map(|p| p.display().to_string()),
+        })
+    }
+
+    fn info(&self, source: Source) -> SourceInfo {
+        let (status, progress, watch) = self.live.state(&source);
+        SourceInfo {
+            id: source.id,
+            name: source.name,
+            path: source.path,
+            zip: source.zip,
+            format: source.format,
+            status,
+            watch,
+            progress,
+            message: source.message,
+            runs: source.runs,
+            warnings: source.warnings,
+            opened_at: source.opened_at,
+        }
+    }
+
+    fn source(&self, source: i64) -> Result<Source, ApiError> {
+        self.store.source(source)?.ok_or_else(|| {
+            ApiError::new("source.not_found", format!("There is no source number {source} in the library"))
+                .hint("It may have been closed")
+        })
+    }
+
+    /// Opens a folder or zip; reading goes on in the background.
+    pub fn open_source(&self, request: OpenSource) -> Result<SourceInfo, ApiError> {
+        let id = self.register(Path::new(&request.path))?;
+        self.live.read(id);
+        Ok(self.info(self.source(id)?))
+    }
+
+    /// Puts a folder or zip into the library without reading it. It must be of a known format.
+    pub fn register(&self, path: &Path) -> Result<i64, ApiError> {
+        let tree = open_tree(path)?;
+        discover(&tree).map_err(|nothing| not_recognised(nothing, path))?;
+        let path = path.canonicalize().map_err(|e| {
+            ApiError::new("source.missing", format!("The path can not be followed: {e}")).at(path.display().to_string())
+        })?;
+        let Some(text) = path.to_str() else {
+            return Err(ApiError::new("source.path_not_utf8", "The path is not valid UTF-8 text")
+                .at(path.display().to_string())
+                .hint("Rename the folder or zip"));
+        };
+        Ok(self.store.put_source(text, &name_of(&path), tree.is_zip())?)
+    }
+
+    /// Opens a folder or zip and reads it before it answers. For the command line.
+    pub fn ingest(&self, path: &Path, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
+        let id = self.register(path)?;
+        let imported = self.read_source(id, &AtomicBool::new(false), progress)?;
+        self.refresh_summaries()?;
+        while self.store.index_text(200)? {}
+        let source = self.source(id)?;
+        let counts = imported.counts;
+        let mut warnings = Vec::new();
+        loop {
+            let page = self.store.warnings(id, &WarningFilter::default(), warnings.len() as u32, 1000)?;
+            let done = page.warnings.is_empty();
+            warnings.extend(page.warnings);
+            if done || warnings.len() as u64 >= page.matching {
+                break;
+            }
+        }
+        Ok(Ingested {
+            path: source.path,
+            name: source.name,
+            format: imported.formats.join(","),
+            format_name: imported.format_names,
+            runs: counts.runs,
+            episodes: counts.episodes,
+            turns: counts.turns,
+            attempts: counts.attempts,
+            unchanged: imported.parts_unchanged,
+            warnings,
+        })
+    }
+
+    /// Reads what changed in a source. Blocks until it is read or stopped.
+    pub(crate) fn read_source(
+        &self,
+        source: i64,
+        stop: &AtomicBool,
+        progress: &dyn Fn(u32, u32),
+    ) -> Result<Imported, ApiError> {
+        let stored = self.source(source)?;
+        let path = Path::new(&stored.path);
+        let tree = open_tree(path)?;
+        let imported = import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
+            ImportError::NotRecognised(nothing) => not_recognised(nothing, path),
+            ImportError::Store(error) => error.into(),
+        })?;
+        self.store.set_source_format(source, &imported.format_names)?;
+        let stopped = imported.stopped.then_some("Reading was stopped; what was read before stays");
+        self.store.set_source_read(source, stopped)?;
+        Ok(imported)
+    }
+
+    /// Takes a source out of the library; the folder itself is never touched.
+    pub fn close_source(&self, request: SourceRef) -> Result<Nothing, ApiError> {
+        self.source(request.source)?;
+        self.live.forget(request.source);
+        self.store.remove_source(request.source)?;
+        self.changes.add([request.source], []);
+        Ok(Nothing {})
+    }
+
+    /// Takes back `close_source`.
+    pub fn restore_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
+        self.store.restore_source(request.source)?;
+        self.live.read(request.source);
+        Ok(self.info(self.source(request.source)?))
+    }
+
+    /// Looks for changes in a source now.
+    pub fn rescan_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
+        let source = self.source(request.source)?;
+        self.live.read(request.source);
+        Ok(self.info(source))
+    }
+
+    /// Stops reading a source; what was read stays.
+    pub fn stop_reading(&self, request: SourceRef) -> Result<Nothing, ApiError> {
+        self.live.stop(request.source);
+        Ok(Nothing {})
+    }
+
+    /// What was recognised, skipped and repaired, and why.
+    pub fn import_report(&self, request: ImportReportRequest) -> Result<ImportReport, ApiError> {
+        let source = self.source(request.source)?;
+        let counts = self.store.source_counts(source.id)?;
+        let filter = WarningFilter { treatment: request.treatment, code: request.code, run: request.run };
+        let page = self.store.warnings(source.id, &filter, request.offset, request.limit.min(5000))?;
+        Ok(ImportReport {
+            by_treatment: self.store.warnings_by_treatment(source.id)?,
+            by_code: self
+                .store
+                .warnings_by_code(source.id)?
+                .into_iter()
+                .map(|c| WarningGroup { code: c.code, treatment: c.treatment, count: c.count, example: c.example })
+                .collect(),
+            source: self.info(source),
+            runs: counts.runs,
+            episodes: counts.episodes,
+            turns: counts.turns,
+            not_reached: counts.not_reached,
+            attempts: counts.attempts,
+            files_read: counts.files_read,
+            warnings: page.warnings,
+            matching: page.matching,
+        })
+    }
+
+    /// Answers when something changes.
+    pub fn wait_for_changes(&self, request: WaitForChanges) -> Result<Changes, ApiError> {
+        let timeout = Duration::from_millis(u64::from(request.timeout_ms)).min(LONGEST_WAIT);
+        Ok(self.changes.wait(request.since, timeout))
+    }
+}

@@ -1,0 +1,113 @@
+//! From a run's episodes to its statistics, which the store keeps so that the library can be sorted in SQL.
+
+use analysis::score::{self, EpisodeParts};
+use analysis::survival::{self, Observation};
+use model::{CensoringPolicy, Ending};
+use store::{EpisodeEntry, RunRecord, Store, Summary};
+
+use crate::Workbench;
+use crate::api::ApiError;
+
+impl Workbench {
+    /// Computes the summaries that are missing or older than the episodes or the policy.
+    pub(crate) fn refresh_summaries(&self) -> Result<(), ApiError> {
+        let stale = self.store.stale_runs()?;
+        if stale.is_empty() {
+            return Ok(());
+        }
+        let policy = self.store.get_policy()?;
+        for of in &stale {
+            let Some(record) = self.store.run(&of.slug)? else { continue };
+            let episodes = self.store.episodes(of.run)?;
+            self.store.put_summary(of, &summarise(&record, &episodes, &policy))?;
+        }
+        Ok(())
+    }
+}
+
+/// The episodes of a run as survival analysis sees them.
+pub(crate) fn observations(episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Vec<Observation> {
+    episodes.iter().map(|e| observation(e, policy)).collect()
+}
+
+fn observation(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Observation {
+    Observation { turns: episode.stamina, ending: ending(episode, policy) }
+}
+
+/// Whether the policy counts the end of this episode as an event.
+pub(crate) fn ending(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Ending {
+    policy.ending(episode.end_reason)
+}
+
+/// The most turns that an episode of the run plans, or is seen to have.
+pub(crate) fn turn_axis(episodes: &[EpisodeEntry]) -> u32 {
+    episodes.iter().map(|e| e.known_turns).max().unwrap_or(0)
+}
+
+/// What the scores are made of.
+pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
+    EpisodeParts {
+        scenario: episode.scenario.clone(),
+        declared_turns: episode.planned_turns,
+        seen_turns: episode.known_turns,
+        passed_turns: episode.passed_turns,
+        ratio_sum: episode.ratio_sum,
+        counted_turns: episode.ratio_turns,
+        passed_without_counts: episode.passed_without_counts,
+        failed_without_counts: episode.failed_without_counts,
+    }
+}
+
+/// The score of one episode, by the rule of its benchmark, 0 to 100.
+pub(crate) fn episode_score(format: &str, episode: &EpisodeEntry) -> Option<f64> {
+    let parts = parts(episode);
+    if grades_turns(format) { parts.dataset_score() } else { parts.stamina_bench_score() }
+}
+
+/// Whether the benchmark scores a turn as passed or not (EvoCode, Harbor) rather than by its share of passed tests.
+fn grades_turns(format: &str) -> bool {
+    matches!(format, "harbor" | "evocode")
+}
+
+fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
+    let planned = episodes.iter().filter_map(|e| e.planned_turns).max();
+    let stamina = survival::summarise(&observations(episodes, policy), planned);
+    let totals = &record.run.reported.totals_only;
+    let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
+    let by_turn = grades_turns(&record.entry.format);
+    let dataset = if by_turn { score::dataset_score(&parts, totals).percent } else { None };
+    let case = if by_turn { score::case_score(&parts, totals).percent } else { None };
+    Summary {
+        mean: stamina.restricted_mean.mean,
+        ci_low: stamina.restricted_mean.ci_low,
+        ci_high: stamina.restricted_mean.ci_high,
+        tau: stamina.restricted_mean.tau,
+        n: stamina.n,
+        events: stamina.events,
+        censored: stamina.censored,
+        median: stamina.median,
+        score: if by_turn { dataset } else { score::stamina_bench_score(&parts).percent },
+        dataset_score: dataset,
+        case_score: case,
+        perfect: score::perfect_tasks(&parts, totals),
+        partial: partial(record, episodes, totals.len() as u32),
+    }
+}
+
+/// What is missing, in words.
+fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> Option<String> {
+    let read = episodes.len() as u32;
+    if totals_only > 0 {
+        return Some(format!("{read} of {} tasks", read + totals_only));
+    }
+    let planned = record.run.planned_episodes?;
+    (read < planned).then(|| format!("{read} of {planned} episodes"))
+}
+
+/// Reads a run or says that there is none.
+pub(crate) fn run_record(store: &Store, slug: &str) -> Result<RunRecord, ApiError> {
+    store.run(slug)?.ok_or_else(|| {
+        ApiError::new("run.not_found", format!("There is no run \"{slug}\" in the library"))
+            .hint("Its source may have been closed, or read again without it")
+    })
+}
