@@ -1,0 +1,92 @@
+//! Which test an entry of FAILURES or ERRORS is about: pytest titles it with the test's name, without its file.
+
+use std::collections::HashMap;
+
+use model::TestOutcome;
+
+use super::Reading;
+use super::block::{Block, Phase};
+
+impl Reading<'_> {
+    /// Gives each entry of FAILURES and ERRORS to its test, by name and file; an entry that no line names is a test
+    /// of its own.
+    pub(super) fn place_blocks(&mut self) {
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, test) in self.log.tests.iter().enumerate().filter(|(_, t)| t.is_failing()) {
+            by_name.entry(name_of(&test.id)).or_default().push(index);
+        }
+        let mut taken = vec![false; self.log.tests.len()];
+        let mut unnamed_collection = 0;
+        for block in std::mem::take(&mut self.blocks) {
+            let message = block.message();
+            let found = if let Some(id) = &block.crashed_at {
+                self.by_id.get(id).copied()
+            } else if block.phase == Phase::Collection {
+                unnamed_collection += 1;
+                self.by_id.get(&block.name).copied()
+            } else {
+                by_name.get(&block.name).and_then(|candidates| {
+                    let in_file = |i: &&usize| {
+                        let file = self.log.tests[**i].id.split("::").next().unwrap_or("");
+                        block
+                            .files
+                            .iter()
+                            .any(|f| f == file || f.ends_with(file) || file.ends_with(f.as_str()))
+                    };
+                    let free = |i: &&usize| !taken[**i];
+                    candidates
+                        .iter()
+                        .find(|i| free(i) && in_file(i))
+                        .or_else(|| candidates.iter().find(free))
+                        .or_else(|| candidates.iter().find(in_file))
+                        .or_else(|| candidates.last())
+                        .copied()
+                })
+            };
+            let outcome = if block.phase == Phase::Call { TestOutcome::Failed } else { TestOutcome::Error };
+            let Some(index) = found.or_else(|| self.name(&id_of(&block), outcome)) else { continue };
+            if taken.len() <= index {
+                taken.resize(index + 1, false);
+            }
+            taken[index] = true;
+            let test = &mut self.log.tests[index];
+            match (&mut test.message, message) {
+                (slot @ None, message) => *slot = message,
+                (Some(first), Some(more)) if first.len() + more.len() < 8 * 1024 => {
+                    first.push_str("\n\n");
+                    first.push_str(&more);
+                }
+                _ => {}
+            }
+        }
+        self.log.collection_errors = self.log.collection_errors.max(unnamed_collection);
+    }
+}
+
+/// How pytest titles the entry of a test: `TestOrders.test_cancel[a::b]`.
+fn name_of(id: &str) -> String {
+    let name = id.split_once("::").map_or(id, |(_, name)| name);
+    match name.find('[') {
+        Some(at) => format!("{}{}", name[..at].replace("::", "."), &name[at..]),
+        None => name.replace("::", "."),
+    }
+}
+
+/// The id of a test that only its entry names.
+fn id_of(block: &Block) -> String {
+    if let Some(id) = &block.crashed_at {
+        return id.clone();
+    }
+    if block.phase == Phase::Collection {
+        return block.name.clone();
+    }
+    let name = match block.name.find('[') {
+        Some(at) => format!("{}{}", block.name[..at].replace('.', "::"), &block.name[at..]),
+        None => block.name.replace('.', "::"),
+    };
+    // The first place in a traceback is the test itself, unless a fixture raised.
+    match block.files.first().filter(|_| block.phase == Phase::Call) {
+        Some(file) => format!("{file}::{name}"),
+        None => name,
+    }
+}
