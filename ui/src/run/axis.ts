@@ -44,23 +44,23 @@ export function turnAt(axis: Axis, x: number): number | null {
   return turn >= 1 && turn <= axis.turns ? turn : null;
 }
 
-/** Distances between labels, in turns. */
-const STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000];
+/** Distances between labels, in turns; the rule is that of `TurnAxis::ticks` in crates/figures. */
+const STEPS = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+const FONT = 11;
+/** IBM Plex Sans has digits of 0.6 em. */
+const DIGIT = 0.6;
 
 /**
- * The turns that carry a number: every one if `room` px fit in a column, else turn 1 and the multiples of a round step.
- * The last turn is always named; a multiple too close to it gives way.
+ * The turns that carry a number: every one if there is room, else turn 1 and the multiples of a round step, as under
+ * the curve. The last turn is named too where it does not touch its neighbour.
  */
-export function labelledTurns(turns: number, px: number, room = 24): number[] {
+export function labelledTurns(turns: number, px: number): number[] {
   if (turns <= 0) return [];
-  const step = STEPS.find((s) => s * px >= room) ?? turns;
+  const room = String(turns).length * DIGIT * FONT + FONT;
+  const step = px >= room && turns <= 30 ? 1 : (STEPS.find((s) => s * px >= room && Math.floor(turns / s) <= 15) ?? turns);
   if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);
   const labels = [1];
   for (let t = step; t <= turns; t += step) if ((t - 1) * px >= room) labels.push(t);
-  const last = labels[labels.length - 1] ?? 1;
-  if (last !== turns) {
-    if ((turns - last) * px < room && labels.length > 1) labels.pop();
-    labels.push(turns);
-  }
+  if ((turns - (labels.at(-1) ?? 1)) * px >= room) labels.push(turns);
   return labels;
 }

@@ -6,7 +6,7 @@
  * (passed 62 %, failed 100 %) and a retry is split by a gap.
  */
 import type { GridRow } from "../host/bindings/GridRow";
-import { COLUMN_WITH_TEXT } from "./axis";
+import { COLUMN_MIN, COLUMN_WITH_TEXT } from "./axis";
 
 /** How a cell looks. `after` = behind the first turn not passed: it no longer counts. */
 export type Look =
@@ -76,6 +76,8 @@ export function drawRow(row: GridRow, px: number, height: number): RowDrawing {
   const pad = height >= 16 ? 2 : 1;
   const inner = height - 2 * pad;
   const low = inner * 0.62;
+  // Cells are 2 px apart; where a column is very narrow (the turn page's strip), 1 px or nothing.
+  const gap = px >= COLUMN_MIN ? 2 : px >= 3 ? 1 : 0;
   const parts = new Map<Look, string[]>();
   const holes: string[] = [];
   const crosses: string[] = [];
@@ -88,17 +90,17 @@ export function drawRow(row: GridRow, px: number, height: number): RowDrawing {
   for (let turn = 1; turn <= row.cells.length; turn += 1) {
     const look = lookOf(row, turn);
     if (look === "nothing") continue;
-    const x = (turn - 1) * px + 1;
-    const w = px - 2;
+    const x = (turn - 1) * px + gap / 2;
+    const w = px - gap;
     const cx = (turn - 0.5) * px;
     const cy = height / 2;
     if (look === "censored") {
-      put(look, rect((turn - 1) * px + 1, pad, 2, inner));
+      put(look, rect(x, pad, Math.min(2, w), inner));
     } else if (look === "not-reached") {
       const r = height >= 16 ? 1 : 0.75;
       put(look, `M${round(cx - r)} ${round(cy)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
     } else if (look === "error" || look === "after-error") {
-      put(look, rect(x + 0.5, pad + 0.5, Math.max(1, w - 1), inner - 1));
+      put(look, rect(x + 0.5, pad + 0.5, Math.max(0.5, w - 1), inner - 1));
     } else if (big) {
       put(look, rect(x, pad, w, inner));
       if (look === "retry" || look === "after-retry") {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { RunGrid } from "../host/bindings/RunGrid";
+import type { RunRow } from "../host/bindings/RunRow";
+import { reasonsInWords, reportedFor, stats, totalsInWords, turnInWords, turnsPassed, valueInWords } from "./summary";
+
+const row: RunRow = {
+  id: "x", source: 1, source_name: "s", format: "harbor", benchmark: { key: "b", name: "B" }, group: 0, harness: "terminus-2",
+  harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
+  planned_episodes: 26, planned_turns: [5, 15], attempt_limit: null,
+  stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 },
+  score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean_reward", 0.531]],
+  end_reasons: [
+    { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
+    { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
+  ],
+  tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, partial: "25 of 26 tasks", tags: [], note: "",
+};
+const find = (r: RunRow, key: string) => stats(r, undefined).find((s) => s.key.startsWith(key));
+
+describe("strip of numbers", () => {
+  it("says why episodes ended", () => {
+    expect(find(row, "Events")).toMatchObject({ value: "16", small: "tests failed" });
+    expect(find(row, "Censored")).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 other" });
+    expect(find(row, "Episodes")).toMatchObject({ value: "25", small: "of 26, 5–15 turns" });
+    expect(reasonsInWords([])).toBe("");
+  });
+  it("never shows a mean without its interval and horizon", () => {
+    expect(find(row, "Mean stamina, τ = 9")).toMatchObject({ value: "4.32", small: "95 % CI 2.85–5.79" });
+    const same = { ...row, stamina: { ...row.stamina, ci_low: null, ci_high: null, median: null } };
+    expect(find(same, "Mean")?.small).toBe("95 % CI n/a (no variation)");
+    expect(find(same, "Median")).toMatchObject({ value: "not reached", unknown: true });
+    expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "no episodes" });
+  });
+  it("shows unknown as a word and a partial sum as partial", () => {
+    expect(find(row, "Tokens")).toMatchObject({ value: "unknown", unknown: true });
+    expect(find(row, "Cost")).toMatchObject({ value: "unknown", unknown: true });
+    expect(find({ ...row, cost_usd: 0.5, cost_known: 20 }, "Cost")).toMatchObject({ value: "$0.50", small: "known for 20 of 25" });
+    expect(find({ ...row, cost_usd: 0, cost_known: 25 }, "Cost")).toMatchObject({ value: "$0.00", unknown: false });
+  });
+  it("puts the reported figure beside ours, with its name", () => {
+    expect(find(row, "Score")).toMatchObject({ value: "53.2", small: "harbor.mean_reward 0.531, 25 of 26 tasks" });
+    const evocode: RunRow = { ...row, score: null, dataset_score: 59.68, case_score: 96.6, reported: [["dataset_score", 59.1], ["perfect_tasks", 9]] };
+    expect(stats(evocode, undefined).map((s) => s.key)).not.toContain("Score");
+    expect(find(evocode, "Dataset")).toMatchObject({ value: "59.7", small: "25 of 26 tasks, dataset_score 59.1" });
+    expect(find(evocode, "Perfect")).toMatchObject({ value: "9", small: "of 25, perfect_tasks 9" });
+    expect(reportedFor([["case_score", 1]], "score")).toBeUndefined();
+    expect(find(row, "Runner")).toMatchObject({ value: "Harbor", small: "0.24.0" });
+  });
+  it("counts turns", () => {
+    const grid = { turns: 3, total: 2, rows: [{ cells: "prf", planned_turns: 3 }, { cells: "pn", planned_turns: null }] } as unknown as RunGrid;
+    expect(turnsPassed(grid)).toEqual({ passed: 3, of: 5 });
+  });
+});
+
+describe("words", () => {
+  it("of a turn", () => {
+    const r = { turn: 5, at_risk: 13, events: 4, censored: 0, survival: 0.36, ci_low: 0.18, ci_high: 0.54 };
+    expect(turnInWords(5, r)).toEqual(["Turn 5", "alive after: 0.36", "band 0.18–0.54", "at risk 13, failed 4"]);
+    expect(turnInWords(6, { ...r, ci_low: null, ci_high: null, censored: 2 })).toContain("band n/a (no variation)");
+    expect(turnInWords(12, { ...r, at_risk: 0 })).toEqual(["Turn 12", "nobody at risk"]);
+  });
+  it("of totals and values", () => {
+    expect(totalsInWords([])).toBeUndefined();
+    expect(totalsInWords([["a", 8, 3]])).toBe("1 task is known by its totals only: a");
+    expect(totalsInWords([["a", 1, 1], ["b", 1, 1], ["c", 1, 1], ["d", 1, 1]])).toBe("4 tasks are known by their totals only: a, b, c and 1 more");
+    expect([null, "x", 3, { a: 1 }].map(valueInWords)).toEqual(["unknown", "x", "3", '{"a":1}']);
+  });
+});

@@ -1,0 +1,132 @@
+/** The strip of numbers of a run, as words. Pure, so that every "unknown" and "n/a" is covered by tests. */
+import type { EndCount } from "../host/bindings/EndCount";
+import type { RunGrid } from "../host/bindings/RunGrid";
+import type { RunRow } from "../host/bindings/RunRow";
+import type { SurvivalRow } from "../host/bindings/SurvivalRow";
+import { UNKNOWN, count, counted, dollars, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
+import type { Stat } from "../parts/stat";
+
+/** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
+export function reasonsInWords(ends: readonly EndCount[], most = 2): string {
+  const first = ends[0];
+  if (!first) return "";
+  if (ends.length === 1) return endReasonLabels[first.reason];
+  const shown = ends.slice(0, most).map((e) => `${count(e.count)} ${endReasonLabels[e.reason]}`);
+  const rest = ends.slice(most).reduce((sum, e) => sum + e.count, 0);
+  return [...shown, ...(rest > 0 ? [`${count(rest)} other`] : [])].join(", ");
+}
+
+/** Turns passed and turns planned, over all episodes; episodes without a plan count what is known of them. */
+export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
+  let passed = 0;
+  let of = 0;
+  for (const row of grid.rows) {
+    of += row.planned_turns ?? row.cells.length;
+    for (const letter of row.cells) if (letter === "p" || letter === "r") passed += 1;
+  }
+  return { passed, of };
+}
+
+/** The reported figure that stands beside one of ours, by the words in its name. */
+export function reportedFor(reported: readonly (readonly [string, number])[], ours: "score" | "dataset" | "case" | "perfect"): readonly [string, number] | undefined {
+  const names = (name: string): "score" | "dataset" | "case" | "perfect" | null => {
+    const n = name.toLowerCase();
+    if (n.includes("dataset")) return "dataset";
+    if (n.includes("perfect")) return "perfect";
+    if (n.includes("case")) return "case";
+    return /score|reward|mean/.test(n) ? "score" : null;
+  };
+  return reported.find(([name]) => names(name) === ours);
+}
+
+/** A reported figure as its source writes it. */
+export function reportedValue(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+}
+
+export function reportedInWords(figure: readonly [string, number] | undefined): string | undefined {
+  return figure ? `${figure[0]} ${reportedValue(figure[1])}` : undefined;
+}
+
+const words = (...parts: (string | null | undefined)[]): string | undefined =>
+  parts.filter((p): p is string => p !== null && p !== undefined && p !== "").join(", ") || undefined;
+
+export function stats(row: RunRow, grid: RunGrid | undefined): Stat[] {
+  const s = row.stamina;
+  const list: Stat[] = [];
+  const planned = row.planned_turns === null ? "planned turns unknown" : `${range(row.planned_turns)} turns`;
+  const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
+  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, row.attempt_limit === null ? planned : `${planned}, ${counted(row.attempt_limit, "attempt")}`) });
+  const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
+  const all = (ending: EndCount["ending"]): string => reasonsInWords(ended(ending), Infinity);
+  list.push({ key: "Events", value: count(s.events), small: s.events > 0 ? reasonsInWords(ended("event")) : undefined, title: all("event") || undefined });
+  list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored")) : undefined, title: all("censored") || undefined });
+  list.push({
+    key: `Mean stamina, τ = ${String(s.tau)}`,
+    value: fixed(s.mean, 2),
+    small: s.mean === null ? "no episodes" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+    unknown: s.mean === null,
+  });
+  list.push({ key: "Median", value: s.median === null ? "not reached" : String(s.median), unknown: s.median === null });
+  if (row.score !== null || row.dataset_score === null) {
+    const reported = reportedFor(row.reported, "score");
+    list.push({ key: "Score", value: fixed(row.score, 1), small: words(reportedInWords(reported), row.dataset_score === null ? row.partial : null), unknown: row.score === null, title: "Recomputed by Stamina Lab, 0 to 100; beside it what the source reports" });
+  }
+  if (row.dataset_score !== null) {
+    list.push({ key: "Dataset score", value: fixed(row.dataset_score, 1), small: words(row.partial, reportedInWords(reportedFor(row.reported, "dataset"))) });
+  }
+  if (row.case_score !== null) list.push({ key: "Case score", value: fixed(row.case_score, 1), small: reportedInWords(reportedFor(row.reported, "case")) });
+  if (row.dataset_score !== null) {
+    list.push({ key: "Perfect", value: count(row.perfect), small: words(`of ${count(row.episodes)}`, reportedInWords(reportedFor(row.reported, "perfect"))) });
+  }
+  const total = tokensTotal(row.tokens);
+  const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
+  list.push({
+    key: "Tokens",
+    value: total === null ? UNKNOWN : thin(total),
+    unknown: total === null,
+    title: total === null ? undefined : words(part("in", row.tokens.input), part("of that cached", row.tokens.cached), part("out", row.tokens.output)),
+  });
+  list.push({
+    key: "Cost",
+    value: row.cost_usd === null ? UNKNOWN : dollars(row.cost_usd),
+    small: row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
+    unknown: row.cost_usd === null,
+  });
+  if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? "version unknown" });
+  if (grid !== undefined) {
+    const t = turnsPassed(grid);
+    list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}`, wide: true });
+  }
+  return list;
+}
+
+/** What is read at the right while a turn is pointed at. */
+export function turnInWords(turn: number, row: SurvivalRow | undefined): string[] {
+  const title = `Turn ${String(turn)}`;
+  if (!row || row.at_risk === 0) return [title, "nobody at risk"];
+  const band = row.ci_low === null || row.ci_high === null ? "band n/a (no variation)" : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
+  return [
+    title,
+    `alive after: ${row.survival.toFixed(2)}`,
+    band,
+    `at risk ${String(row.at_risk)}, failed ${String(row.events)}`,
+    ...(row.censored > 0 ? [`censored after it ${String(row.censored)}`] : []),
+  ];
+}
+
+/** `1 task is known by its totals only: name` */
+export function totalsInWords(totals: readonly (readonly [string, number | null, number | null])[]): string | undefined {
+  if (totals.length === 0) return undefined;
+  const names = totals.slice(0, 3).map(([name]) => name);
+  const rest = totals.length - names.length;
+  const whole = totals.length === 1 ? "1 task is known by its totals only" : `${count(totals.length)} tasks are known by their totals only`;
+  return `${whole}: ${names.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
+}
+
+/** A setting's or unknown field's value on one line. */
+export function valueInWords(value: unknown): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (typeof value === "string") return value;
+  return JSON.stringify(value);
+}
