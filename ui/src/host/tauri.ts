@@ -7,6 +7,13 @@ import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { open } from "@tauri-apps/plugin-dialog";
 import { asCallError, isMac, type Host } from "./host";
 
+declare global {
+  interface Window {
+    /** Paths and links from the command line of the desktop app. */
+    __STAMINA_OPENED__?: string[];
+  }
+}
+
 /** Listening begins later than it is asked for; stopping must work in between. */
 function stoppable(begin: Promise<() => void>): () => void {
   let stopped = false;
@@ -48,6 +55,8 @@ export function tauriHost(): Host {
       );
     },
     onOpened(tell) {
+      // What stood on the command line lies here before the UI runs; what comes later comes as an event.
+      for (const what of window.__STAMINA_OPENED__?.splice(0) ?? []) tell(what);
       return stoppable(
         listen<string>("opened", ({ payload }) => {
           tell(payload);
