@@ -1,6 +1,34 @@
 //! Tags and notes. They hang on a run's slug, not on its row, and so survive re-reading, closing and purging.
 
-use crate::{Result, Store};
+use rusqlite::OptionalExtension;
+
+use crate::schema::Migration;
+use crate::{Result, Store, changes};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE tag (
+  run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
+  tag TEXT NOT NULL,
+  -- in lower case, to look words up in
+  folded TEXT NOT NULL,
+  PRIMARY KEY (run, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_by_name ON tag (tag);
+
+CREATE TABLE note (
+  run INTEGER PRIMARY KEY REFERENCES run_slug (id) ON DELETE CASCADE,
+  note TEXT NOT NULL,
+  folded TEXT NOT NULL
+) STRICT;
+",
+}];
+
+/// A tag as it is stored: without blanks around it; `None` = nothing is left.
+fn tidy(tag: &str) -> Option<&str> {
+    Some(tag.trim()).filter(|tag| !tag.is_empty())
+}
 
 impl Store {
     /// Adds and removes tags of runs, and sets their note if one is given (an empty one deletes it). Slugs that no run
@@ -12,6 +40,42 @@ impl Store {
         remove: &[String],
         note: Option<&str>,
     ) -> Result<()> {
-        todo!()
+        self.write(|write| {
+            let conn = &write.tx;
+            for slug in runs {
+                let found: Option<(i64, Option<i64>)> = conn
+                    .prepare_cached(
+                        "SELECT run_slug.id, run.source FROM run_slug LEFT JOIN run ON run.slug = run_slug.id
+                         WHERE run_slug.slug = ?1",
+                    )?
+                    .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()?;
+                let Some((run, source)) = found else { continue };
+                for tag in add.iter().filter_map(|tag| tidy(tag)) {
+                    conn.prepare_cached("INSERT OR IGNORE INTO tag (run, tag, folded) VALUES (?1, ?2, ?3)")?
+                        .execute((run, tag, tag.to_lowercase()))?;
+                }
+                for tag in remove.iter().filter_map(|tag| tidy(tag)) {
+                    conn.prepare_cached("DELETE FROM tag WHERE run = ?1 AND tag = ?2")?
+                        .execute((run, tag))?;
+                }
+                match note {
+                    Some(note) if note.trim().is_empty() => {
+                        conn.prepare_cached("DELETE FROM note WHERE run = ?1")?.execute([run])?;
+                    }
+                    Some(note) => {
+                        conn.prepare_cached(
+                            "INSERT OR REPLACE INTO note (run, note, folded) VALUES (?1, ?2, ?3)",
+                        )?
+                        .execute((run, note, note.to_lowercase()))?;
+                    }
+                    None => {}
+                }
+                if let Some(source) = source {
+                    changes::log_run(conn, source, run)?;
+                }
+            }
+            Ok(())
+        })
     }
 }

@@ -1,6 +1,26 @@
 //! The change log: how one process sees what another wrote to the same file.
+//!
+//! Every write adds a row in its own transaction, so a number that a reader sees belongs to a write that it sees too.
+//! Only the latest change of each (source, run) is kept: the log does not grow, and no change is lost by trimming.
 
+use rusqlite::Connection;
+
+use crate::schema::Migration;
 use crate::{Result, SourceId, Store};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE change_log (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- 0 = the policy
+  source INTEGER NOT NULL,
+  -- run_slug.id, so that a deleted run can still be named; 0 = the source itself
+  run INTEGER NOT NULL,
+  UNIQUE (source, run)
+) STRICT;
+",
+}];
 
 /// What changed since a number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,19 +35,88 @@ pub struct Changes {
     pub policy: bool,
 }
 
+/// Logs a change of a source.
+pub(crate) fn log_source(conn: &Connection, source: SourceId) -> Result<i64> {
+    log(conn, source, 0)
+}
+
+/// Logs a change of a run, named by its row in `run_slug`. Gives its number.
+pub(crate) fn log_run(conn: &Connection, source: SourceId, slug: i64) -> Result<i64> {
+    log(conn, source, slug)
+}
+
+/// Logs a change of the policy. Gives its number.
+pub(crate) fn log_policy(conn: &Connection) -> Result<i64> {
+    log(conn, 0, 0)
+}
+
+fn log(conn: &Connection, source: SourceId, run: i64) -> Result<i64> {
+    Ok(conn
+        .prepare_cached("INSERT OR REPLACE INTO change_log (source, run) VALUES (?1, ?2)")?
+        .insert((source, run))?)
+}
+
+fn last(conn: &Connection) -> Result<u64> {
+    let seq: Option<i64> =
+        conn.prepare_cached("SELECT max(seq) FROM change_log")?.query_row([], |row| row.get(0))?;
+    Ok(seq.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
+}
+
 impl Store {
     /// Number of the last change; 0 in a new library.
     pub fn last_change(&self) -> Result<u64> {
-        todo!()
+        self.read(last)
     }
 
     /// What changed after the change number `since`, by whichever process.
     pub fn changes_since(&self, since: u64) -> Result<Changes> {
-        todo!()
+        self.read(|conn| {
+            let last = last(conn)?;
+            // A number from the future is one of another library: everything is new.
+            let since = if since > last { 0 } else { crate::values::int(since) };
+            let mut changes = Changes { last, ..Changes::default() };
+            let mut find = conn.prepare_cached(
+                "SELECT source, slug FROM change_log LEFT JOIN run_slug ON run_slug.id = change_log.run
+                 WHERE seq > ?1 ORDER BY seq",
+            )?;
+            let mut rows = find.query([since])?;
+            while let Some(row) = rows.next()? {
+                match row.get(0)? {
+                    0 => changes.policy = true,
+                    source if changes.sources.contains(&source) => {}
+                    source => changes.sources.push(source),
+                }
+                changes.runs.extend(row.get::<_, Option<String>>(1)?);
+            }
+            Ok(changes)
+        })
     }
 
     /// Logs that something about a source changed that the store does not hold (such as its being read).
     pub fn touch_source(&self, source: SourceId) -> Result<()> {
-        todo!()
+        self.write(|write| log_source(&write.tx, source).map(drop))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Store;
+
+    #[test]
+    fn a_reader_hears_of_each_change_once() {
+        let store = Store::in_memory().unwrap();
+        assert_eq!(store.last_change().unwrap(), 0);
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        let first = store.changes_since(0).unwrap();
+        assert_eq!(first.sources, [source]);
+        assert!(!first.policy && first.runs.is_empty());
+        assert_eq!(store.changes_since(first.last).unwrap().sources, [0_i64; 0]);
+
+        store.touch_source(source).unwrap();
+        store.touch_source(source).unwrap();
+        let second = store.changes_since(first.last).unwrap();
+        assert_eq!(second.sources, [source]);
+        assert_eq!(second.last, first.last + 2);
+        assert_eq!(store.changes_since(second.last + 100).unwrap().sources, [source]);
     }
 }

@@ -1,8 +1,75 @@
 //! Episodes: one row holds all that a grid, a curve and a score need, so that those never touch turns or attempts.
 
-use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens};
+use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn};
+use rusqlite::{Connection, Row, params};
 
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry};
+use crate::connection::Write;
+use crate::limits::{GRID_TURNS, MESSAGE_BYTES, cut};
+use crate::schema::Migration;
+use crate::values::{
+    artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
+    parse_or_default, tokens,
+};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, slugs, turns};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE episode (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  part INTEGER NOT NULL REFERENCES part (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  slug TEXT NOT NULL,
+  scenario TEXT NOT NULL,
+  title TEXT,
+  repeat INTEGER NOT NULL,
+  planned_turns INTEGER,
+  known_turns INTEGER NOT NULL,
+  stamina INTEGER NOT NULL,
+  failed_turn INTEGER,
+  end_reason TEXT NOT NULL,
+  -- one letter a turn, and JSON [failing tests or null, ...] of the same length
+  cells TEXT NOT NULL,
+  failing TEXT NOT NULL,
+  passed_turns INTEGER NOT NULL,
+  ratio_sum REAL NOT NULL,
+  ratio_turns INTEGER NOT NULL,
+  reward_sum REAL NOT NULL,
+  reward_turns INTEGER NOT NULL,
+  reached_turns INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  -- of the episode, else summed over its attempts
+  input_tokens INTEGER,
+  cached_tokens INTEGER,
+  output_tokens INTEGER,
+  cost_usd REAL,
+  tool_calls INTEGER,
+  -- as the source gives them for the whole episode
+  given_end_reason TEXT,
+  given_tokens TEXT,
+  given_cost_usd REAL,
+  started_at TEXT,
+  finished_at TEXT,
+  agent_seconds REAL,
+  test_seconds REAL,
+  exception_type TEXT,
+  exception_message TEXT,
+  reported TEXT NOT NULL,
+  artifacts TEXT,
+  extra TEXT,
+  -- names in lower case, to look words up in
+  folded TEXT NOT NULL,
+  -- whether the full-text search knows its failing tests
+  indexed INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (part, run, key),
+  UNIQUE (run, slug)
+) STRICT;
+CREATE INDEX episode_totals ON episode
+  (run, end_reason, planned_turns, input_tokens, cached_tokens, output_tokens, cost_usd);
+CREATE INDEX episode_to_index ON episode (id) WHERE indexed = 0;
+",
+}];
 
 /// An episode as the grid, the curve and the scores need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,19 +142,266 @@ pub struct EpisodeRecord {
     pub extra: Extra,
 }
 
+/// What is counted over the turns of an episode when it is written.
+#[derive(Debug, Default)]
+struct Counted {
+    cells: String,
+    failing: Vec<Option<u32>>,
+    passed_turns: u32,
+    ratio_sum: f64,
+    ratio_turns: u32,
+    reward: (f64, u32),
+    reached_turns: u32,
+    attempts: u32,
+    tokens: Tokens,
+    cost_usd: Option<f64>,
+    tool_calls: Option<u32>,
+}
+
+impl Counted {
+    fn of(episode: &Episode) -> Self {
+        let columns = episode.known_turns().min(GRID_TURNS) as usize;
+        let mut cells = vec![model::TurnState::NotReached.letter(); columns];
+        let mut counted = Self { failing: vec![None; columns], ..Self::default() };
+        for turn in &episode.turns {
+            let state = turn.state();
+            let column = (turn.number as usize).wrapping_sub(1);
+            if let (Some(cell), Some(failing)) = (cells.get_mut(column), counted.failing.get_mut(column)) {
+                *cell = state.letter();
+                *failing = turns::failing_count(turn);
+            }
+            counted.passed_turns += u32::from(state.is_passed());
+            counted.add(turn);
+        }
+        counted.cells = cells.into_iter().collect();
+        if let Some(given) = episode.tokens.filter(|tokens| !tokens.is_unknown()) {
+            counted.tokens = given;
+        }
+        counted.cost_usd = episode.cost_usd.or(counted.cost_usd);
+        counted
+    }
+
+    fn add(&mut self, turn: &Turn) {
+        self.attempts = self.attempts.saturating_add(u32::try_from(turn.attempts.len()).unwrap_or(u32::MAX));
+        for attempt in &turn.attempts {
+            self.tokens = self.tokens.plus(attempt.tokens);
+            if let Some(cost) = attempt.cost_usd {
+                *self.cost_usd.get_or_insert(0.0) += cost;
+            }
+            if let Some(calls) = attempt.tool_calls {
+                let sum = self.tool_calls.get_or_insert(0);
+                *sum = sum.saturating_add(calls);
+            }
+        }
+        let Some(last) = turn.attempts.last() else { return };
+        self.reached_turns += 1;
+        if let (Some(passed), Some(total)) = (last.passed, last.total)
+            && total > 0
+        {
+            // No turn counts more than whole, whatever the source says.
+            self.ratio_sum += f64::from(passed.min(total)) / f64::from(total);
+            self.ratio_turns += 1;
+        }
+        if let Some(reward) = last.reward.filter(|reward| reward.is_finite()) {
+            self.reward = (self.reward.0 + reward, self.reward.1 + 1);
+        }
+    }
+}
+
+/// Writes an episode of a part. `before` is the row and the slug that it had, if the part gave it before.
+pub(crate) fn put(
+    write: &mut Write<'_>,
+    part: i64,
+    run: RunId,
+    before: Option<(EpisodeId, String)>,
+    episode: &Episode,
+) -> Result<()> {
+    let conn = &write.tx;
+    let (id, slug) = match before {
+        Some((id, slug)) => {
+            delete(conn, id)?;
+            (Some(id), slug)
+        }
+        None => (None, slugs::episode_slug(conn, run, &episode.scenario, episode.repeat, &episode.key)?),
+    };
+    let counted = Counted::of(episode);
+    let (failed_turn, reason) = episode.end();
+    let exception = episode.exception.as_ref();
+    let id = conn
+        .prepare_cached(
+            "INSERT INTO episode (id, run, part, key, slug, scenario, title, repeat, planned_turns, known_turns,
+               stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, reward_sum,
+               reward_turns, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
+               given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
+               exception_type, exception_message, reported, artifacts, extra, folded)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40)",
+        )?
+        .insert(params![
+            id,
+            run,
+            part,
+            episode.key,
+            slug,
+            episode.scenario,
+            episode.title,
+            episode.repeat,
+            episode.planned_turns,
+            episode.known_turns(),
+            episode.stamina(),
+            failed_turn,
+            reason.as_str(),
+            counted.cells,
+            json(&counted.failing)?,
+            counted.passed_turns,
+            counted.ratio_sum,
+            counted.ratio_turns,
+            counted.reward.0,
+            counted.reward.1,
+            counted.reached_turns,
+            counted.attempts,
+            counted.tokens.input.map(int),
+            counted.tokens.cached.map(int),
+            counted.tokens.output.map(int),
+            counted.cost_usd,
+            counted.tool_calls,
+            episode.end_reason.map(EndReason::as_str),
+            episode.tokens.as_ref().map(json).transpose()?,
+            episode.cost_usd,
+            episode.timing.started_at,
+            episode.timing.finished_at,
+            episode.timing.agent_seconds,
+            episode.timing.test_seconds,
+            exception.map(|(kind, _)| cut(kind, MESSAGE_BYTES)),
+            exception.map(|(_, message)| cut(message, MESSAGE_BYTES)),
+            json(&episode.reported)?,
+            artifacts_json(&episode.artifacts)?,
+            extra_json(&episode.extra)?,
+            folded([Some(episode.scenario.as_str()), episode.title.as_deref()]),
+        ])?;
+    for turn in &episode.turns {
+        turns::put(write, id, turn)?;
+    }
+    Ok(())
+}
+
+/// Deletes an episode with its turns.
+pub(crate) fn delete(conn: &Connection, episode: EpisodeId) -> Result<()> {
+    conn.prepare_cached("DELETE FROM episode WHERE id = ?1")?.execute([episode])?;
+    Ok(())
+}
+
+/// The columns that [`read_entry`] reads.
+const COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
+  end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, reward_sum, reward_turns, reached_turns, attempts,
+  input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls";
+
+/// How many columns [`COLUMNS`] are.
+const COLUMN_COUNT: usize = 25;
+
+/// The columns that [`read_record`] reads after those.
+const MORE_COLUMNS: &str =
+    "run, reported, exception_type, exception_message, started_at, finished_at, agent_seconds,
+  test_seconds, artifacts, extra, given_end_reason, given_tokens, given_cost_usd";
+
+fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
+    Ok(EpisodeEntry {
+        id: row.get(0)?,
+        slug: row.get(1)?,
+        key: row.get(2)?,
+        scenario: row.get(3)?,
+        title: row.get(4)?,
+        repeat: row.get(5)?,
+        planned_turns: row.get(6)?,
+        known_turns: row.get(7)?,
+        stamina: row.get(8)?,
+        failed_turn: row.get(9)?,
+        end_reason: end_reason(row.get_ref(10)?.as_str().map_err(rusqlite::Error::from)?)?,
+        cells: row.get(11)?,
+        failing: parse(row.get_ref(12)?.as_str().map_err(rusqlite::Error::from)?)?,
+        passed_turns: row.get(13)?,
+        ratio_sum: row.get(14)?,
+        ratio_turns: row.get(15)?,
+        reward: (row.get(16)?, row.get(17)?),
+        reached_turns: row.get(18)?,
+        attempts: row.get(19)?,
+        tokens: tokens(row, 20)?,
+        cost_usd: row.get(23)?,
+        tool_calls: row.get(24)?,
+    })
+}
+
+fn read_record(conn: &Connection, row: &Row<'_>) -> Result<EpisodeRecord> {
+    let at = COLUMN_COUNT;
+    let entry = read_entry(row)?;
+    Ok(EpisodeRecord {
+        run: row.get(at)?,
+        turns: turns::entries(conn, entry.id)?,
+        reported: parse(&row.get::<_, String>(at + 1)?)?,
+        exception: pair(row, at + 2)?,
+        timing: read_timing(row, at + 4)?,
+        artifacts: parse_artifacts(row.get::<_, Option<String>>(at + 8)?.as_deref())?,
+        extra: parse_or_default(row.get::<_, Option<String>>(at + 9)?.as_deref())?,
+        entry,
+    })
+}
+
+/// Four columns from `first` on.
+pub(crate) fn read_timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
+    Ok(Timing {
+        started_at: row.get(first)?,
+        finished_at: row.get(first + 1)?,
+        agent_seconds: row.get(first + 2)?,
+        test_seconds: row.get(first + 3)?,
+    })
+}
+
 impl Store {
     /// The episodes of a run, by slug, without touching turns and attempts.
     pub fn episodes(&self, run: RunId) -> Result<Vec<EpisodeEntry>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!("SELECT {COLUMNS} FROM episode WHERE run = ?1 ORDER BY slug");
+            let mut find = conn.prepare_cached(&sql)?;
+            find.query_and_then([run], read_entry)?.collect()
+        })
     }
 
     /// The episode of this slug with its turns.
     pub fn episode(&self, run: RunId, slug: &str) -> Result<Option<EpisodeRecord>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!("SELECT {COLUMNS}, {MORE_COLUMNS} FROM episode WHERE run = ?1 AND slug = ?2");
+            let mut find = conn.prepare_cached(&sql)?;
+            let mut rows = find.query((run, slug))?;
+            rows.next()?.map(|row| read_record(conn, row)).transpose()
+        })
     }
 
     /// An episode as it was put, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!("SELECT {COLUMNS}, {MORE_COLUMNS} FROM episode WHERE id = ?1");
+            let mut find = conn.prepare_cached(&sql)?;
+            let mut rows = find.query([episode])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let record = read_record(conn, row)?;
+            let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
+            let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
+            Ok(Some(Episode {
+                key: record.entry.key,
+                scenario: record.entry.scenario,
+                title: record.entry.title,
+                repeat: record.entry.repeat,
+                planned_turns: record.entry.planned_turns,
+                turns: turns::whole(conn, episode)?,
+                end_reason: reason.as_deref().map(end_reason).transpose()?,
+                reported: record.reported,
+                tokens: given.as_deref().map(parse).transpose()?,
+                cost_usd: row.get(COLUMN_COUNT + 12)?,
+                timing: record.timing,
+                exception: record.exception,
+                artifacts: record.artifacts,
+                extra: record.extra,
+            }))
+        })
     }
 }

@@ -28,6 +28,7 @@ pub mod slugs;
 mod sources;
 mod summaries;
 mod turns;
+mod values;
 mod warnings;
 
 pub use changes::Changes;

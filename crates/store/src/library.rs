@@ -1,6 +1,13 @@
 //! The library: runs of all open sources, filtered, sorted, grouped and paged in SQL.
 
-use crate::{Result, RunEntry, SourceId, Store};
+use std::collections::HashMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::runs::{self, read_entry};
+use crate::values::{range, whole, words};
+use crate::{Result, RunEntry, SourceId, Store, summaries};
 
 /// Columns by which runs are sorted. Unknown values come last in either direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,14 +149,234 @@ pub struct LibraryCounts {
     pub tags: Vec<(String, u32)>,
 }
 
+impl RunOrder {
+    /// What is compared. Texts are compared without regard to case.
+    const fn expression(self) -> &'static str {
+        match self {
+            Self::Stamina => "run_summary.mean",
+            Self::Model => "run.model COLLATE NOCASE",
+            Self::Harness => "run.harness COLLATE NOCASE",
+            Self::Benchmark => "run.benchmark_name COLLATE NOCASE",
+            Self::Source => "source.name COLLATE NOCASE",
+            Self::Episodes => "run_totals.episodes",
+            Self::Turns => "run_totals.planned_max",
+            Self::Score => "run_summary.score",
+            // A sum with an unknown part is the sum of the known parts, as everywhere.
+            Self::Tokens => {
+                "iif(run_totals.input_tokens IS NULL AND run_totals.output_tokens IS NULL, NULL,
+                   coalesce(run_totals.input_tokens, 0) + coalesce(run_totals.output_tokens, 0))"
+            }
+            Self::Cost => "run_totals.cost_usd",
+            Self::Date => "run.started_at",
+        }
+    }
+}
+
+impl GroupBy {
+    /// What the runs of a group share, as text, and what a person reads (NULL = unknown, or not grouped).
+    const fn expressions(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Benchmark => ("run.benchmark", "run.benchmark_name"),
+            Self::Harness => ("coalesce(run.harness, '')", "nullif(run.harness, '')"),
+            Self::Model => ("coalesce(run.model, '')", "nullif(run.model, '')"),
+            Self::Source => ("CAST(run.source AS TEXT)", "source.name"),
+            Self::None => ("''", "NULL"),
+        }
+    }
+}
+
+/// What can be filtered by and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Benchmark,
+    Harness,
+    Model,
+}
+
+impl Column {
+    const fn expressions(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Benchmark => ("run.benchmark", "run.benchmark_name"),
+            Self::Harness => ("coalesce(run.harness, '')", "coalesce(run.harness, '')"),
+            Self::Model => ("coalesce(run.model, '')", "coalesce(run.model, '')"),
+        }
+    }
+}
+
+/// Conditions with the values that they bind.
+#[derive(Debug, Default)]
+struct Condition {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Condition {
+    /// The conditions of a filter, `but` the one on a column.
+    fn of(filter: &RunFilter, but: Option<Column>) -> Self {
+        let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
+        for word in words(&filter.text) {
+            condition.and(
+                "instr(run.folded || coalesce(note.folded, '') || char(10)
+                   || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), ''), ?) > 0",
+                [word.into()],
+            );
+        }
+        condition.one_of("run.source", filter.sources.iter().map(|id| (*id).into()));
+        for (column, wanted) in [
+            (Column::Benchmark, &filter.benchmarks),
+            (Column::Harness, &filter.harnesses),
+            (Column::Model, &filter.models),
+        ] {
+            if but != Some(column) {
+                condition.one_of(column.expressions().0, wanted.iter().map(|value| value.clone().into()));
+            }
+        }
+        for tag in &filter.tags {
+            condition.and(
+                "EXISTS (SELECT 1 FROM tag WHERE tag.run = run.slug AND tag.tag = ?)",
+                [tag.clone().into()],
+            );
+        }
+        if filter.real_only {
+            condition.and(REAL, []);
+        }
+        if filter.with_warnings {
+            condition.and("EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id)", []);
+        }
+        if let Some(least) = filter.min_episodes {
+            condition.and("run_totals.episodes >= ?", [least.into()]);
+        }
+        condition
+    }
+
+    fn and(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(sql);
+        self.values.extend(values);
+    }
+
+    /// No values do not filter.
+    fn one_of(&mut self, expression: &str, values: impl ExactSizeIterator<Item = Value>) {
+        if values.len() > 0 {
+            let marks = vec!["?"; values.len()].join(", ");
+            self.and(&format!("{expression} IN ({marks})"), values);
+        }
+    }
+}
+
+/// Runs that are neither baseline nor simulated.
+const REAL: &str = "run.baseline IS NULL AND NOT run.simulated";
+
+/// Every group with its key.
+fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Result<Vec<(String, GroupEntry)>> {
+    let (key, title) = filter.group.expressions();
+    let sql = format!(
+        "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(run_totals.planned_min),
+           max(run_totals.planned_max), min(run_summary.tau), max(run_summary.tau)
+         FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
+        runs::FROM,
+        condition.sql
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map(params_from_iter(&condition.values), |row| {
+        let entry = GroupEntry {
+            title: row.get(1)?,
+            runs: row.get(2)?,
+            planned_turns: range(row, 3)?,
+            tau: range(row, 5)?,
+        };
+        Ok((row.get(0)?, entry))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<Facet>> {
+    let condition = Condition::of(filter, Some(column));
+    let (value, label) = column.expressions();
+    let sql = format!(
+        "SELECT {value} AS value, min({label}) AS label, count(*) FROM {} WHERE {}
+         GROUP BY 1 ORDER BY count(*) DESC, label COLLATE NOCASE, value",
+        runs::FROM,
+        condition.sql
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map(params_from_iter(&condition.values), |row| {
+        Ok(Facet { value: row.get(0)?, label: row.get(1)?, runs: row.get(2)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
+    let condition = Condition::of(filter, None);
+    let groups = groups(conn, filter, &condition)?;
+    let numbers: HashMap<&str, u32> = groups.iter().map(|(key, _)| key.as_str()).zip(0..).collect();
+
+    let (key, title) = filter.group.expressions();
+    let order = filter.order.expression();
+    let direction = if filter.ascending { "ASC" } else { "DESC" };
+    let limit = if filter.limit == 0 { "-1".to_owned() } else { filter.limit.to_string() };
+    // The groups stand in the order of `groups`: by the least title of each.
+    let sql = format!(
+        "SELECT {}, {}, {key} AS group_key, min({title}) OVER (PARTITION BY {key}) AS group_title FROM {} WHERE {}
+         ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key, {order} IS NULL, {order} {direction}, run_slug.slug
+         LIMIT {limit} OFFSET {}",
+        runs::COLUMNS,
+        summaries::COLUMNS,
+        runs::FROM,
+        condition.sql,
+        filter.offset
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_and_then(params_from_iter(&condition.values), |row| {
+        let key: String = row.get("group_key")?;
+        Ok((numbers.get(key.as_str()).copied().unwrap_or(0), read_entry(row)?))
+    })?;
+    let rows = rows.collect::<Result<_>>()?;
+    Ok(RunList {
+        rows,
+        total: groups.iter().map(|(_, group)| group.runs).sum(),
+        facets: Facets {
+            benchmarks: facet(conn, filter, Column::Benchmark)?,
+            harnesses: facet(conn, filter, Column::Harness)?,
+            models: facet(conn, filter, Column::Model)?,
+        },
+        groups: groups.into_iter().map(|(_, group)| group).collect(),
+    })
+}
+
 impl Store {
     /// The runs of all open sources that match, sorted, grouped, paged.
     pub fn list_runs(&self, filter: &RunFilter) -> Result<RunList> {
-        todo!()
+        self.read(|conn| list(conn, filter))
     }
 
     /// The library, counted.
     pub fn library_counts(&self) -> Result<LibraryCounts> {
-        todo!()
+        self.read(|conn| {
+            let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
+            let sql = format!(
+                "SELECT count(*), count(*) FILTER (WHERE {REAL}),
+                   count(*) FILTER (WHERE EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id)),
+                   (SELECT count(*) FROM warning JOIN source ON source.id = warning.source
+                    WHERE source.closed_at IS NULL)
+                 FROM run {open}"
+            );
+            let counts = conn.prepare_cached(&sql)?.query_row([], |row| {
+                Ok(LibraryCounts {
+                    runs: row.get(0)?,
+                    real_runs: row.get(1)?,
+                    runs_with_warnings: row.get(2)?,
+                    warnings: whole(row, 3)?,
+                    tags: Vec::new(),
+                })
+            })?;
+            let sql = format!(
+                "SELECT tag, count(*) FROM tag JOIN run ON run.slug = tag.run {open}
+                 GROUP BY tag ORDER BY tag COLLATE NOCASE, tag"
+            );
+            let mut find = conn.prepare_cached(&sql)?;
+            let tags = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(LibraryCounts { tags: tags.collect::<rusqlite::Result<_>>()?, ..counts })
+        })
     }
 }

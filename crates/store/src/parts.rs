@@ -1,10 +1,32 @@
 //! Parts: the units of reading, and the one write through which all results come.
+//!
+//! A part owns what reading it gave: its episodes and its warnings. Writing a part again replaces exactly that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use model::{Episode, Warning};
+use rusqlite::{Connection, OptionalExtension};
 
-use crate::{Result, SourceId, Store};
+use crate::connection::Write;
+use crate::schema::Migration;
+use crate::values::int;
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, sources, warnings};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE part (
+  id INTEGER PRIMARY KEY,
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  -- the 64 bits of the stamp; NULL = must be read again, whatever its files say
+  stamp INTEGER,
+  files_read INTEGER NOT NULL,
+  UNIQUE (source, place, key)
+) STRICT;
+",
+}];
 
 /// What reading one part gave.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +45,158 @@ pub struct PartRead<'a> {
     pub files_read: u64,
 }
 
+/// Sets the rows of runs whose episodes changed right: version, sums, change log.
+fn touch_runs(conn: &Connection, touched: &HashSet<RunId>) -> Result<()> {
+    let mut touched: Vec<RunId> = touched.iter().copied().collect();
+    touched.sort_unstable();
+    touched.into_iter().try_for_each(|run| runs::touch(conn, run))
+}
+
+/// Deletes a part with its episodes and warnings; adds the runs of the episodes to `touched`.
+fn delete(conn: &Connection, part: i64, touched: &mut HashSet<RunId>) -> Result<()> {
+    let mut find = conn.prepare_cached("SELECT DISTINCT run FROM episode WHERE part = ?1")?;
+    for run in find.query_map([part], |row| row.get(0))? {
+        touched.insert(run?);
+    }
+    conn.prepare_cached("DELETE FROM part WHERE id = ?1")?.execute([part])?;
+    Ok(())
+}
+
+/// The row of a part, with a stamp that says that it is not read yet.
+fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64> {
+    Ok(conn
+        .prepare_cached(
+            "INSERT INTO part (source, place, key, files_read) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (source, place, key) DO UPDATE SET stamp = NULL, files_read = excluded.files_read
+             RETURNING id",
+        )?
+        .query_row((source, part.place, part.key, int(part.files_read)), |row| row.get(0))?)
+}
+
+/// The episodes that a part gave before, by run and key.
+fn known(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (EpisodeId, String)>> {
+    let mut find = conn.prepare_cached("SELECT run, key, id, slug FROM episode WHERE part = ?1")?;
+    let rows = find.query_map([part], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<()> {
+    // Says that there is no such source, where the foreign key would only say that something is wrong.
+    sources::path_and_name(&write.tx, source)?;
+    let id = begin(&write.tx, source, part)?;
+    let mut known = known(&write.tx, id)?;
+    let mut touched: HashSet<RunId> = known.keys().map(|(run, _)| *run).collect();
+
+    let mut own_warnings = Vec::new();
+    let mut run_ids: HashMap<&str, Option<RunId>> = HashMap::new();
+    let mut readings: Vec<(RunId, &Episode)> = Vec::with_capacity(part.episodes.len());
+    let mut at: HashMap<(RunId, &str), usize> = HashMap::new();
+    let mut whole = true;
+    for (run_key, episode) in part.episodes {
+        let run = match run_ids.get(run_key.as_str()) {
+            Some(run) => *run,
+            None => {
+                let run = write
+                    .tx
+                    .prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 AND key = ?3")?
+                    .query_row((source, part.place, run_key), |row| row.get(0))
+                    .optional()?;
+                run_ids.insert(run_key, run);
+                run
+            }
+        };
+        let Some(run) = run else {
+            whole = false;
+            own_warnings.push(Warning::skipped(
+                part.place,
+                "episode.run_unknown",
+                format!(
+                    "Episode “{}” belongs to run “{run_key}”, which is not among the runs of this folder. It was left out.",
+                    episode.key
+                ),
+            ));
+            continue;
+        };
+        match at.entry((run, &episode.key)) {
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                readings[*entry.get()] = (run, episode);
+                own_warnings.push(Warning::skipped(
+                    part.place,
+                    "episode.duplicate",
+                    format!(
+                        "Episode “{}” occurs more than once in one run. The last one was kept.",
+                        episode.key
+                    ),
+                ));
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(readings.len());
+                readings.push((run, episode));
+            }
+        }
+    }
+
+    // Those that are gone go first, so that their slugs are free.
+    for ((_, _), (episode, _)) in known.extract_if(|(run, key), _| !at.contains_key(&(*run, key.as_str()))) {
+        episodes::delete(&write.tx, episode)?;
+    }
+    for (run, episode) in readings {
+        touched.insert(run);
+        let before = known.remove(&(run, episode.key.clone()));
+        episodes::put(write, id, run, before, episode)?;
+    }
+
+    let conn = &write.tx;
+    // A warning is about the one run that the part belongs to; a part of several runs does not say which.
+    let run = match touched.iter().copied().collect::<Vec<_>>()[..] {
+        [run] => Some(run),
+        _ => runs::only_one_of_place(conn, source, part.place)?,
+    };
+    warnings::replace(conn, source, Some(id), run, part.warnings.iter().chain(&own_warnings))?;
+    touch_runs(conn, &touched)?;
+    changes::log_source(conn, source)?;
+    if whole {
+        conn.prepare_cached("UPDATE part SET stamp = ?2 WHERE id = ?1")?
+            .execute((id, part.stamp.cast_signed()))?;
+    }
+    Ok(())
+}
+
+/// Deletes the parts that `keep` does not want.
+fn drop_where(conn: &Connection, source: SourceId, keep: impl Fn(&str, &str) -> bool) -> Result<()> {
+    let mut find = conn.prepare_cached("SELECT id, place, key FROM part WHERE source = ?1")?;
+    let mut gone: Vec<i64> = Vec::new();
+    let mut rows = find.query([source])?;
+    while let Some(row) = rows.next()? {
+        let (id, place, key): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if !keep(&place, &key) {
+            gone.push(id);
+        }
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let mut touched = HashSet::new();
+    for part in gone {
+        delete(conn, part, &mut touched)?;
+    }
+    touch_runs(conn, &touched)?;
+    changes::log_source(conn, source)?;
+    Ok(())
+}
+
 impl Store {
     /// The stamps of all parts that were read whole, by (place, part key).
     pub fn part_stamps(&self, source: SourceId) -> Result<HashMap<(String, String), u64>> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT place, key, stamp FROM part WHERE source = ?1 AND stamp IS NOT NULL",
+            )?;
+            let rows = find.query_map([source], |row| {
+                Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// Replaces all that this part gave before, in one transaction. Writing the same reading again changes nothing.
@@ -35,16 +205,30 @@ impl Store {
     /// warning `episode.run_unknown`, and the part counts as not read; of two episodes with one key in one run the
     /// later stays, with the warning `episode.duplicate`.
     pub fn put_part(&self, source: SourceId, part: &PartRead<'_>) -> Result<()> {
-        todo!()
+        self.write(|write| put(write, source, part))
     }
 
     /// Deletes the parts that are not in `keep` (place, part key), with their episodes and warnings.
     pub fn drop_parts(&self, source: SourceId, keep: &[(String, String)]) -> Result<()> {
-        todo!()
+        let keep: HashSet<(&str, &str)> =
+            keep.iter().map(|(place, key)| (place.as_str(), key.as_str())).collect();
+        self.write(|write| drop_where(&write.tx, source, |place, key| keep.contains(&(place, key))))
     }
 
     /// Deletes the runs and parts of places that are not in `keep`.
     pub fn drop_places(&self, source: SourceId, keep: &[String]) -> Result<()> {
-        todo!()
+        let keep: HashSet<&str> = keep.iter().map(String::as_str).collect();
+        self.write(|write| {
+            let conn = &write.tx;
+            drop_where(conn, source, |place, _| keep.contains(place))?;
+            let mut find = conn.prepare_cached("SELECT id, place FROM run WHERE source = ?1")?;
+            let of_source: Vec<(RunId, String)> = find
+                .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (run, _) in of_source.iter().filter(|(_, place)| !keep.contains(place.as_str())) {
+                runs::delete(conn, *run)?;
+            }
+            Ok(())
+        })
     }
 }

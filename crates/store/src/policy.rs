@@ -2,21 +2,79 @@
 
 use model::{CensoringPolicy, EndReason};
 
-use crate::{Result, Store};
+use crate::schema::Migration;
+use crate::values::{end_reason, json, parse};
+use crate::{Result, Store, changes};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE policy (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  -- JSON of model::CensoringPolicy
+  policy TEXT NOT NULL,
+  -- number (change_log.seq) of its last change
+  version INTEGER NOT NULL
+) STRICT;
+INSERT INTO policy (id, policy, version) VALUES (1, '{\"overrides\":{}}', 0);
+",
+}];
 
 impl Store {
     /// The policy; the default one until another is set.
     pub fn get_policy(&self) -> Result<CensoringPolicy> {
-        todo!()
+        self.read(|conn| {
+            let text: String =
+                conn.prepare_cached("SELECT policy FROM policy")?.query_row([], |row| row.get(0))?;
+            parse(&text)
+        })
     }
 
-    /// Sets the policy. Every summary is stale afterwards.
+    /// Sets the policy. Every summary is stale afterwards, unless the policy is as it was.
     pub fn set_policy(&self, policy: &CensoringPolicy) -> Result<()> {
-        todo!()
+        let text = json(policy)?;
+        self.write(|write| {
+            let conn = &write.tx;
+            let changed = conn.execute("UPDATE policy SET policy = ?1 WHERE policy <> ?1", [&text])?;
+            if changed > 0 {
+                let seq = changes::log_policy(conn)?;
+                conn.execute("UPDATE policy SET version = ?1", [seq])?;
+            }
+            Ok(())
+        })
     }
 
     /// How many episodes of open sources ended for each reason; reasons without episodes are left out.
     pub fn end_reason_counts(&self) -> Result<Vec<(EndReason, u32)>> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT end_reason, count(*) FROM episode JOIN run ON run.id = episode.run
+                   JOIN source ON source.id = run.source AND source.closed_at IS NULL
+                 GROUP BY end_reason ORDER BY end_reason",
+            )?;
+            find.query_and_then([], |row| Ok((end_reason(&row.get::<_, String>(0)?)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Ending;
+
+    #[test]
+    fn the_policy_is_kept_and_logged_only_when_it_changes() {
+        let store = Store::in_memory().unwrap();
+        assert_eq!(store.get_policy().unwrap(), CensoringPolicy::default());
+        store.set_policy(&CensoringPolicy::default()).unwrap();
+        assert_eq!(store.last_change().unwrap(), 0);
+
+        let mut policy = CensoringPolicy::default();
+        policy.overrides.insert(EndReason::Endpoint, Ending::Event);
+        store.set_policy(&policy).unwrap();
+        assert_eq!(store.get_policy().unwrap(), policy);
+        let changes = store.changes_since(0).unwrap();
+        assert!(changes.policy && changes.sources.is_empty());
     }
 }

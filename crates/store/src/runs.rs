@@ -1,8 +1,53 @@
 //! Runs: what is known of them before any episode is read.
 
-use model::{Baseline, Benchmark, Run, Tokens};
+use std::collections::HashSet;
 
-use crate::{Result, RunId, SourceId, Store, Summary, Totals};
+use model::{Baseline, Benchmark, Reported, Run};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::schema::Migration;
+use crate::values::{extra_json, folded, json, parse, parse_or_default};
+use crate::{Result, RunId, SourceId, Store, Summary, Totals, changes, slugs, sources, summaries};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  slug INTEGER NOT NULL UNIQUE REFERENCES run_slug (id),
+  format TEXT NOT NULL,
+  benchmark TEXT NOT NULL,
+  benchmark_name TEXT NOT NULL,
+  harness TEXT,
+  harness_version TEXT,
+  runner TEXT,
+  runner_version TEXT,
+  model TEXT,
+  provider TEXT,
+  baseline TEXT,
+  simulated INTEGER NOT NULL,
+  planned_episodes INTEGER,
+  attempt_limit INTEGER,
+  started_at TEXT,
+  finished_at TEXT,
+  -- JSON: [[name, value], ...]
+  reported TEXT NOT NULL,
+  -- JSON: [[name, planned turns, passed turns], ...]
+  totals_only TEXT NOT NULL,
+  -- JSON objects; NULL = empty
+  settings TEXT,
+  extra TEXT,
+  -- names in lower case, to look words up in
+  folded TEXT NOT NULL,
+  -- number (change_log.seq) of the last change of the run or its episodes
+  version INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (source, place, key)
+) STRICT;
+",
+}];
 
 /// A run as lists show it.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,15 +117,225 @@ pub struct RunRecord {
     pub run: Run,
 }
 
+/// The columns that [`read_entry`] reads; the tables are those of [`FROM`].
+pub(crate) const COLUMNS: &str =
+    "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
+  run.benchmark, run.benchmark_name, run.harness, run.harness_version, run.runner, run.runner_version,
+  run.model, run.provider, run.baseline, run.simulated, run.planned_episodes, run.attempt_limit,
+  run.started_at, run.finished_at, run.reported,
+  (SELECT count(*) FROM warning WHERE warning.run = run.id),
+  (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
+  coalesce(note.note, '')";
+
+/// How many columns [`COLUMNS`] are; [`summaries::COLUMNS`] follow.
+const COLUMN_COUNT: usize = 25;
+
+/// Runs of open sources.
+pub(crate) const FROM: &str = "run
+  JOIN source ON source.id = run.source AND source.closed_at IS NULL
+  JOIN run_slug ON run_slug.id = run.slug
+  JOIN run_totals ON run_totals.run = run.id
+  LEFT JOIN run_summary ON run_summary.run = run.id
+  LEFT JOIN note ON note.run = run.slug";
+
+fn baseline(word: &str) -> Option<Baseline> {
+    [Baseline::Oracle, Baseline::Nop].into_iter().find(|baseline| baseline.as_str() == word)
+}
+
+/// A row of [`COLUMNS`] and [`summaries::COLUMNS`].
+pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
+    let version: Option<String> = row.get(12)?;
+    Ok(RunEntry {
+        id: row.get(0)?,
+        slug: row.get(1)?,
+        source: row.get(2)?,
+        source_name: row.get(3)?,
+        place: row.get(4)?,
+        format: row.get(5)?,
+        key: row.get(6)?,
+        benchmark: Benchmark { key: row.get(7)?, name: row.get(8)? },
+        harness: row.get(9)?,
+        harness_version: row.get(10)?,
+        runner: row.get::<_, Option<String>>(11)?.map(|name| (name, version)),
+        model: row.get(13)?,
+        provider: row.get(14)?,
+        baseline: row.get::<_, Option<String>>(15)?.as_deref().and_then(baseline),
+        simulated: row.get(16)?,
+        planned_episodes: row.get(17)?,
+        attempt_limit: row.get(18)?,
+        started_at: row.get(19)?,
+        finished_at: row.get(20)?,
+        reported: parse(row.get_ref(21)?.as_str().map_err(rusqlite::Error::from)?)?,
+        warnings: row.get(22)?,
+        tags: parse(&row.get::<_, String>(23)?)?,
+        note: row.get(24)?,
+        totals: summaries::read_totals(row, COLUMN_COUNT)?,
+        summary: summaries::read_summary(row, COLUMN_COUNT)?,
+    })
+}
+
+/// Notes that a run or its episodes changed: its sums are made again, its summary is stale, readers are told.
+pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
+    let found = conn
+        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((source, slug)) = found else { return Ok(()) };
+    let seq = changes::log_run(conn, source, slug)?;
+    conn.prepare_cached("UPDATE run SET version = ?2 WHERE id = ?1")?.execute((run, seq))?;
+    summaries::put_totals(conn, run)
+}
+
+/// Deletes a run with its episodes. Parts that gave them must be read again if the run comes back.
+pub(crate) fn delete(conn: &Connection, run: RunId) -> Result<()> {
+    let (source, slug) = conn
+        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    conn.prepare_cached(
+        "UPDATE part SET stamp = NULL WHERE id IN (SELECT part FROM episode WHERE run = ?1)",
+    )?
+    .execute([run])?;
+    conn.prepare_cached("DELETE FROM run WHERE id = ?1")?.execute([run])?;
+    changes::log_run(conn, source, slug)?;
+    Ok(())
+}
+
+/// The run of a place, if it has exactly one.
+pub(crate) fn only_one_of_place(conn: &Connection, source: SourceId, place: &str) -> Result<Option<RunId>> {
+    let mut find = conn.prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 LIMIT 2")?;
+    let found: Vec<RunId> =
+        find.query_map((source, place), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(if let [run] = *found { Some(run) } else { None })
+}
+
+/// Adds or replaces a run. A run that is as it was is not touched.
+fn put(
+    conn: &Connection,
+    source: SourceId,
+    slug: i64,
+    place: &str,
+    format: &str,
+    name: &str,
+    run: &Run,
+) -> Result<()> {
+    let names = folded([
+        run.model.as_deref(),
+        run.harness.as_deref(),
+        Some(&run.benchmark.name),
+        Some(&run.benchmark.key),
+        Some(name),
+    ]);
+    let (runner, runner_version) =
+        run.runner.as_ref().map_or((None, None), |(name, version)| (Some(name), version.as_ref()));
+    let id = conn
+        .prepare_cached(
+            "INSERT INTO run (source, place, key, slug, format, benchmark, benchmark_name, harness, harness_version,
+               runner, runner_version, model, provider, baseline, simulated, planned_episodes, attempt_limit,
+               started_at, finished_at, reported, totals_only, settings, extra, folded)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+               ?22, ?23, ?24)
+             ON CONFLICT (source, place, key) DO UPDATE SET
+               slug = ?4, format = ?5, benchmark = ?6, benchmark_name = ?7, harness = ?8, harness_version = ?9,
+               runner = ?10, runner_version = ?11, model = ?12, provider = ?13, baseline = ?14, simulated = ?15,
+               planned_episodes = ?16, attempt_limit = ?17, started_at = ?18, finished_at = ?19, reported = ?20,
+               totals_only = ?21, settings = ?22, extra = ?23, folded = ?24
+             WHERE (slug, format, benchmark, benchmark_name, harness, harness_version, runner, runner_version, model,
+               provider, baseline, simulated, planned_episodes, attempt_limit, started_at, finished_at, reported,
+               totals_only, settings, extra, folded)
+             IS NOT (?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                source,
+                place,
+                run.key,
+                slug,
+                format,
+                run.benchmark.key,
+                run.benchmark.name,
+                run.harness,
+                run.harness_version,
+                runner,
+                runner_version,
+                run.model,
+                run.provider,
+                run.baseline.map(Baseline::as_str),
+                run.simulated,
+                run.planned_episodes,
+                run.attempt_limit,
+                run.started_at,
+                run.finished_at,
+                json(&run.reported.figures)?,
+                json(&run.reported.totals_only)?,
+                extra_json(&run.settings)?,
+                extra_json(&run.extra)?,
+                names,
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    id.map_or(Ok(()), |id| touch(conn, id))
+}
+
 impl Store {
     /// Sets the runs of a place: new ones are added, known ones (by key) are replaced and keep their episodes, and
     /// those that are gone are deleted with their episodes.
     pub fn put_runs(&self, source: SourceId, place: &str, format: &str, runs: &[Run]) -> Result<()> {
-        todo!()
+        self.write(|write| {
+            let conn = &write.tx;
+            let (path, name) = sources::path_and_name(conn, source)?;
+            let keys: HashSet<&str> = runs.iter().map(|run| run.key.as_str()).collect();
+            let mut find = conn.prepare_cached("SELECT id, key FROM run WHERE source = ?1 AND place = ?2")?;
+            let before: Vec<(RunId, String)> = find
+                .query_map((source, place), |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (run, _) in before.iter().filter(|(_, key)| !keys.contains(key.as_str())) {
+                delete(conn, *run)?;
+            }
+            for run in runs {
+                let slug = slugs::run_slug(conn, &path, &name, place, &run.key)?;
+                put(conn, source, slug, place, format, &name, run)?;
+            }
+            Ok(())
+        })
     }
 
     /// The run of this slug, in an open source.
     pub fn run(&self, slug: &str) -> Result<Option<RunRecord>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {COLUMNS}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra
+                 FROM {FROM} WHERE run_slug.slug = ?1",
+                summaries::COLUMNS
+            );
+            let mut find = conn.prepare_cached(&sql)?;
+            let mut rows = find.query([slug])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let more = COLUMN_COUNT + summaries::COLUMN_COUNT;
+            let entry = read_entry(row)?;
+            let run = Run {
+                key: entry.key.clone(),
+                benchmark: entry.benchmark.clone(),
+                harness: entry.harness.clone(),
+                harness_version: entry.harness_version.clone(),
+                runner: entry.runner.clone(),
+                model: entry.model.clone(),
+                provider: entry.provider.clone(),
+                baseline: entry.baseline,
+                simulated: entry.simulated,
+                planned_episodes: entry.planned_episodes,
+                attempt_limit: entry.attempt_limit,
+                started_at: entry.started_at.clone(),
+                finished_at: entry.finished_at.clone(),
+                reported: Reported {
+                    figures: entry.reported.clone(),
+                    totals_only: parse(&row.get::<_, String>(more + 2)?)?,
+                },
+                settings: parse_or_default(row.get::<_, Option<String>>(more + 3)?.as_deref())?,
+                extra: parse_or_default(row.get::<_, Option<String>>(more + 4)?.as_deref())?,
+            };
+            Ok(Some(RunRecord { entry, source_path: row.get(more)?, source_zip: row.get(more + 1)?, run }))
+        })
     }
 }

@@ -1,1 +1,112 @@
-//! Migrations.
+//! The layout of the database and how an older file becomes a current one.
+//!
+//! Each module that owns a table has a `MIGRATIONS` constant: statements with the layout version that they lead to.
+//! A released step is never edited; a change is a new step. All steps that a file lacks run in one immediate
+//! transaction, which first reads what the file lacks, so that several processes may open one file at once.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::{Result, StoreError};
+
+/// The layout that this program writes (`PRAGMA user_version`).
+pub const VERSION: i64 = 1;
+
+/// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
+pub const APPLICATION_ID: i64 = 0x5374_4c62;
+
+/// Statements that lead a table to a layout version.
+pub(crate) struct Migration {
+    /// The version that they lead to.
+    pub version: i64,
+    /// The statements.
+    pub sql: &'static str,
+}
+
+/// The steps of every table. Tables that others refer to come first.
+const ALL: &[&[Migration]] = &[
+    crate::sources::MIGRATIONS,
+    crate::slugs::MIGRATIONS,
+    crate::parts::MIGRATIONS,
+    crate::runs::MIGRATIONS,
+    crate::interned::MIGRATIONS,
+    crate::episodes::MIGRATIONS,
+    crate::turns::MIGRATIONS,
+    crate::warnings::MIGRATIONS,
+    crate::summaries::MIGRATIONS,
+    crate::annotations::MIGRATIONS,
+    crate::policy::MIGRATIONS,
+    crate::changes::MIGRATIONS,
+    crate::search::MIGRATIONS,
+];
+
+/// What a file says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// Nothing is in it.
+    Empty,
+    /// A library of this layout.
+    Library(i64),
+    /// Something else.
+    Foreign,
+}
+
+fn found(conn: &Connection) -> rusqlite::Result<Found> {
+    let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if application == APPLICATION_ID {
+        return Ok(Found::Library(version));
+    }
+    let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    Ok(if objects == 0 && version == 0 && application == 0 { Found::Empty } else { Found::Foreign })
+}
+
+/// Says no to files that are not libraries or are newer than this program, without writing to them.
+pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
+    // A reading transaction, so that both pragmas are of one state of the file.
+    let tx = conn.unchecked_transaction()?;
+    match found(&tx) {
+        Ok(Found::Empty) => Ok(()),
+        Ok(Found::Library(version)) if version <= VERSION => Ok(()),
+        Ok(Found::Library(version)) => {
+            Err(StoreError::Newer { path: path.to_path_buf(), found: version, known: VERSION })
+        }
+        Ok(Found::Foreign) => Err(StoreError::Foreign { path: path.to_path_buf() }),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Err(StoreError::Foreign { path: path.to_path_buf() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Brings a file to [`VERSION`].
+pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
+    if found(conn)? == Found::Library(VERSION) {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been quicker.
+    let from = match found(&tx)? {
+        Found::Library(version) => version,
+        Found::Empty | Found::Foreign => 0,
+    };
+    for version in from + 1..=VERSION {
+        for step in ALL.iter().copied().flatten().filter(|step| step.version == version) {
+            tx.execute_batch(step.sql)?;
+        }
+    }
+    if from < VERSION {
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
+    }
+    Ok(tx.commit()?)
+}
+
+/// The statements that make an empty database of a layout version; the tests keep those of released layouts.
+pub fn statements(version: i64) -> String {
+    let steps = ALL.iter().copied().flatten().filter(|step| step.version <= version);
+    let mut sql: String = steps.map(|step| step.sql).collect();
+    sql.push_str(&format!("\nPRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {version};\n"));
+    sql
+}

@@ -1,6 +1,48 @@
 //! Full-text search over names, requests and failing tests.
+//!
+//! Names are few and are looked through as they stand, so that any part of a name finds it. Requests and failing tests
+//! are indexed by words (FTS5, without a copy of the text), in the background, because an import must not wait for it:
+//! `request.indexed` and `episode.indexed` say what is done.
 
-use crate::{Result, Store};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use model::TestResult;
+
+use crate::limits::cut;
+use crate::schema::Migration;
+use crate::turns;
+use crate::values::words;
+use crate::{EpisodeId, Result, Store};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+-- rowid = request.id
+CREATE VIRTUAL TABLE request_index USING fts5 (body, content = '', contentless_delete = 1);
+CREATE TRIGGER request_deleted AFTER DELETE ON request WHEN old.indexed BEGIN
+  DELETE FROM request_index WHERE rowid = old.id;
+END;
+
+-- rowid = attempt.id: ids and messages of its failing tests
+CREATE VIRTUAL TABLE failure_index USING fts5 (body, content = '', contentless_delete = 1);
+CREATE TRIGGER failure_deleted AFTER DELETE ON attempt WHEN old.failing > 0 BEGIN
+  DELETE FROM failure_index WHERE rowid = old.id;
+END;
+",
+}];
+
+/// Hits that [`Store::search`] gives when not told otherwise.
+const HITS: u32 = 20;
+
+/// Most bytes of failing tests of one attempt that are indexed.
+const FAILURE_BYTES: usize = 64 * 1024;
+
+/// Requests that are indexed along with one episode.
+const REQUESTS_PER_EPISODE: u32 = 50;
+
+/// Letters shown before and after the first word found.
+const AROUND: usize = 80;
 
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,15 +89,293 @@ pub struct Matches {
     pub complete: bool,
 }
 
+/// Every word as a phrase of FTS5 whose last token may go on; `None` = there is nothing to look for.
+fn phrases(query: &str) -> Option<String> {
+    let phrases: Vec<String> = words(query)
+        .iter()
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .map(|word| format!("\"{}\"*", word.replace('"', "\"\"")))
+        .collect();
+    (!phrases.is_empty()).then(|| phrases.join(" AND "))
+}
+
+/// The text around the first of the words that occurs in it, in one line.
+fn around(text: &str, words: &[String]) -> String {
+    let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
+    let at = words
+        .iter()
+        .filter_map(|word| {
+            let word: Vec<char> = word.chars().collect();
+            folded.windows(word.len().max(1)).position(|window| window == word)
+        })
+        .min()
+        .unwrap_or(0);
+    let begin = at.saturating_sub(AROUND);
+    let piece: String = text.chars().skip(begin).take(2 * AROUND).collect();
+    let line = piece.split_whitespace().collect::<Vec<_>>().join(" ");
+    let before = if begin > 0 { "… " } else { "" };
+    let after = if folded.len() > begin + 2 * AROUND { " …" } else { "" };
+    format!("{before}{line}{after}")
+}
+
+/// Open runs with their slugs, to be joined to `run`.
+const OPEN: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
+  JOIN run_slug ON run_slug.id = run.slug";
+
+/// A condition that every word occurs in a text, with the words to bind.
+fn all_in(expression: &str, words: &[String]) -> (String, Vec<Value>) {
+    let sql = vec![format!("instr({expression}, ?) > 0"); words.len()].join(" AND ");
+    (sql, words.iter().cloned().map(Value::from).collect())
+}
+
+fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match>> {
+    let names = "run.folded || coalesce((SELECT folded FROM note WHERE note.run = run.slug), '') || char(10)
+       || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), '')";
+    let (condition, values) = all_in(names, words);
+    let sql = format!(
+        "SELECT run_slug.slug, run.model, run.harness, run.benchmark_name, source.name FROM run {OPEN}
+         WHERE {condition} ORDER BY run_slug.slug LIMIT {limit}"
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map(params_from_iter(values), |row| {
+        let model: Option<String> = row.get(1)?;
+        let harness: Option<String> = row.get(2)?;
+        let (benchmark, source): (String, String) = (row.get(3)?, row.get(4)?);
+        let names: Vec<String> = [model, harness].into_iter().flatten().collect();
+        let slug: String = row.get(0)?;
+        Ok(Match {
+            title: if names.is_empty() { slug.clone() } else { names.join(" · ") },
+            detail: format!("{benchmark} · {source}"),
+            ..Match::of(MatchKind::Run, slug)
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A scenario that many runs play is one hit.
+fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match>> {
+    let (condition, values) = all_in("episode.folded", words);
+    // SQLite takes the other columns from the row that has the least slug.
+    let sql = format!(
+        "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1
+         FROM episode JOIN run ON run.id = episode.run {OPEN} WHERE {condition}
+         GROUP BY episode.scenario ORDER BY episode.scenario LIMIT {limit}"
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map(params_from_iter(values), |row| {
+        let scenario: String = row.get(2)?;
+        let title: Option<String> = row.get(3)?;
+        Ok(Match {
+            title: title.unwrap_or_else(|| scenario.clone()),
+            detail: scenario,
+            episode: row.get(1)?,
+            also: row.get(4)?,
+            ..Match::of(MatchKind::Episode, row.get(0)?)
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
+    let sql = format!(
+        "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1
+         FROM request_index JOIN request ON request.id = request_index.rowid
+           JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
+           JOIN run ON run.id = episode.run {OPEN}
+         WHERE request_index MATCH ?1 GROUP BY request.id ORDER BY min(request_index.rank) LIMIT {limit}"
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map([phrases], |row| {
+        let turn: u32 = row.get(2)?;
+        let title: Option<String> = row.get(3)?;
+        let scenario: String = row.get(4)?;
+        let body: String = row.get(5)?;
+        Ok(Match {
+            title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
+            detail: around(&body, words),
+            episode: row.get(1)?,
+            turn: Some(turn),
+            also: row.get(6)?,
+            ..Match::of(MatchKind::Request, row.get(0)?)
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The test that holds most of the words, by its own id and texts.
+fn best<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult> {
+    tests.iter().filter(|test| test.is_failing()).rev().max_by_key(|test| {
+        let text = failure_text(test).to_lowercase();
+        words.iter().filter(|word| text.contains(word.as_str())).count()
+    })
+}
+
+/// What is searched of a failing test.
+fn failure_text(test: &TestResult) -> String {
+    let texts = [&test.group, &test.intent, &test.expected, &test.actual, &test.message];
+    let texts = texts.into_iter().filter_map(|text| text.as_deref());
+    std::iter::once(test.id.as_str()).chain(texts).collect::<Vec<_>>().join("\n")
+}
+
+fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
+    let sql = format!(
+        "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
+           attempt.outcomes, attempt.details
+         FROM failure_index JOIN attempt ON attempt.id = failure_index.rowid
+           JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
+           JOIN run ON run.id = episode.run {OPEN}
+         WHERE failure_index MATCH ?1 ORDER BY failure_index.rank LIMIT {limit}"
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut suites = turns::Suites::new();
+    let mut rows = find.query([phrases])?;
+    let mut hits = Vec::new();
+    while let Some(row) = rows.next()? {
+        let outcomes: Vec<u8> = row.get(6)?;
+        let details: Option<String> = row.get(7)?;
+        let tests = turns::tests(conn, &mut suites, row.get(5)?, &outcomes, details.as_deref())?;
+        let test = best(&tests, words);
+        let (turn, attempt, scenario): (u32, u32, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        hits.push(Match {
+            title: test.map_or_else(|| scenario.clone(), |test| test.id.clone()),
+            detail: test.map_or_else(String::new, |test| around(&failure_text(test), words)),
+            episode: row.get(1)?,
+            turn: Some(turn),
+            attempt: Some(attempt),
+            test: test.map(|test| test.id.clone()),
+            ..Match::of(MatchKind::Failure, row.get(0)?)
+        });
+    }
+    Ok(hits)
+}
+
+/// Whether all that open and closed sources hold is indexed.
+fn complete(conn: &Connection) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT NOT EXISTS (SELECT 1 FROM episode WHERE indexed = 0)
+               AND NOT EXISTS (SELECT 1 FROM request WHERE indexed = 0)",
+        )?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Indexes the failing tests of an episode.
+fn index_episode(conn: &Connection, suites: &mut turns::Suites, episode: EpisodeId) -> Result<()> {
+    let mut find = conn.prepare_cached(
+        "SELECT attempt.id, suite, outcomes, details FROM attempt JOIN turn ON turn.id = attempt.turn
+         WHERE turn.episode = ?1 AND failing > 0",
+    )?;
+    let mut add = conn.prepare_cached("INSERT INTO failure_index (rowid, body) VALUES (?1, ?2)")?;
+    let mut rows = find.query([episode])?;
+    while let Some(row) = rows.next()? {
+        let outcomes: Vec<u8> = row.get(2)?;
+        let details: Option<String> = row.get(3)?;
+        let tests = turns::tests(conn, suites, row.get(1)?, &outcomes, details.as_deref())?;
+        let mut body = String::new();
+        for test in tests.iter().filter(|test| test.is_failing()) {
+            body.push_str(&failure_text(test));
+            body.push('\n');
+            if body.len() > FAILURE_BYTES {
+                break;
+            }
+        }
+        add.execute((row.get::<_, i64>(0)?, cut(&body, FAILURE_BYTES)))?;
+    }
+    conn.prepare_cached("UPDATE episode SET indexed = 1 WHERE id = ?1")?.execute([episode])?;
+    Ok(())
+}
+
+fn index(conn: &Connection, budget: u32) -> Result<bool> {
+    let mut find = conn.prepare_cached("SELECT id FROM episode WHERE indexed = 0 LIMIT ?1")?;
+    let episodes: Vec<EpisodeId> =
+        find.query_map([budget], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let mut suites = turns::Suites::new();
+    for episode in episodes {
+        index_episode(conn, &mut suites, episode)?;
+    }
+    let mut find = conn.prepare_cached("SELECT id, body FROM request WHERE indexed = 0 LIMIT ?1")?;
+    let requests: Vec<(i64, String)> = find
+        .query_map([budget.saturating_mul(REQUESTS_PER_EPISODE)], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (id, body) in requests {
+        conn.prepare_cached("INSERT INTO request_index (rowid, body) VALUES (?1, ?2)")?
+            .execute((id, body))?;
+        conn.prepare_cached("UPDATE request SET indexed = 1 WHERE id = ?1")?.execute([id])?;
+    }
+    Ok(!complete(conn)?)
+}
+
+impl Match {
+    fn of(kind: MatchKind, run: String) -> Self {
+        Self {
+            kind,
+            title: String::new(),
+            detail: String::new(),
+            run,
+            episode: None,
+            turn: None,
+            attempt: None,
+            test: None,
+            also: 0,
+        }
+    }
+}
+
 impl Store {
-    /// Looks for texts that hold every word (the last letters of a word may be missing). At most `limit` hits.
+    /// Looks for names, requests and failing tests that hold every word; in the latter two the last letters of a word
+    /// may be missing. At most `limit` hits (0 = 20).
     pub fn search(&self, text: &str, limit: u32) -> Result<Matches> {
-        todo!()
+        let words = words(text);
+        let limit = if limit == 0 { HITS } else { limit };
+        self.read(|conn| {
+            let mut hits = Vec::new();
+            if !words.is_empty() {
+                hits = run_hits(conn, &words, limit)?;
+                hits.extend(episode_hits(conn, &words, limit)?);
+            }
+            if let Some(phrases) = phrases(text) {
+                hits.extend(request_hits(conn, &phrases, &words, limit)?);
+                hits.extend(failure_hits(conn, &phrases, &words, limit)?);
+            }
+            Ok(Matches { hits: share(hits, limit as usize), complete: complete(conn)? })
+        })
     }
 
     /// Makes up to about `budget` more episodes searchable, in one short transaction. Gives whether any are left.
     /// Meant to be called again and again from the background while nothing is being read.
     pub fn index_text(&self, budget: u32) -> Result<bool> {
-        todo!()
+        // Most calls find nothing to do, and must not wait for a writer to find that out.
+        if self.read(complete)? {
+            return Ok(false);
+        }
+        self.write(|write| index(&write.tx, budget.max(1)))
     }
+}
+
+/// At most `limit` hits, so that no kind crowds out the others: each gets its share, and what one leaves the next take.
+fn share(hits: Vec<Match>, limit: usize) -> Vec<Match> {
+    if hits.len() <= limit {
+        return hits;
+    }
+    let kinds = [MatchKind::Run, MatchKind::Episode, MatchKind::Request, MatchKind::Failure];
+    let mut allowed = kinds.map(|kind| (kind, hits.iter().filter(|hit| hit.kind == kind).count(), 0_usize));
+    let mut left = limit;
+    while left > 0 {
+        for (_, found, given) in &mut allowed {
+            if left > 0 && given < found {
+                *given += 1;
+                left -= 1;
+            }
+        }
+    }
+    let mut shared = Vec::with_capacity(limit);
+    for hit in hits {
+        if let Some((_, _, given)) = allowed.iter_mut().find(|(kind, ..)| *kind == hit.kind)
+            && *given > 0
+        {
+            *given -= 1;
+            shared.push(hit);
+        }
+    }
+    shared
 }

@@ -1,1 +1,154 @@
-//! Slugs.
+//! Slugs: the names of runs and episodes in links and on the command line, in lower case `[a-z0-9._-]`.
+//!
+//! A run's slug is given once to a (path of the source, place, key) and never to another, whatever is closed or purged
+//! meanwhile: links, tags and notes hang on it. An episode's slug stays with its row.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::schema::Migration;
+use crate::{Result, RunId};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE run_slug (
+  id INTEGER PRIMARY KEY,
+  slug TEXT NOT NULL UNIQUE,
+  path TEXT NOT NULL,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  UNIQUE (path, place, key)
+) STRICT;
+",
+}];
+
+/// Most letters of a slug before a mark that tells it from its equals.
+const LETTERS: usize = 100;
+
+/// A name as a slug: lower case, everything but `[a-z0-9._]` becomes one `-`; `unnamed` if nothing is left.
+pub fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for letter in name.chars().flat_map(char::to_lowercase) {
+        match letter {
+            'a'..='z' | '0'..='9' | '.' | '_' => slug.push(letter),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= LETTERS {
+            break;
+        }
+    }
+    // A link must not hold a part that reads as a relative path.
+    let trimmed = slug.trim_matches(['-', '.']);
+    if trimmed.is_empty() { "unnamed".to_owned() } else { trimmed.to_owned() }
+}
+
+/// The slug that a run would have if no other had it: source, place and key, without repeating itself.
+fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
+    let mut parts = vec![slug(source_name.strip_suffix(".zip").unwrap_or(source_name))];
+    for part in place.split('/').chain([key]).filter(|part| !part.is_empty()) {
+        let part = slug(part);
+        if parts.last() != Some(&part) {
+            parts.push(part);
+        }
+    }
+    let mut joined = parts.join(".");
+    joined.truncate(LETTERS);
+    joined.trim_end_matches(['-', '.']).to_owned()
+}
+
+/// The first of `wanted`, `wanted-2`, `wanted-3`, … that is free. After a few tries a hash of `key` is put in, so that
+/// thousands of equal names do not cost thousands of tries each.
+fn free(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool>) -> Result<String> {
+    let mut candidate = wanted.to_owned();
+    let mut number = 1_u32;
+    while taken(&candidate)? {
+        number += 1;
+        candidate = if number < 10 {
+            format!("{wanted}-{number}")
+        } else {
+            let mut hasher = DefaultHasher::new();
+            (key, number).hash(&mut hasher);
+            format!("{wanted}-{:012x}", hasher.finish() >> 16)
+        };
+    }
+    Ok(candidate)
+}
+
+/// The slug row of a run; made when the run is seen for the first time.
+pub(crate) fn run_slug(
+    conn: &Connection,
+    path: &str,
+    source_name: &str,
+    place: &str,
+    key: &str,
+) -> Result<i64> {
+    let known = conn
+        .prepare_cached("SELECT id FROM run_slug WHERE path = ?1 AND place = ?2 AND key = ?3")?
+        .query_row((path, place, key), |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let mut find = conn.prepare_cached("SELECT 1 FROM run_slug WHERE slug = ?1")?;
+    let slug =
+        free(&wanted_run_slug(source_name, place, key), key, |candidate| Ok(find.exists([candidate])?))?;
+    Ok(conn
+        .prepare_cached("INSERT INTO run_slug (slug, path, place, key) VALUES (?1, ?2, ?3, ?4)")?
+        .insert((slug, path, place, key))?)
+}
+
+/// A slug for a new episode of a run.
+pub(crate) fn episode_slug(
+    conn: &Connection,
+    run: RunId,
+    scenario: &str,
+    repeat: u32,
+    key: &str,
+) -> Result<String> {
+    let mut wanted = slug(scenario);
+    if repeat > 1 {
+        wanted.push_str(&format!("-r{repeat}"));
+    }
+    let mut find = conn.prepare_cached("SELECT 1 FROM episode WHERE run = ?1 AND slug = ?2")?;
+    free(&wanted, key, |candidate| Ok(find.exists((run, candidate))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_hold_only_letters_that_links_take() {
+        assert_eq!(slug("Claude Opus 4.8"), "claude-opus-4.8");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("a  --  b//c"), "a-b-c");
+        assert_eq!(slug("…"), "unnamed");
+        assert_eq!(slug(".."), "unnamed");
+        assert_eq!(slug("模型"), "unnamed");
+        assert_eq!(slug(&"x".repeat(500)).len(), LETTERS);
+    }
+
+    #[test]
+    fn a_run_is_named_after_source_place_and_key_without_repeating() {
+        assert_eq!(
+            wanted_run_slug("evocode-published", "", "Claude Opus 4.8"),
+            "evocode-published.claude-opus-4.8"
+        );
+        assert_eq!(wanted_run_slug("jobs", "oracle-k2", "oracle-k2"), "jobs.oracle-k2");
+        assert_eq!(wanted_run_slug("sample.zip", "jobs/nop-k1", "nop"), "sample.jobs.nop-k1.nop");
+    }
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let mut taken: Vec<String> = Vec::new();
+        for n in 0..40 {
+            let got = free("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();
+            assert!(!taken.contains(&got));
+            taken.push(got);
+        }
+        assert_eq!(taken[..3], ["a", "a-2", "a-3"]);
+    }
+}

@@ -2,7 +2,38 @@
 
 use std::time::Duration;
 
-use crate::{Result, SourceId, Store};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::schema::Migration;
+use crate::values::whole;
+use crate::{Result, SourceId, Store, StoreError, changes, interned, runs};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE source (
+  -- never used twice: links hold it
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  path TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  zip INTEGER NOT NULL,
+  format TEXT NOT NULL DEFAULT '',
+  -- whether the last reading came to its end, and why not
+  complete INTEGER NOT NULL DEFAULT 0,
+  message TEXT,
+  survey_files_read INTEGER NOT NULL DEFAULT 0,
+  opened_at TEXT NOT NULL,
+  -- NULL = open
+  closed_at TEXT
+) STRICT;
+",
+}];
+
+/// RFC 3339, UTC, always of one length, so that texts compare as times do.
+const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+/// How many closed sources are remembered.
+const RECENT: u32 = 20;
 
 /// An opened folder or zip.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,56 +94,207 @@ pub struct SourceCounts {
     pub warnings: u64,
 }
 
+/// The columns that [`read_source`] reads.
+const COLUMNS: &str = "id, path, name, zip, format, complete, message, opened_at,
+  (SELECT count(*) FROM run WHERE run.source = source.id),
+  (SELECT count(*) FROM warning WHERE warning.source = source.id)";
+
+fn read_source(row: &Row<'_>) -> rusqlite::Result<Source> {
+    Ok(Source {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        name: row.get(2)?,
+        zip: row.get(3)?,
+        format: row.get(4)?,
+        complete: row.get(5)?,
+        message: row.get(6)?,
+        opened_at: row.get(7)?,
+        runs: row.get(8)?,
+        warnings: whole(row, 9)?,
+    })
+}
+
+/// Changes a row of `source`; that there is none is an error.
+fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -> Result<()> {
+    let rows = conn.prepare_cached(sql)?.execute((source, value))?;
+    if rows == 0 {
+        return Err(StoreError::NoSource(source));
+    }
+    changes::log_source(conn, source)?;
+    Ok(())
+}
+
+/// Path and name of a source.
+pub(crate) fn path_and_name(conn: &Connection, source: SourceId) -> Result<(String, String)> {
+    conn.prepare_cached("SELECT path, name FROM source WHERE id = ?1")?
+        .query_row([source], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?
+        .ok_or(StoreError::NoSource(source))
+}
+
 impl Store {
     /// Opens a source, or re-opens it if it was closed; its number stays the same for one path. What was read of it
     /// before is still there unless it was purged.
     pub fn put_source(&self, path: &str, name: &str, zip: bool) -> Result<SourceId> {
-        todo!()
+        self.write(|write| {
+            let conn = &write.tx;
+            let sql = format!(
+                "INSERT INTO source (path, name, zip, opened_at) VALUES (?1, ?2, ?3, {NOW})
+                 ON CONFLICT (path) DO UPDATE SET name = ?2, zip = ?3, closed_at = NULL,
+                   opened_at = iif(closed_at IS NULL, opened_at, excluded.opened_at)
+                 RETURNING id"
+            );
+            let id = conn.prepare_cached(&sql)?.query_row((path, name, zip), |row| row.get(0))?;
+            changes::log_source(conn, id)?;
+            Ok(id)
+        })
     }
 
     /// Notes what the source was recognised as (names of formats, joined with `, `).
     pub fn set_source_format(&self, source: SourceId, format: &str) -> Result<()> {
-        todo!()
+        self.write(|write| {
+            update(&write.tx, source, "UPDATE source SET format = ?2 WHERE id = ?1", Some(format))
+        })
     }
 
     /// Notes that reading came to its end (`None`), or why it stopped before.
     pub fn set_source_read(&self, source: SourceId, stopped: Option<&str>) -> Result<()> {
-        todo!()
+        let sql = "UPDATE source SET complete = ?2 IS NULL, message = ?2 WHERE id = ?1";
+        self.write(|write| update(&write.tx, source, sql, stopped))
     }
 
     /// The open sources, by name.
     pub fn sources(&self) -> Result<Vec<Source>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM source WHERE closed_at IS NULL ORDER BY name COLLATE NOCASE, path"
+            );
+            let mut find = conn.prepare_cached(&sql)?;
+            Ok(find.query_map([], read_source)?.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// An open source.
     pub fn source(&self, source: SourceId) -> Result<Option<Source>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!("SELECT {COLUMNS} FROM source WHERE id = ?1 AND closed_at IS NULL");
+            Ok(conn.prepare_cached(&sql)?.query_row([source], read_source).optional()?)
+        })
     }
 
     /// Closes a source. Its data stays until [`Store::purge_removed`], so that [`Store::restore_source`] is instant.
     pub fn remove_source(&self, source: SourceId) -> Result<()> {
-        todo!()
+        let sql =
+            format!("UPDATE source SET closed_at = coalesce(?2, {NOW}) WHERE id = ?1 AND closed_at IS NULL");
+        self.write(|write| update(&write.tx, source, &sql, None))
     }
 
     /// Takes back [`Store::remove_source`]. If the data was purged meanwhile, the source is open and empty.
     pub fn restore_source(&self, source: SourceId) -> Result<()> {
-        todo!()
+        self.write(|write| update(&write.tx, source, "UPDATE source SET closed_at = ?2 WHERE id = ?1", None))
     }
 
     /// Deletes what was read of sources that were closed at least `age` ago. Their paths stay in [`Store::recent`],
     /// and tags and notes of their runs stay too. Gives the number of sources purged.
     pub fn purge_removed(&self, age: Duration) -> Result<u32> {
-        todo!()
+        let due = format!(
+            "SELECT id FROM source WHERE closed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{} seconds') AND (
+               EXISTS (SELECT 1 FROM run WHERE run.source = source.id)
+               OR EXISTS (SELECT 1 FROM part WHERE part.source = source.id)
+               OR EXISTS (SELECT 1 FROM warning WHERE warning.source = source.id))",
+            age.as_secs()
+        );
+        let mut purged = 0;
+        // One run a transaction: another process that writes does not have to wait for a whole library to go.
+        loop {
+            let done = self.write(|write| {
+                let conn = &write.tx;
+                let Some(source) =
+                    conn.prepare_cached(&due)?.query_row([], |row| row.get::<_, SourceId>(0)).optional()?
+                else {
+                    return Ok(true);
+                };
+                let run = conn
+                    .prepare_cached("SELECT id FROM run WHERE source = ?1 LIMIT 1")?
+                    .query_row([source], |row| row.get(0))
+                    .optional()?;
+                if let Some(run) = run {
+                    runs::delete(conn, run)?;
+                } else {
+                    conn.execute("DELETE FROM part WHERE source = ?1", [source])?;
+                    conn.execute("DELETE FROM warning WHERE source = ?1", [source])?;
+                    conn.execute(
+                        "UPDATE source SET complete = 0, message = NULL, survey_files_read = 0 WHERE id = ?1",
+                        [source],
+                    )?;
+                    purged += 1;
+                }
+                Ok(false)
+            })?;
+            if done {
+                break;
+            }
+        }
+        self.write(|write| {
+            if purged > 0 {
+                interned::delete_unused(&write.tx)?;
+                write.interned.forget();
+            }
+            write.tx.execute(
+                "DELETE FROM source WHERE closed_at IS NOT NULL
+                   AND NOT EXISTS (SELECT 1 FROM run WHERE run.source = source.id)
+                   AND id NOT IN (SELECT id FROM source WHERE closed_at IS NOT NULL
+                                  ORDER BY closed_at DESC, id DESC LIMIT ?1)",
+                [RECENT],
+            )?;
+            Ok(purged)
+        })
     }
 
     /// Closed sources, latest first, at most 20.
     pub fn recent(&self) -> Result<Vec<ClosedSource>> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT id, path, name, zip, closed_at FROM source WHERE closed_at IS NOT NULL
+                 ORDER BY closed_at DESC, id DESC LIMIT ?1",
+            )?;
+            let rows = find.query_map([RECENT], |row| {
+                Ok(ClosedSource {
+                    id: row.get(0)?,
+                    path: row.get(1)?,
+                    name: row.get(2)?,
+                    zip: row.get(3)?,
+                    closed_at: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// What was read from a source.
     pub fn source_counts(&self, source: SourceId) -> Result<SourceCounts> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT
+                   (SELECT count(*) FROM run WHERE source = ?1),
+                   count(*), total(reached_turns), total(known_turns - reached_turns), total(attempts),
+                   (SELECT coalesce(sum(files_read), 0) FROM part WHERE source = ?1)
+                     + (SELECT survey_files_read FROM source WHERE id = ?1),
+                   (SELECT count(*) FROM warning WHERE source = ?1)
+                 FROM episode JOIN run ON run.id = episode.run WHERE run.source = ?1",
+            )?;
+            let counts = find.query_row([source], |row| {
+                Ok(SourceCounts {
+                    runs: row.get(0)?,
+                    episodes: row.get(1)?,
+                    turns: row.get::<_, f64>(2)? as u64,
+                    not_reached: row.get::<_, f64>(3)? as u64,
+                    attempts: row.get::<_, f64>(4)? as u64,
+                    files_read: whole(row, 5)?,
+                    warnings: whole(row, 6)?,
+                })
+            })?;
+            Ok(counts)
+        })
     }
 }

@@ -1,9 +1,68 @@
 //! Summaries: the figures of a run by which the library is sorted. The statistics come from `workbench`, because they
-//! depend on the censoring policy; the sums over episodes are made here.
+//! depend on the censoring policy; the sums over episodes are made here, in the transaction that changes the episodes.
 
 use model::{EndReason, Tokens};
+use rusqlite::{Connection, Row, params};
 
-use crate::{Result, RunId, SourceId, Store};
+use crate::schema::Migration;
+use crate::values::{end_reason, json, parse, range, tokens};
+use crate::{Result, RunId, SourceId, Store, changes};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+-- Sums over the episodes of a run; every run has a row.
+CREATE TABLE run_totals (
+  run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+  episodes INTEGER NOT NULL,
+  planned_min INTEGER,
+  planned_max INTEGER,
+  -- JSON: [[reason, episodes], ...], most frequent first
+  end_reasons TEXT NOT NULL,
+  input_tokens INTEGER,
+  cached_tokens INTEGER,
+  output_tokens INTEGER,
+  cost_usd REAL,
+  cost_known INTEGER NOT NULL
+) STRICT;
+
+-- Statistics of a run under the policy.
+CREATE TABLE run_summary (
+  run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+  mean REAL,
+  ci_low REAL,
+  ci_high REAL,
+  tau INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  censored INTEGER NOT NULL,
+  median INTEGER,
+  score REAL,
+  dataset_score REAL,
+  case_score REAL,
+  perfect INTEGER NOT NULL,
+  partial TEXT,
+  -- what it was made from, and by which version of the program; anything else makes it stale
+  run_version INTEGER NOT NULL,
+  policy_version INTEGER NOT NULL,
+  made_by TEXT NOT NULL
+) STRICT;
+",
+}];
+
+/// Formulas may change with the program.
+const MADE_BY: &str = env!("CARGO_PKG_VERSION");
+
+/// The columns that [`read_totals`] and [`read_summary`] read.
+pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
+  run_totals.end_reasons, run_totals.input_tokens, run_totals.cached_tokens, run_totals.output_tokens,
+  run_totals.cost_usd, run_totals.cost_known,
+  run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
+  run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
+  run_summary.case_score, run_summary.perfect, run_summary.partial";
+
+/// How many columns [`COLUMNS`] are.
+pub(crate) const COLUMN_COUNT: usize = 23;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,15 +127,127 @@ pub struct StaleRun {
     pub(crate) policy_version: i64,
 }
 
+pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
+    let reasons: Vec<(String, u32)> = parse(&row.get::<_, String>(at + 3)?)?;
+    Ok(Totals {
+        episodes: row.get(at)?,
+        planned_turns: range(row, at + 1)?,
+        end_reasons: reasons
+            .into_iter()
+            .map(|(word, count)| Ok((end_reason(&word)?, count)))
+            .collect::<Result<_>>()?,
+        tokens: tokens(row, at + 4)?,
+        cost_usd: row.get(at + 7)?,
+        cost_known: row.get(at + 8)?,
+    })
+}
+
+pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> {
+    let at = at + 9;
+    if row.get::<_, Option<RunId>>(at)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Summary {
+        mean: row.get(at + 1)?,
+        ci_low: row.get(at + 2)?,
+        ci_high: row.get(at + 3)?,
+        tau: row.get(at + 4)?,
+        n: row.get(at + 5)?,
+        events: row.get(at + 6)?,
+        censored: row.get(at + 7)?,
+        median: row.get(at + 8)?,
+        score: row.get(at + 9)?,
+        dataset_score: row.get(at + 10)?,
+        case_score: row.get(at + 11)?,
+        perfect: row.get(at + 12)?,
+        partial: row.get(at + 13)?,
+    }))
+}
+
+/// Makes the sums of a run again. All that it reads stands in the index `episode_totals`.
+pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
+    let mut find = conn.prepare_cached(
+        "SELECT end_reason, count(*) FROM episode WHERE run = ?1 GROUP BY end_reason ORDER BY count(*) DESC, end_reason",
+    )?;
+    let reasons: Vec<(String, u32)> =
+        find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    // total(), because sum() of hostile counts overflows, which is an error.
+    conn.prepare_cached(
+        "INSERT OR REPLACE INTO run_totals
+         SELECT ?1, count(*), min(planned_turns), max(planned_turns), ?2,
+           iif(count(input_tokens) = 0, NULL, CAST(total(input_tokens) AS INTEGER)),
+           iif(count(cached_tokens) = 0, NULL, CAST(total(cached_tokens) AS INTEGER)),
+           iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
+           sum(cost_usd), count(cost_usd)
+         FROM episode WHERE run = ?1",
+    )?
+    .execute((run, json(&reasons)?))?;
+    Ok(())
+}
+
 impl Store {
     /// The runs of open sources whose summary must be made again, oldest write first.
     pub fn stale_runs(&self) -> Result<Vec<StaleRun>> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT run.id, run_slug.slug, run.source, run.version, policy.version
+                 FROM run JOIN source ON source.id = run.source AND source.closed_at IS NULL
+                   JOIN run_slug ON run_slug.id = run.slug
+                   JOIN policy
+                   LEFT JOIN run_summary ON run_summary.run = run.id
+                 WHERE (run_summary.run_version, run_summary.policy_version, run_summary.made_by)
+                   IS NOT (run.version, policy.version, ?1)
+                 ORDER BY run.version",
+            )?;
+            let rows = find.query_map([MADE_BY], |row| {
+                Ok(StaleRun {
+                    run: row.get(0)?,
+                    slug: row.get(1)?,
+                    source: row.get(2)?,
+                    run_version: row.get(3)?,
+                    policy_version: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
-    /// Stores the summary of a run and makes its [`Totals`] again. If the run or the policy changed since
-    /// [`Store::stale_runs`] named it, the run stays stale.
+    /// Stores the summary of a run. If the run or the policy changed since [`Store::stale_runs`] named it, the run
+    /// stays stale; if it was deleted, nothing is stored.
     pub fn put_summary(&self, of: &StaleRun, summary: &Summary) -> Result<()> {
-        todo!()
+        self.write(|write| {
+            let conn = &write.tx;
+            let stored = conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO run_summary
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+                     FROM run WHERE id = ?1",
+                )?
+                .execute(params![
+                    of.run,
+                    summary.mean,
+                    summary.ci_low,
+                    summary.ci_high,
+                    summary.tau,
+                    summary.n,
+                    summary.events,
+                    summary.censored,
+                    summary.median,
+                    summary.score,
+                    summary.dataset_score,
+                    summary.case_score,
+                    summary.perfect,
+                    summary.partial,
+                    of.run_version,
+                    of.policy_version,
+                    MADE_BY,
+                ])?;
+            if stored > 0 {
+                let slug =
+                    conn.query_row("SELECT slug FROM run WHERE id = ?1", [of.run], |row| row.get(0))?;
+                changes::log_run(conn, of.source, slug)?;
+            }
+            Ok(())
+        })
     }
 }

@@ -1,8 +1,83 @@
 //! Turns and attempts: what was asked, what was tried, what each test said.
+//!
+//! Tests are compact: an attempt refers to the list of ids of its suite, which stands once in the database, and holds
+//! one letter a test. Only what is known beyond that (message, expected, actual, …) is kept as JSON, mostly of failing
+//! tests.
 
-use model::{Turn, TurnState};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::{EpisodeId, Result, Store};
+use model::{Attempt, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::connection::Write;
+use crate::episodes::read_timing;
+use crate::interned::Table;
+use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
+use crate::schema::Migration;
+use crate::values::{
+    artifacts_json, end_reason, extra_json, int, json, no_word, pair, parse, parse_artifacts,
+    parse_or_default, tokens,
+};
+use crate::{EpisodeId, Result, Store, StoreError};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE turn (
+  id INTEGER PRIMARY KEY,
+  episode INTEGER NOT NULL REFERENCES episode (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  title TEXT,
+  -- the letter of its cell
+  state TEXT NOT NULL,
+  -- of the final attempt
+  passed INTEGER,
+  total INTEGER,
+  attempts INTEGER NOT NULL,
+  -- what was asked: a text that is kept here, or a JSON artifact
+  request INTEGER REFERENCES request (id),
+  request_file TEXT,
+  artifacts TEXT,
+  extra TEXT
+) STRICT;
+CREATE INDEX turn_by_episode ON turn (episode, number);
+CREATE INDEX turn_by_request ON turn (request) WHERE request IS NOT NULL;
+
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  turn INTEGER NOT NULL REFERENCES turn (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  verdict TEXT NOT NULL,
+  end_reason TEXT,
+  passed INTEGER,
+  total INTEGER,
+  reward REAL,
+  input_tokens INTEGER,
+  cached_tokens INTEGER,
+  output_tokens INTEGER,
+  cost_usd REAL,
+  tool_calls INTEGER,
+  started_at TEXT,
+  finished_at TEXT,
+  agent_seconds REAL,
+  test_seconds REAL,
+  exception_type TEXT,
+  exception_message TEXT,
+  artifacts TEXT,
+  extra TEXT,
+  -- the ids of its tests, one letter a test (p f e s), and JSON of what else is known of some
+  suite INTEGER REFERENCES suite (id),
+  outcomes BLOB,
+  details TEXT,
+  -- failing tests that are described
+  failing INTEGER NOT NULL
+) STRICT;
+CREATE INDEX attempt_by_turn ON attempt (turn);
+CREATE INDEX attempt_by_suite ON attempt (suite) WHERE suite IS NOT NULL;
+",
+}];
 
 /// A turn as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +96,323 @@ pub struct TurnEntry {
     pub attempts: u32,
 }
 
+/// Failing tests at the final attempt: by the counts, else by the tests described; `None` = unknown or none.
+pub(crate) fn failing_count(turn: &Turn) -> Option<u32> {
+    let last = turn.attempts.last()?;
+    let counted = last.total.zip(last.passed).map(|(total, passed)| total.saturating_sub(passed));
+    let failing = counted.unwrap_or_else(|| described(last));
+    (failing > 0).then_some(failing)
+}
+
+fn described(attempt: &Attempt) -> u32 {
+    u32::try_from(attempt.tests.iter().filter(|test| test.is_failing()).count()).unwrap_or(u32::MAX)
+}
+
+const fn letter(outcome: TestOutcome) -> u8 {
+    match outcome {
+        TestOutcome::Passed => b'p',
+        TestOutcome::Failed => b'f',
+        TestOutcome::Error => b'e',
+        TestOutcome::Skipped => b's',
+    }
+}
+
+fn outcome(letter: u8) -> Result<TestOutcome> {
+    Ok(match letter {
+        b'p' => TestOutcome::Passed,
+        b'f' => TestOutcome::Failed,
+        b'e' => TestOutcome::Error,
+        b's' => TestOutcome::Skipped,
+        other => return Err(no_word("test outcome", &other.to_string())),
+    })
+}
+
+/// What is known of a test beyond its id and outcome.
+#[derive(Debug, Serialize, Deserialize)]
+struct Detail<'a> {
+    /// Position in the suite, from 0.
+    at: usize,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    group: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    kind: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    intent: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    expected: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    actual: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    message: Option<Text<'a>>,
+}
+
+type Text<'a> = std::borrow::Cow<'a, str>;
+
+impl<'a> Detail<'a> {
+    fn of(at: usize, test: &'a TestResult) -> Option<Self> {
+        let text = |text: &'a Option<String>| text.as_deref().map(|text| cut(text, MESSAGE_BYTES));
+        let detail = Self {
+            at,
+            group: text(&test.group),
+            kind: text(&test.kind),
+            intent: text(&test.intent),
+            expected: text(&test.expected),
+            actual: text(&test.actual),
+            message: text(&test.message),
+        };
+        let known = detail.group.is_some()
+            || detail.kind.is_some()
+            || detail.intent.is_some()
+            || detail.expected.is_some()
+            || detail.actual.is_some()
+            || detail.message.is_some();
+        known.then_some(detail)
+    }
+
+    fn put_into(self, tests: &mut [TestResult]) {
+        let Some(test) = tests.get_mut(self.at) else { return };
+        test.group = self.group.map(Text::into_owned);
+        test.kind = self.kind.map(Text::into_owned);
+        test.intent = self.intent.map(Text::into_owned);
+        test.expected = self.expected.map(Text::into_owned);
+        test.actual = self.actual.map(Text::into_owned);
+        test.message = self.message.map(Text::into_owned);
+    }
+}
+
+/// Writes a turn with its attempts.
+pub(crate) fn put(write: &mut Write<'_>, episode: EpisodeId, turn: &Turn) -> Result<()> {
+    let (request, request_file) = match &turn.request {
+        None => (None, None),
+        Some(Request::Text(text)) => {
+            let row = write.interned.row(&write.tx, Table::Request, &cut(text, REQUEST_BYTES))?;
+            (Some(row), None)
+        }
+        Some(Request::File(artifact)) => (None, artifacts_json(std::slice::from_ref(artifact))?),
+    };
+    let last = turn.attempts.last();
+    let mut state = [0; 4];
+    let id = write
+        .tx
+        .prepare_cached(
+            "INSERT INTO turn (episode, number, title, state, passed, total, attempts, request, request_file,
+               artifacts, extra)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .insert(params![
+            episode,
+            turn.number,
+            turn.title,
+            &*turn.state().letter().encode_utf8(&mut state),
+            last.and_then(|attempt| attempt.passed),
+            last.and_then(|attempt| attempt.total),
+            int(turn.attempts.len() as u64),
+            request,
+            request_file,
+            artifacts_json(&turn.artifacts)?,
+            extra_json(&turn.extra)?,
+        ])?;
+    turn.attempts.iter().try_for_each(|attempt| put_attempt(write, id, attempt))
+}
+
+fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()> {
+    let tests = &attempt.tests;
+    let mut suite = None;
+    let mut outcomes: Option<Vec<u8>> = None;
+    let mut details = None;
+    if !tests.is_empty() {
+        let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+        suite = Some(write.interned.row(&write.tx, Table::Suite, &json(&ids)?)?);
+        outcomes = Some(tests.iter().map(|test| letter(test.outcome)).collect());
+        let known: Vec<Detail<'_>> =
+            tests.iter().enumerate().filter_map(|(at, test)| Detail::of(at, test)).collect();
+        if !known.is_empty() {
+            details = Some(json(&known)?);
+        }
+    }
+    let exception = attempt.exception.as_ref();
+    write
+        .tx
+        .prepare_cached(
+            "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
+               cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
+               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+               ?22, ?23, ?24)",
+        )?
+        .execute(params![
+            turn,
+            attempt.number,
+            attempt.verdict.as_str(),
+            attempt.end_reason.map(EndReason::as_str),
+            attempt.passed,
+            attempt.total,
+            attempt.reward,
+            attempt.tokens.input.map(int),
+            attempt.tokens.cached.map(int),
+            attempt.tokens.output.map(int),
+            attempt.cost_usd,
+            attempt.tool_calls,
+            attempt.timing.started_at,
+            attempt.timing.finished_at,
+            attempt.timing.agent_seconds,
+            attempt.timing.test_seconds,
+            exception.map(|(kind, _)| cut(kind, MESSAGE_BYTES)),
+            exception.map(|(_, message)| cut(message, MESSAGE_BYTES)),
+            artifacts_json(&attempt.artifacts)?,
+            extra_json(&attempt.extra)?,
+            suite,
+            outcomes,
+            details,
+            described(attempt),
+        ])?;
+    Ok(())
+}
+
+/// The turns of an episode, without their attempts.
+pub(crate) fn entries(conn: &Connection, episode: EpisodeId) -> Result<Vec<TurnEntry>> {
+    let mut find = conn.prepare_cached(
+        "SELECT number, title, state, passed, total, attempts FROM turn WHERE episode = ?1 ORDER BY number, id",
+    )?;
+    find.query_and_then([episode], |row| {
+        let word: String = row.get(2)?;
+        let state = word.chars().next().and_then(TurnState::from_letter);
+        Ok(TurnEntry {
+            number: row.get(0)?,
+            title: row.get(1)?,
+            state: state.ok_or_else(|| no_word("turn state", &word))?,
+            passed: row.get(3)?,
+            total: row.get(4)?,
+            attempts: row.get(5)?,
+        })
+    })?
+    .collect()
+}
+
+/// Lists of test ids that were read already: attempts of a turn mostly share one.
+pub(crate) type Suites = HashMap<i64, Rc<Vec<String>>>;
+
+/// The tests of an attempt.
+pub(crate) fn tests(
+    conn: &Connection,
+    suites: &mut Suites,
+    suite: Option<i64>,
+    outcomes: &[u8],
+    details: Option<&str>,
+) -> Result<Vec<TestResult>> {
+    let Some(suite) = suite else { return Ok(Vec::new()) };
+    let ids = match suites.get(&suite) {
+        Some(ids) => Rc::clone(ids),
+        None => {
+            let body: String = conn
+                .prepare_cached("SELECT body FROM suite WHERE id = ?1")?
+                .query_row([suite], |row| row.get(0))?;
+            let ids = Rc::new(parse(&body)?);
+            suites.insert(suite, Rc::clone(&ids));
+            ids
+        }
+    };
+    if ids.len() != outcomes.len() {
+        return Err(StoreError::Damaged(format!("{} tests with {} outcomes", ids.len(), outcomes.len())));
+    }
+    let mut tests = ids
+        .iter()
+        .zip(outcomes)
+        .map(|(id, letter)| Ok(TestResult::new(id.clone(), outcome(*letter)?)))
+        .collect::<Result<Vec<_>>>()?;
+    for detail in parse_or_default::<Vec<Detail<'_>>>(details)? {
+        detail.put_into(&mut tests);
+    }
+    Ok(tests)
+}
+
+/// A turn without its attempts; its row is the first column.
+fn read_turn(row: &Row<'_>) -> Result<Turn> {
+    let request = match (row.get::<_, Option<String>>(3)?, row.get::<_, Option<String>>(4)?) {
+        (Some(text), _) => Some(Request::Text(text)),
+        (None, Some(file)) => parse_artifacts(Some(&file))?.pop().map(Request::File),
+        (None, None) => None,
+    };
+    Ok(Turn {
+        number: row.get(1)?,
+        title: row.get(2)?,
+        request,
+        attempts: Vec::new(),
+        artifacts: parse_artifacts(row.get::<_, Option<String>>(5)?.as_deref())?,
+        extra: parse_or_default(row.get::<_, Option<String>>(6)?.as_deref())?,
+    })
+}
+
+fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result<Attempt> {
+    let verdict: String = row.get(1)?;
+    let outcomes = row.get_ref(20)?.as_blob_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
+    let details = row.get_ref(21)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    Ok(Attempt {
+        number: row.get(0)?,
+        verdict: Verdict::parse(&verdict).ok_or_else(|| no_word("verdict", &verdict))?,
+        end_reason: row.get::<_, Option<String>>(2)?.as_deref().map(end_reason).transpose()?,
+        passed: row.get(3)?,
+        total: row.get(4)?,
+        reward: row.get(5)?,
+        tests: tests(conn, suites, row.get(19)?, outcomes, details)?,
+        tokens: tokens(row, 6)?,
+        cost_usd: row.get(9)?,
+        tool_calls: row.get(10)?,
+        timing: read_timing(row, 11)?,
+        exception: pair(row, 15)?,
+        artifacts: parse_artifacts(row.get::<_, Option<String>>(17)?.as_deref())?,
+        extra: parse_or_default(row.get::<_, Option<String>>(18)?.as_deref())?,
+    })
+}
+
+/// A turn's row and the turn without its attempts.
+const TURN_COLUMNS: &str =
+    "turn.id, turn.number, turn.title, request.body, turn.request_file, turn.artifacts, turn.extra
+  FROM turn LEFT JOIN request ON request.id = turn.request";
+
+/// The columns that [`read_attempt`] reads.
+const ATTEMPT_COLUMNS: &str =
+    "number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens,
+  output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type,
+  exception_message, artifacts, extra, suite, outcomes, details";
+
+fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Attempt>> {
+    let sql = format!("SELECT {ATTEMPT_COLUMNS} FROM attempt WHERE turn = ?1 ORDER BY id");
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut rows = find.query([turn])?;
+    let mut attempts = Vec::new();
+    while let Some(row) = rows.next()? {
+        attempts.push(read_attempt(conn, suites, row)?);
+    }
+    Ok(attempts)
+}
+
+/// Every turn of an episode with its attempts and tests, in the order in which they were put.
+pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Vec<Turn>> {
+    let sql = format!("SELECT {TURN_COLUMNS} WHERE turn.episode = ?1 ORDER BY turn.id");
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut rows = find.query([episode])?;
+    let mut suites = Suites::new();
+    let mut turns = Vec::new();
+    while let Some(row) = rows.next()? {
+        turns.push(Turn { attempts: attempts(conn, &mut suites, row.get(0)?)?, ..read_turn(row)? });
+    }
+    Ok(turns)
+}
+
 impl Store {
     /// A turn with its attempts and every test.
     pub fn turn(&self, episode: EpisodeId, number: u32) -> Result<Option<Turn>> {
-        todo!()
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {TURN_COLUMNS} WHERE turn.episode = ?1 AND turn.number = ?2 ORDER BY turn.id LIMIT 1"
+            );
+            let mut find = conn.prepare_cached(&sql)?;
+            let found = find
+                .query_row((episode, number), |row| Ok((row.get::<_, i64>(0)?, read_turn(row))))
+                .optional()?;
+            let Some((id, turn)) = found else { return Ok(None) };
+            Ok(Some(Turn { attempts: attempts(conn, &mut Suites::new(), id)?, ..turn? }))
+        })
     }
 }

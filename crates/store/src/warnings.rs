@@ -1,8 +1,33 @@
 //! Import warnings: stored with the part that gave them, counted and paged for the import report.
 
 use model::{Treatment, Warning};
+use rusqlite::{Connection, Row};
 
-use crate::{Result, SourceId, Store};
+use crate::limits::{MESSAGE_BYTES, cut};
+use crate::schema::Migration;
+use crate::values::{int, no_word, whole};
+use crate::{Result, RunId, SourceId, Store, changes, runs, sources};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: "
+CREATE TABLE warning (
+  id INTEGER PRIMARY KEY,
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  -- NULL = of the survey
+  part INTEGER REFERENCES part (id) ON DELETE CASCADE,
+  -- the run that it concerns; NULL = several or none
+  run INTEGER REFERENCES run (id) ON DELETE SET NULL,
+  path TEXT NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  treatment TEXT NOT NULL
+) STRICT;
+CREATE INDEX warning_by_source ON warning (source, code, path);
+CREATE INDEX warning_by_part ON warning (part);
+CREATE INDEX warning_by_run ON warning (run) WHERE run IS NOT NULL;
+",
+}];
 
 /// Which warnings of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,11 +62,93 @@ pub struct CodeCount {
     pub example: Warning,
 }
 
+/// Replaces the warnings of a part, or of the survey.
+pub(crate) fn replace<'a>(
+    conn: &Connection,
+    source: SourceId,
+    part: Option<i64>,
+    run: Option<RunId>,
+    warnings: impl Iterator<Item = &'a Warning>,
+) -> Result<()> {
+    // Two statements, because an index does not serve `part IS ?`.
+    match part {
+        Some(part) => conn.prepare_cached("DELETE FROM warning WHERE part = ?1")?.execute([part])?,
+        None => conn
+            .prepare_cached("DELETE FROM warning WHERE source = ?1 AND part IS NULL")?
+            .execute([source])?,
+    };
+    warnings.into_iter().try_for_each(|warning| add(conn, source, part, run, warning))
+}
+
+fn add(
+    conn: &Connection,
+    source: SourceId,
+    part: Option<i64>,
+    run: Option<RunId>,
+    warning: &Warning,
+) -> Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO warning (source, part, run, path, code, message, treatment)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute((
+        source,
+        part,
+        run,
+        cut(&warning.path, MESSAGE_BYTES),
+        cut(&warning.code, MESSAGE_BYTES),
+        cut(&warning.message, MESSAGE_BYTES),
+        warning.treatment.as_str(),
+    ))?;
+    Ok(())
+}
+
+/// Whether a path lies in a folder of the source or is it.
+fn lies_in(path: &str, place: &str) -> bool {
+    place.is_empty() || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn treatment(word: &str) -> Result<Treatment> {
+    Treatment::parse(word).ok_or_else(|| no_word("treatment", word))
+}
+
+/// Path, code, message, treatment from column `at` on.
+fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
+    Ok(Warning {
+        path: row.get(at)?,
+        code: row.get(at + 1)?,
+        message: row.get(at + 2)?,
+        treatment: treatment(&row.get::<_, String>(at + 3)?)?,
+    })
+}
+
 impl Store {
     /// Replaces the warnings of the survey of a source, and the number of files that it parsed. Call it after
     /// [`Store::put_runs`]: a warning inside a place with one run is counted for that run.
     pub fn put_survey_warnings(&self, source: SourceId, warnings: &[Warning], files_read: u64) -> Result<()> {
-        todo!()
+        self.write(|write| {
+            let conn = &write.tx;
+            sources::path_and_name(conn, source)?;
+            let mut find = conn.prepare_cached("SELECT DISTINCT place FROM run WHERE source = ?1")?;
+            let mut places: Vec<String> =
+                find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            // The innermost place that a path lies in comes first.
+            places.sort_by_key(|place| std::cmp::Reverse(place.len()));
+            let places: Vec<(String, Option<RunId>)> = places
+                .into_iter()
+                .map(|place| Ok((runs::only_one_of_place(conn, source, &place)?, place)))
+                .map(|found: Result<_>| found.map(|(run, place)| (place, run)))
+                .collect::<Result<_>>()?;
+            replace(conn, source, None, None, std::iter::empty())?;
+            for warning in warnings {
+                let place = places.iter().find(|(place, _)| lies_in(&warning.path, place));
+                add(conn, source, None, place.and_then(|(_, run)| *run), warning)?;
+            }
+            conn.prepare_cached("UPDATE source SET survey_files_read = ?2 WHERE id = ?1")?
+                .execute((source, int(files_read)))?;
+            changes::log_source(conn, source)?;
+            Ok(())
+        })
     }
 
     /// A page of the warnings of a source.
@@ -52,16 +159,97 @@ impl Store {
         offset: u32,
         limit: u32,
     ) -> Result<WarningPage> {
-        todo!()
+        let matching = "FROM warning WHERE source = ?1
+            AND (?2 IS NULL OR treatment = ?2)
+            AND (?3 IS NULL OR code = ?3)
+            AND (?4 IS NULL OR run IN (SELECT run.id FROM run JOIN run_slug ON run_slug.id = run.slug
+                                       WHERE run_slug.slug = ?4))";
+        let values = (source, filter.treatment.map(Treatment::as_str), &filter.code, &filter.run);
+        self.read(|conn| {
+            let sql = format!("SELECT count(*) {matching}");
+            let count = conn.prepare_cached(&sql)?.query_row(values, |row| whole(row, 0))?;
+            let sql = format!(
+                "SELECT path, code, message, treatment {matching} ORDER BY code, path, id LIMIT ?5 OFFSET ?6"
+            );
+            let mut find = conn.prepare_cached(&sql)?;
+            let (source, treatment, code, run) = values;
+            let rows =
+                find.query_and_then((source, treatment, code, run, limit, offset), |row| read(row, 0))?;
+            Ok(WarningPage { warnings: rows.collect::<Result<_>>()?, matching: count })
+        })
     }
 
     /// Warnings of a source by treatment; treatments without warnings are left out.
     pub fn warnings_by_treatment(&self, source: SourceId) -> Result<Vec<(Treatment, u64)>> {
-        todo!()
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT treatment, count(*) FROM warning WHERE source = ?1 GROUP BY treatment ORDER BY treatment",
+            )?;
+            find.query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, whole(row, 1)?)))?
+                .collect()
+        })
     }
 
     /// Warnings of a source by code, most frequent first.
     pub fn warnings_by_code(&self, source: SourceId) -> Result<Vec<CodeCount>> {
-        todo!()
+        self.read(|conn| {
+            // SQLite takes the other columns from the row that has the least path.
+            let mut find = conn.prepare_cached(
+                "SELECT count(*), min(path), code, message, treatment FROM warning WHERE source = ?1
+                 GROUP BY code, treatment ORDER BY count(*) DESC, code, treatment",
+            )?;
+            find.query_and_then([source], |row| {
+                let example = read(row, 1)?;
+                Ok(CodeCount {
+                    code: example.code.clone(),
+                    treatment: example.treatment,
+                    count: whole(row, 0)?,
+                    example,
+                })
+            })?
+            .collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_what_is_in_it_and_not_its_namesakes() {
+        assert!(lies_in("jobs/a/x.json", "jobs/a") && lies_in("jobs/a", "jobs/a") && lies_in("x", ""));
+        assert!(!lies_in("jobs/ab/x.json", "jobs/a"));
+    }
+
+    #[test]
+    fn warnings_are_paged_counted_and_replaced() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        let warnings: Vec<Warning> = (0..5)
+            .map(|n| Warning::skipped(format!("f{n}"), "json.truncated", "The file ends in the middle."))
+            .chain([Warning::repaired("b", "count.wrong", "Counted again.")])
+            .collect();
+        store.put_survey_warnings(source, &warnings, 7).unwrap();
+
+        let all = WarningFilter::default();
+        let page = store.warnings(source, &all, 1, 2).unwrap();
+        assert_eq!(page.matching, 6);
+        assert_eq!(page.warnings, warnings[..2], "by code, then by path, after the first");
+        let filter = WarningFilter { treatment: Some(Treatment::Repaired), ..all.clone() };
+        assert_eq!(store.warnings(source, &filter, 0, 10).unwrap().warnings, warnings[5..]);
+        let filter = WarningFilter { code: Some("nothing".into()), ..all.clone() };
+        assert_eq!(store.warnings(source, &filter, 0, 10).unwrap(), WarningPage::default());
+
+        assert_eq!(
+            store.warnings_by_treatment(source).unwrap(),
+            [(Treatment::Repaired, 1), (Treatment::Skipped, 5)]
+        );
+        let codes = store.warnings_by_code(source).unwrap();
+        assert_eq!((codes[0].count, &codes[0].example), (5, &warnings[0]));
+        assert_eq!(store.source_counts(source).unwrap().files_read, 7);
+
+        store.put_survey_warnings(source, &warnings[..1], 1).unwrap();
+        assert_eq!(store.warnings(source, &all, 0, 10).unwrap().warnings, warnings[..1]);
     }
 }

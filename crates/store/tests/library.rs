@@ -1,0 +1,402 @@
+//! The library as a whole: what is put is what is read, whatever is put again, closed, purged or restored.
+
+use std::time::Duration;
+
+use model::{
+    Artifact, ArtifactKind, Attempt, Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Episode,
+    Request, Run, TestOutcome, TestResult, Tokens, Turn, Verdict, Warning,
+};
+use store::{
+    GroupBy, MatchKind, PartRead, RunFilter, RunOrder, SourceId, StaleRun, Store, Summary, WarningFilter,
+};
+
+fn run(key: &str, model: &str) -> Run {
+    let benchmark = Benchmark { key: "staminabench".into(), name: "StaminaBench".into() };
+    Run { model: Some(model.into()), harness: Some("mini_swe".into()), ..Run::unknown(key, benchmark) }
+}
+
+fn attempt(number: u32, verdict: Verdict, passed: u32, total: u32) -> Attempt {
+    let outcome = |n| if n < passed { TestOutcome::Passed } else { TestOutcome::Failed };
+    let mut attempt = Attempt::new(number, verdict);
+    attempt.passed = Some(passed);
+    attempt.total = Some(total);
+    attempt.tests =
+        (0..total).map(|n| TestResult::new(format!("test_api.py::test_{n}"), outcome(n))).collect();
+    for test in attempt.tests.iter_mut().filter(|test| test.is_failing()) {
+        test.message = Some(format!("AssertionError: expected 201 for {}, got 404", test.id));
+    }
+    attempt
+}
+
+/// Passes `stamina` of `planned` turns, then fails one.
+fn episode(scenario: &str, planned: u32, stamina: u32) -> Episode {
+    let mut episode = Episode::new(scenario, scenario);
+    episode.planned_turns = Some(planned);
+    for number in 1..=planned.min(stamina + 1) {
+        let mut turn = Turn::new(number);
+        turn.request = Some(Request::Text(format!("Add endpoint number {number} to {scenario}.")));
+        turn.attempts = if number <= stamina {
+            vec![attempt(1, Verdict::Failed, 1, 4), attempt(2, Verdict::Passed, 4, 4)]
+        } else {
+            vec![attempt(1, Verdict::Failed, 3, 4)]
+        };
+        episode.turns.push(turn);
+    }
+    episode
+}
+
+fn put(
+    store: &Store,
+    source: SourceId,
+    part: &str,
+    stamp: u64,
+    episodes: &[(&str, Episode)],
+    warnings: &[Warning],
+) {
+    let episodes: Vec<(String, Episode)> =
+        episodes.iter().map(|(run, e)| ((*run).to_owned(), e.clone())).collect();
+    let part = PartRead { place: "", key: part, stamp, episodes: &episodes, warnings, files_read: 3 };
+    store.put_part(source, &part).unwrap();
+}
+
+/// A source with one run `a` of two episodes and one run `b` of one.
+fn library() -> (Store, SourceId) {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
+    put(&store, source, "1", 1, &[("a", episode("shop", 5, 2)), ("b", episode("shop", 5, 0))], &[]);
+    let warning = Warning::skipped("two/x.json", "json.truncated", "The file ends in the middle.");
+    put(&store, source, "2", 2, &[("a", episode("library", 5, 5))], &[warning]);
+    (store, source)
+}
+
+fn summarise(store: &Store, mean: impl Fn(&StaleRun) -> Option<f64>) {
+    for stale in store.stale_runs().unwrap() {
+        let summary = Summary { mean: mean(&stale), tau: 5, score: Some(50.0), ..Summary::default() };
+        store.put_summary(&stale, &summary).unwrap();
+    }
+}
+
+fn slugs(store: &Store, filter: &RunFilter) -> Vec<String> {
+    store.list_runs(filter).unwrap().rows.into_iter().map(|(_, row)| row.slug).collect()
+}
+
+#[test]
+fn an_episode_is_read_as_the_grid_needs_it_and_as_it_was_put() {
+    let (store, source) = library();
+    let record = store.run("results.a").unwrap().unwrap();
+    assert_eq!(record.run, run("a", "opus"));
+    assert_eq!(record.source_path, "/data/results");
+    assert_eq!(record.entry.totals.episodes, 2);
+    assert_eq!(record.entry.totals.planned_turns, Some((5, 5)));
+    assert_eq!(record.entry.totals.end_reasons, [(EndReason::PassedAll, 1), (EndReason::TestsFailed, 1)]);
+    assert_eq!(record.entry.warnings, 1);
+
+    let episodes = store.episodes(record.entry.id).unwrap();
+    assert_eq!(episodes.iter().map(|e| e.slug.as_str()).collect::<Vec<_>>(), ["library", "shop"]);
+    let shop = &episodes[1];
+    assert_eq!(shop.cells, "rrfnn");
+    assert_eq!(shop.failing, [None, None, Some(1), None, None]);
+    assert_eq!((shop.stamina, shop.failed_turn, shop.end_reason), (2, Some(3), EndReason::TestsFailed));
+    assert_eq!((shop.passed_turns, shop.ratio_turns, shop.reached_turns, shop.attempts), (2, 3, 3, 5));
+    assert!((shop.ratio_sum - 2.75).abs() < 1e-12);
+
+    let detail = store.episode(record.entry.id, "shop").unwrap().unwrap();
+    assert_eq!(detail.turns.len(), 3);
+    assert_eq!(
+        (detail.turns[2].passed, detail.turns[2].total, detail.turns[2].attempts),
+        (Some(3), Some(4), 1)
+    );
+    let turn = store.turn(shop.id, 3).unwrap().unwrap();
+    assert_eq!(turn, episode("shop", 5, 2).turns[2]);
+    assert_eq!(store.turn(shop.id, 4).unwrap(), None);
+    assert_eq!(store.whole_episode(shop.id).unwrap().unwrap(), episode("shop", 5, 2));
+
+    let counts = store.source_counts(source).unwrap();
+    assert_eq!((counts.runs, counts.episodes, counts.turns, counts.not_reached), (2, 3, 9, 6));
+    assert_eq!((counts.attempts, counts.files_read, counts.warnings), (16, 6, 1));
+}
+
+#[test]
+fn a_part_that_is_read_again_replaces_what_it_gave_and_nothing_else() {
+    let (store, source) = library();
+    let slug_of = |name: &str| {
+        let run = store.run("results.a").unwrap().unwrap().entry.id;
+        store
+            .episodes(run)
+            .unwrap()
+            .into_iter()
+            .find(|e| e.scenario == name)
+            .map(|e| (e.id, e.slug, e.stamina))
+    };
+    let before = slug_of("shop").unwrap();
+    put(&store, source, "1", 9, &[("a", episode("shop", 5, 4)), ("a", episode("bank", 5, 1))], &[]);
+    let after = slug_of("shop").unwrap();
+    assert_eq!((after.0, &after.1, after.2), (before.0, &before.1, 4));
+    assert!(slug_of("bank").is_some() && slug_of("library").is_some());
+    let b = store.run("results.b").unwrap().unwrap();
+    assert_eq!(b.entry.totals.episodes, 0, "its only episode is gone, and it stays");
+
+    let stamps = store.part_stamps(source).unwrap();
+    assert_eq!(stamps[&(String::new(), "1".to_owned())], 9);
+
+    store.drop_parts(source, &[(String::new(), "2".to_owned())]).unwrap();
+    assert!(slug_of("shop").is_none() && slug_of("library").is_some());
+    assert_eq!(store.part_stamps(source).unwrap().len(), 1);
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.totals.episodes, 1);
+    store.drop_places(source, &[]).unwrap();
+    assert_eq!(store.library_counts().unwrap().runs, 0);
+}
+
+#[test]
+fn an_episode_of_an_unknown_run_is_said_and_its_part_is_read_again() {
+    let (store, source) = library();
+    put(&store, source, "3", 3, &[("nobody", episode("x", 1, 1)), ("a", episode("y", 1, 1))], &[]);
+    assert!(!store.part_stamps(source).unwrap().contains_key(&(String::new(), "3".to_owned())));
+    let filter = WarningFilter { code: Some("episode.run_unknown".into()), ..WarningFilter::default() };
+    let page = store.warnings(source, &filter, 0, 10).unwrap();
+    assert!(page.matching == 1 && page.warnings[0].message.contains("nobody"));
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.totals.episodes, 3);
+}
+
+#[test]
+fn a_run_that_goes_and_comes_back_has_its_parts_read_again_and_keeps_its_name() {
+    let (store, source) = library();
+    store.annotate(&["results.a".into()], &["good".into()], &[], Some("look here")).unwrap();
+    store.put_runs(source, "", "staminabench", &[run("b", "qwen")]).unwrap();
+    assert!(store.run("results.a").unwrap().is_none());
+    assert!(store.part_stamps(source).unwrap().is_empty());
+    store.put_runs(source, "", "staminabench", &[run("b", "qwen"), run("a", "opus")]).unwrap();
+    let back = store.run("results.a").unwrap().unwrap().entry;
+    assert_eq!((back.tags, back.note.as_str()), (vec!["good".to_owned()], "look here"));
+}
+
+#[test]
+fn equal_names_in_one_run_get_names_of_their_own() {
+    let (store, source) = library();
+    let named = |key: &str, repeat| Episode { key: key.into(), repeat, ..episode("Shop!", 5, 1) };
+    put(&store, source, "4", 4, &[("b", named("k1", 1)), ("b", named("k2", 2)), ("b", named("k3", 1))], &[]);
+    let b = store.run("results.b").unwrap().unwrap().entry.id;
+    let slugs: Vec<String> = store.episodes(b).unwrap().into_iter().map(|e| e.slug).collect();
+    assert_eq!(slugs, ["shop", "shop-2", "shop-3", "shop-r2"]);
+
+    let other = store.put_source("/elsewhere/results", "results", false).unwrap();
+    store.put_runs(other, "", "staminabench", &[run("a", "opus")]).unwrap();
+    assert_eq!(store.run("results.a-2").unwrap().unwrap().source_path, "/elsewhere/results");
+
+    put(
+        &store,
+        source,
+        "5",
+        5,
+        &[("a", named("same", 1)), ("a", episode("z", 3, 1)), ("a", named("same", 3))],
+        &[],
+    );
+    let filter = WarningFilter { code: Some("episode.duplicate".into()), ..WarningFilter::default() };
+    assert_eq!(store.warnings(source, &filter, 0, 10).unwrap().matching, 1);
+}
+
+#[test]
+fn closing_can_be_taken_back_and_survives_purging() {
+    let (store, source) = library();
+    store.annotate(&["results.a".into()], &["good".into()], &[], None).unwrap();
+    store.remove_source(source).unwrap();
+    assert!(store.sources().unwrap().is_empty() && store.run("results.a").unwrap().is_none());
+    assert_eq!(store.list_runs(&RunFilter::default()).unwrap().total, 0);
+    assert_eq!(store.recent().unwrap()[0].path, "/data/results");
+    assert_eq!(store.search("shop", 0).unwrap().hits, []);
+    assert!(store.stale_runs().unwrap().is_empty() && store.end_reason_counts().unwrap().is_empty());
+
+    store.restore_source(source).unwrap();
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.totals.episodes, 2);
+    assert!(store.recent().unwrap().is_empty());
+
+    store.remove_source(source).unwrap();
+    assert_eq!(store.purge_removed(Duration::from_hours(1)).unwrap(), 0);
+    assert_eq!(store.purge_removed(Duration::ZERO).unwrap(), 1);
+    assert_eq!(store.recent().unwrap().len(), 1);
+    assert!(store.part_stamps(source).unwrap().is_empty());
+    assert_eq!(store.put_source("/data/results", "results", false).unwrap(), source);
+    store.put_runs(source, "", "staminabench", &[run("a", "opus")]).unwrap();
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.tags, ["good"]);
+    assert!(matches!(store.remove_source(77), Err(store::StoreError::NoSource(77))));
+}
+
+#[test]
+fn summaries_are_stale_when_episodes_or_the_policy_changed() {
+    let (store, source) = library();
+    assert_eq!(store.stale_runs().unwrap().len(), 2);
+    summarise(&store, |_| Some(3.5));
+    assert!(store.stale_runs().unwrap().is_empty());
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.summary.unwrap().mean, Some(3.5));
+
+    store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
+    assert!(store.stale_runs().unwrap().is_empty(), "nothing changed");
+    put(&store, source, "2", 3, &[("a", episode("library", 5, 1))], &[]);
+    let stale = store.stale_runs().unwrap();
+    assert_eq!(stale.iter().map(|s| s.slug.as_str()).collect::<Vec<_>>(), ["results.a"]);
+
+    // A summary that was made from what was there before the next write does not hide that write.
+    put(&store, source, "2", 4, &[("a", episode("library", 5, 2))], &[]);
+    store.put_summary(&stale[0], &Summary::default()).unwrap();
+    assert_eq!(store.stale_runs().unwrap().len(), 1);
+
+    summarise(&store, |_| None);
+    let mut policy = CensoringPolicy::default();
+    policy.overrides.insert(EndReason::TestsFailed, Ending::Censored);
+    store.set_policy(&policy).unwrap();
+    assert_eq!(store.stale_runs().unwrap().len(), 2);
+}
+
+#[test]
+fn runs_are_filtered_sorted_grouped_and_paged() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/many", "many", false).unwrap();
+    let runs: Vec<Run> = (0..6_u32)
+        .map(|n| {
+            let mut run = run(&format!("r{n}"), ["Opus", "qwen", "Opus"][n as usize % 3]);
+            run.harness = (n != 1).then(|| format!("h{}", n % 2));
+            run.baseline = (n == 5).then_some(Baseline::Oracle);
+            run.simulated = n == 4;
+            if n >= 3 {
+                run.benchmark = Benchmark { key: "evocode-bench".into(), name: "EvoCode-Bench".into() };
+            }
+            run
+        })
+        .collect();
+    store.put_runs(source, "", "staminabench", &runs).unwrap();
+    let episodes: Vec<(&str, Episode)> = vec![("r0", episode("shop", 5, 2)), ("r3", episode("shop", 9, 2))];
+    put(&store, source, "p", 1, &episodes, &[]);
+    summarise(&store, |stale| match stale.slug.as_str() {
+        "many.r0" => Some(2.0),
+        "many.r2" => Some(7.0),
+        "many.r3" => Some(1.0),
+        _ => None,
+    });
+
+    let list = store.list_runs(&RunFilter::default()).unwrap();
+    assert_eq!(list.total, 6);
+    let titles: Vec<_> = list.groups.iter().map(|g| (g.title.as_deref(), g.runs, g.planned_turns)).collect();
+    assert_eq!(titles, [(Some("EvoCode-Bench"), 3, Some((9, 9))), (Some("StaminaBench"), 3, Some((5, 5)))]);
+    let order: Vec<_> = list.rows.iter().map(|(group, row)| (*group, row.key.as_str())).collect();
+    assert_eq!(order, [(0, "r3"), (0, "r4"), (0, "r5"), (1, "r2"), (1, "r0"), (1, "r1")], "unknown last");
+
+    let flat = RunFilter { group: GroupBy::None, ascending: true, ..RunFilter::default() };
+    assert_eq!(slugs(&store, &flat)[..4], ["many.r3", "many.r0", "many.r2", "many.r1"], "unknown still last");
+    let page = RunFilter { offset: 1, limit: 2, ..flat.clone() };
+    assert_eq!(slugs(&store, &page), ["many.r0", "many.r2"]);
+    assert_eq!(store.list_runs(&page).unwrap().total, 6);
+
+    for order in [
+        RunOrder::Model,
+        RunOrder::Harness,
+        RunOrder::Benchmark,
+        RunOrder::Source,
+        RunOrder::Episodes,
+        RunOrder::Turns,
+        RunOrder::Score,
+        RunOrder::Tokens,
+        RunOrder::Cost,
+        RunOrder::Date,
+    ] {
+        for group in [GroupBy::Benchmark, GroupBy::Harness, GroupBy::Model, GroupBy::Source, GroupBy::None] {
+            let filter = RunFilter { order, group, ..RunFilter::default() };
+            let list = store.list_runs(&filter).unwrap();
+            assert_eq!(list.rows.len(), 6);
+            assert_eq!(list.groups.iter().map(|g| g.runs).sum::<u32>(), 6);
+            assert!(list.rows.is_sorted_by_key(|(group, _)| *group));
+        }
+    }
+    let by_model =
+        RunFilter { group: GroupBy::None, order: RunOrder::Model, ascending: true, ..RunFilter::default() };
+    assert_eq!(slugs(&store, &by_model)[4..], ["many.r1", "many.r4"], "whatever the case");
+
+    store.annotate(&["many.r1".into()], &["Worth a look".into()], &[], Some("Ärger")).unwrap();
+    let only = |filter: RunFilter| slugs(&store, &RunFilter { group: GroupBy::None, ..filter });
+    let text = |text: &str| only(RunFilter { text: text.into(), ..RunFilter::default() });
+    assert_eq!(text("QWEN evocode"), ["many.r4"]);
+    assert_eq!(text("worth ärger"), ["many.r1"]);
+    assert_eq!(text("100% _"), [""; 0]);
+    assert_eq!(only(RunFilter { real_only: true, ..RunFilter::default() }).len(), 4);
+    assert_eq!(only(RunFilter { harnesses: vec![String::new()], ..RunFilter::default() }), ["many.r1"]);
+    assert_eq!(only(RunFilter { tags: vec!["Worth a look".into()], ..RunFilter::default() }), ["many.r1"]);
+    assert_eq!(only(RunFilter { min_episodes: Some(1), ..RunFilter::default() }).len(), 2);
+    assert_eq!(only(RunFilter { sources: vec![source + 1], ..RunFilter::default() }).len(), 0);
+    assert_eq!(only(RunFilter { with_warnings: true, ..RunFilter::default() }).len(), 0);
+
+    // A facet counts what the other filters leave: its own values stay to choose from.
+    let filter = RunFilter { models: vec!["qwen".into()], real_only: true, ..RunFilter::default() };
+    let facets = store.list_runs(&filter).unwrap().facets;
+    let models: Vec<_> = facets.models.iter().map(|f| (f.value.as_str(), f.runs)).collect();
+    assert_eq!(models, [("Opus", 3), ("qwen", 1)]);
+    assert_eq!((facets.harnesses[0].value.as_str(), facets.harnesses.len()), ("", 1));
+
+    let counts = store.library_counts().unwrap();
+    assert_eq!((counts.runs, counts.real_runs, counts.runs_with_warnings), (6, 4, 0));
+    assert_eq!(counts.tags, [("Worth a look".to_owned(), 1)]);
+    store
+        .annotate(&["many.r1".into(), "none.such".into()], &[" ".into()], &["Worth a look".into()], Some(""))
+        .unwrap();
+    assert_eq!(store.library_counts().unwrap().tags, []);
+}
+
+#[test]
+fn text_is_found_once_it_is_indexed_and_not_after_it_is_gone() {
+    let (store, source) = library();
+    let before = store.search("endpoint", 0).unwrap();
+    assert!(!before.complete && before.hits.is_empty());
+    while store.index_text(1).unwrap() {}
+    assert!(!store.index_text(1).unwrap());
+
+    let hits = |text: &str| store.search(text, 50).unwrap().hits;
+    let requests = hits("endpoint number 2");
+    assert_eq!(requests.len(), 2, "one a scenario, however many runs play it");
+    assert!(requests.iter().all(|hit| hit.kind == MatchKind::Request && hit.turn == Some(2)));
+    assert_eq!(hits("endpoint number 1 shop")[0].also, 1);
+    assert!(requests[0].detail.contains("endpoint number 2"));
+
+    let failures = hits("assertionerr test_3");
+    assert!(failures.iter().all(|hit| hit.kind == MatchKind::Failure));
+    assert_eq!(failures[0].test.as_deref(), Some("test_api.py::test_3"));
+    assert!(failures[0].detail.contains("expected 201"));
+    assert_eq!(hits("libr").iter().find(|hit| hit.kind == MatchKind::Episode).unwrap().title, "library");
+    assert_eq!(hits("opus")[0].run, "results.a");
+    assert_eq!(hits("\"'; DROP TABLE run --"), []);
+    assert_eq!(hits("endpoint OR NEAR("), []);
+    assert_eq!(hits("  "), []);
+    assert_eq!(store.search("shop", 3).unwrap().hits.len(), 3);
+
+    put(&store, source, "1", 7, &[("a", episode("shop", 5, 5))], &[]);
+    put(&store, source, "2", 8, &[], &[]);
+    while store.index_text(10).unwrap() {}
+    assert_eq!(hits("endpoint library"), []);
+    assert_eq!(hits("test_1 assertion").len(), 5, "the first attempts of five turns");
+}
+
+#[test]
+fn hostile_numbers_and_texts_are_held() {
+    let (store, source) = library();
+    let mut wild = Episode::new("wild", "…");
+    wild.planned_turns = Some(u32::MAX);
+    wild.tokens = Some(Tokens { input: Some(u64::MAX), cached: None, output: Some(u64::MAX) });
+    wild.cost_usd = Some(f64::INFINITY);
+    let mut turn = Turn::new(u32::MAX);
+    turn.attempts = vec![attempt(1, Verdict::Passed, u32::MAX.min(9), 2), attempt(1, Verdict::Failed, 0, 0)];
+    turn.attempts[0].tests[0].message = Some("x".repeat(1_000_000));
+    turn.attempts[0].reward = Some(f64::NAN);
+    wild.turns = vec![Turn::new(0), turn];
+    wild.artifacts = vec![Artifact::new(ArtifactKind::Log, "a/b")];
+    let again = Episode { key: "again".into(), ..wild.clone() };
+    put(&store, source, "w", 1, &[("b", wild), ("b", again)], &[]);
+
+    let run = store.run("results.b").unwrap().unwrap().entry;
+    assert_eq!(run.totals.tokens.input, Some(i64::MAX as u64));
+    let list = store.list_runs(&RunFilter { order: RunOrder::Tokens, ..RunFilter::default() }).unwrap();
+    assert_eq!(list.rows.len(), 2);
+    let wild = store.episodes(run.id).unwrap().into_iter().find(|e| e.key == "wild").unwrap();
+    assert_eq!((wild.cells.len(), wild.known_turns), (store::limits::GRID_TURNS as usize, u32::MAX));
+    let turn = store.turn(wild.id, u32::MAX).unwrap().unwrap();
+    assert!(turn.attempts[0].tests[0].message.as_ref().unwrap().len() <= store::limits::MESSAGE_BYTES);
+    assert!(store.source_counts(source).unwrap().not_reached > u64::from(u32::MAX));
+    while store.index_text(10).unwrap() {}
+}
