@@ -14,3 +14,5 @@ pub mod formats;
 pub mod import;
 pub mod readers;
 pub mod tree;
+pub mod view;
+pub mod watch;

@@ -15,6 +15,7 @@ mod zip;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::Warning;
 
@@ -57,7 +58,7 @@ impl Entry {
 #[derive(Debug)]
 pub struct Tree {
     root: PathBuf,
-    inner: Inner,
+    inner: Arc<Inner>,
     notes: notes::Notes,
 }
 
@@ -93,7 +94,13 @@ impl Tree {
         } else {
             return Err(error::not_a_file());
         };
-        Ok(Self { root, inner, notes })
+        Ok(Self { root, inner: Arc::new(inner), notes })
+    }
+
+    /// The same tree with warnings of its own, to tell what reading one part met. Cheap.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { root: self.root.clone(), inner: Arc::clone(&self.inner), notes: notes::Notes::default() }
     }
 
     /// Where it lies: absolute, links resolved.
@@ -108,7 +115,7 @@ impl Tree {
 
     /// Whether it is a zip.
     pub fn is_zip(&self) -> bool {
-        matches!(self.inner, Inner::Zip(_))
+        matches!(*self.inner, Inner::Zip(_))
     }
 
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet
@@ -120,7 +127,7 @@ impl Tree {
     /// The entries of a folder, by name. A folder that is not there has none.
     pub fn list(&self, folder: &str) -> Vec<Entry> {
         let Ok(folder) = path::clean(folder) else { return Vec::new() };
-        match &self.inner {
+        match &*self.inner {
             Inner::Folder(inner) => inner.list(&folder, &self.notes),
             Inner::Zip(inner) => inner.list(&folder),
         }
@@ -129,7 +136,7 @@ impl Tree {
     /// The entry at a path, if it is there.
     pub fn entry(&self, path: &str) -> Option<Entry> {
         let path = path::clean(path).ok()?;
-        match &self.inner {
+        match &*self.inner {
             Inner::Folder(inner) => inner.entry(&path),
             Inner::Zip(inner) => inner.entry(&path),
         }
@@ -137,7 +144,7 @@ impl Tree {
 
     fn open_entry(&self, path: &str) -> Result<(Opened, u64), ReadError> {
         let path = path::clean(path)?;
-        match &self.inner {
+        match &*self.inner {
             Inner::Folder(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
             Inner::Zip(inner) => inner.open_file(&path).map(|(file, size)| (Opened::Stream(file), size)),
         }

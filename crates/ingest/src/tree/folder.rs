@@ -215,7 +215,11 @@ fn open_beneath(_: &OwnedFd, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> 
 
 fn file_entry(name: &str, stat: &fs::Stat) -> Entry {
     let size = stat.st_size.cast_unsigned();
-    #[allow(clippy::cast_lossless, reason = "the width of these fields differs between platforms")]
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_lossless,
+        reason = "their width differs between platforms"
+    )]
     let stamp =
         Stamp::new().number(size).number(stat.st_mtime as u64).number(stat.st_mtime_nsec as u64).finish();
     Entry { name: name.to_owned(), kind: EntryKind::File, size, stamp }

@@ -1,0 +1,216 @@
+//! Where in a tree the formats begin.
+//!
+//! The root is asked first, then the folders below it, level by level. A folder that a format recognises is a *place*;
+//! nothing below it is searched, unless the format says that others may lie there.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use model::Warning;
+
+use crate::format::{Format, Sniff};
+use crate::tree::{Tree, join};
+
+/// Levels below the root that are searched. A folder that holds a single folder and nothing else (what most zips have
+/// at their top) does not count.
+const LEVELS: u32 = 4;
+/// Most folders that are asked.
+const FOLDERS: u64 = 5_000;
+
+/// A folder where a format begins.
+#[derive(Clone)]
+pub struct Place {
+    /// The folder (`""` = the root).
+    pub at: String,
+    /// The format.
+    pub format: &'static dyn Format,
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at “{}”", self.format.id(), self.at)
+    }
+}
+
+/// What was found in a tree.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// The places, from the root down, by name.
+    pub places: Vec<Place>,
+    /// What went wrong while looking.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why nothing was found, as the page that says so shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "Nothing here is in a format that Stamina Lab reads: {files} files in {folders} folders were looked at, {depth} levels deep"
+)]
+pub struct NotRecognised {
+    /// Files seen.
+    pub files: u64,
+    /// Folders looked into, the root included.
+    pub folders: u64,
+    /// How many levels deep; the root alone is 1.
+    pub depth: u32,
+    /// Whether there was more than is looked at.
+    pub cut_short: bool,
+    /// One for each format.
+    pub formats: Vec<Lookup>,
+    /// What comes closest.
+    pub closest: Option<Closest>,
+}
+
+/// What one format looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookup {
+    /// Name of the format: `Harbor job`.
+    pub format: &'static str,
+    /// `result.json with stats.evals`.
+    pub looked_for: &'static str,
+    /// The best of what there was: `result.json but no stats.evals, in batch_2/`; `none`.
+    pub found: String,
+}
+
+/// The folder that nearly is of a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closest {
+    /// In a sentence.
+    pub sentence: String,
+    /// The folder (`""` = the root).
+    pub at: String,
+}
+
+/// Looks for all formats.
+pub fn discover(tree: &Tree) -> Result<Discovery, NotRecognised> {
+    discover_among(tree, crate::formats::all())
+}
+
+/// Looks for some formats.
+pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Discovery, NotRecognised> {
+    let mut search = Search {
+        tree,
+        formats,
+        best: vec![(0, String::new(), String::new()); formats.len()],
+        seen: NotRecognised::default(),
+        found: Discovery::default(),
+    };
+    let mut level = vec![String::new()];
+    let mut levels_left = LEVELS;
+    while !level.is_empty() {
+        search.seen.depth += 1;
+        let mut next = Vec::new();
+        let mut only_a_wrapper = level.len() == 1;
+        for folder in level {
+            if search.seen.folders == FOLDERS {
+                search.seen.cut_short = true;
+                break;
+            }
+            search.seen.folders += 1;
+            let (below, files) = search.look(&folder);
+            only_a_wrapper &= files == 0 && below.len() == 1;
+            next.extend(below);
+        }
+        if !only_a_wrapper {
+            if levels_left == 0 {
+                search.seen.cut_short |= !next.is_empty();
+                break;
+            }
+            levels_left -= 1;
+        }
+        level = next;
+    }
+    search.result()
+}
+
+struct Search<'a> {
+    tree: &'a Tree,
+    formats: &'a [&'static dyn Format],
+    /// For each format: closeness, folder, what was found there.
+    best: Vec<(u8, String, String)>,
+    seen: NotRecognised,
+    found: Discovery,
+}
+
+impl Search<'_> {
+    /// Asks all formats about a folder. Gives the folders to look into next, and the number of its files.
+    fn look(&mut self, at: &str) -> (Vec<String>, u64) {
+        let recognised = self.ask(at);
+        let search_below = recognised.is_none_or(Format::search_below);
+        if let Some(format) = recognised {
+            self.found.places.push(Place { at: at.to_owned(), format });
+        }
+        let mut below = Vec::new();
+        let mut files = 0;
+        for entry in self.tree.list(at) {
+            if !entry.is_folder() {
+                files += 1;
+            } else if search_below && !is_noise(&entry.name) {
+                below.push(join(at, &entry.name));
+            }
+        }
+        self.seen.files += files;
+        (below, files)
+    }
+
+    fn ask(&mut self, at: &str) -> Option<&'static dyn Format> {
+        for (format, best) in self.formats.iter().zip(&mut self.best) {
+            match catch_unwind(AssertUnwindSafe(|| format.sniff(self.tree, at))) {
+                Ok(Sniff::Recognised) => return Some(*format),
+                Ok(Sniff::Not { found, closeness }) => {
+                    if closeness > best.0 {
+                        *best = (closeness, at.to_owned(), found);
+                    }
+                }
+                Err(_) => self.found.warnings.push(Warning::skipped(
+                    at,
+                    "reader.failed",
+                    format!(
+                        "Stamina Lab's own reader for “{}” failed here, which is a fault in Stamina Lab. \
+                         The folder was not taken as one.",
+                        format.name()
+                    ),
+                )),
+            }
+        }
+        None
+    }
+
+    fn result(mut self) -> Result<Discovery, NotRecognised> {
+        if !self.found.places.is_empty() {
+            if self.seen.cut_short {
+                self.found.warnings.push(Warning::skipped(
+                    "",
+                    "search.cut_short",
+                    format!(
+                        "{} folders, {} levels deep, were searched for results. \
+                         What lies deeper or beyond is left out; open it on its own.",
+                        self.seen.folders, self.seen.depth
+                    ),
+                ));
+            }
+            return Ok(self.found);
+        }
+        let place = |at: &str| if at.is_empty() { String::new() } else { format!(", in {at}/") };
+        for (format, (closeness, at, found)) in self.formats.iter().zip(&self.best) {
+            let found = if *closeness == 0 { "none".to_owned() } else { format!("{found}{}", place(at)) };
+            let lookup = Lookup { format: format.name(), looked_for: format.looked_for(), found };
+            self.seen.formats.push(lookup);
+        }
+        let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
+        if let Some((format, (closeness, at, found))) = closest
+            && *closeness > 0
+        {
+            let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
+            self.seen.closest = Some(Closest {
+                sentence: format!("{which} comes closest to the format “{}”: {found}.", format.name()),
+                at: at.clone(),
+            });
+        }
+        Err(self.seen)
+    }
+}
+
+/// Folders that never hold results and often hold very many files.
+fn is_noise(name: &str) -> bool {
+    name.starts_with('.') || matches!(name, "node_modules" | "__pycache__" | "__MACOSX" | "venv" | "target")
+}

@@ -1,0 +1,277 @@
+//! From a tree to the store.
+//!
+//! 1. *Survey*: every place says which runs and parts it has, from names, sizes and small files. Runs are written, and
+//!    whatever the store still has and the tree has not is dropped.
+//! 2. *Read*: the parts whose stamp is another than the store's are read by two threads and written by the calling one.
+//!    Between them is a short queue, so that at most a handful of parts is in memory, however many there are.
+//!
+//! Nothing that lies in the tree stops an import: a reader that fails on a part gives a warning and the next part is
+//! read. Only the store can (its disk is full, another program holds it).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use model::{Episode, Warning};
+use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
+
+use crate::discover::{NotRecognised, Place, discover_among};
+use crate::format::{Format, Part, Report, Survey};
+use crate::tree::{Stamp, Tree};
+
+/// Threads that read parts.
+const READERS: usize = 2;
+/// Parts that were read and wait to be written. Each may hold thousands of test results.
+const WAITING: usize = 2;
+
+/// Why an import did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Nothing of what Stamina Lab reads. What the store has of the source stays as it is.
+    #[error(transparent)]
+    NotRecognised(#[from] NotRecognised),
+    /// The store can not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Stable words of the formats found, without repetition.
+    pub formats: Vec<&'static str>,
+    /// Their names, joined with `, `.
+    pub format_names: String,
+    /// Parts read and written now.
+    pub parts_read: u32,
+    /// Parts that were not looked into because their stamp is the one in the store.
+    pub parts_unchanged: u32,
+    /// Whether the stop flag ended it early; what was read until then stays.
+    pub stopped: bool,
+    /// What the store has of the source now.
+    pub counts: SourceCounts,
+}
+
+/// Reads what changed in a tree since the last time into the store. Blocks; call it from a thread that may.
+///
+/// `progress` is called with the parts written and the parts to read in this import, from the calling thread. Setting
+/// `stop` ends it after the parts in hand.
+pub fn import(
+    tree: &Tree,
+    store: &Store,
+    source: SourceId,
+    progress: &dyn Fn(u32, u32),
+    stop: &AtomicBool,
+) -> Result<Imported, ImportError> {
+    import_among(tree, store, source, crate::formats::all(), progress, stop)
+}
+
+/// Like [`import`], with some formats only.
+pub fn import_among(
+    tree: &Tree,
+    store: &Store,
+    source: SourceId,
+    formats: &[&'static dyn Format],
+    progress: &dyn Fn(u32, u32),
+    stop: &AtomicBool,
+) -> Result<Imported, ImportError> {
+    let found = discover_among(tree, formats)?;
+    let mut imported = Imported::default();
+    let mut names = Vec::new();
+    for place in &found.places {
+        if !imported.formats.contains(&place.format.id()) {
+            imported.formats.push(place.format.id());
+            names.push(place.format.name());
+        }
+    }
+    imported.format_names = names.join(", ");
+    store.set_source_format(source, &imported.format_names)?;
+
+    let known = store.part_stamps(source)?;
+    let mut report = Report { warnings: found.warnings, files_read: 0 };
+    let jobs = survey(tree, store, source, &found.places, &known, &mut report)?;
+    let survey_warnings = tree.warnings();
+    report.warnings.extend(survey_warnings.iter().cloned());
+    store.put_survey_warnings(source, &report.warnings, report.files_read)?;
+
+    let said: BTreeSet<Warning> = survey_warnings.into_iter().collect();
+    let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
+    imported.parts_unchanged = count(unchanged.len());
+    imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
+    imported.stopped = (imported.parts_read as usize) < to_read.len();
+    store.set_source_read(source, imported.stopped.then_some("Reading was stopped before its end."))?;
+    imported.counts = store.source_counts(source)?;
+    Ok(imported)
+}
+
+/// A part to be read.
+struct Job<'a> {
+    place: &'a Place,
+    part: Part,
+    /// [`Part::stamp`] and the version of the program: what an older version read is read again.
+    stamp: u64,
+}
+
+impl Job<'_> {
+    fn is_known(&self, known: &HashMap<(String, String), u64>) -> bool {
+        known.get(&(self.place.at.clone(), self.part.key.clone())) == Some(&self.stamp)
+    }
+}
+
+/// What a reader made of a part, on its way to the store.
+struct Done {
+    job: usize,
+    episodes: Vec<(String, Episode)>,
+    report: Report,
+}
+
+/// Surveys all places, brings the store's runs and parts in line with them, and lists what there is to read.
+fn survey<'a>(
+    tree: &Tree,
+    store: &Store,
+    source: SourceId,
+    places: &'a [Place],
+    known: &HashMap<(String, String), u64>,
+    report: &mut Report,
+) -> Result<Vec<Job<'a>>, StoreError> {
+    let mut jobs = Vec::new();
+    let mut keep: Vec<(String, String)> = Vec::new();
+    store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
+    for place in places {
+        let surveyed = catch_unwind(AssertUnwindSafe(|| {
+            let mut report = Report::default();
+            let survey = place.format.survey(tree, &place.at, &mut report);
+            (survey, report)
+        }));
+        let Ok((survey, said)) = surveyed else {
+            report.warn(failed(place.format, &place.at, "What was read of it before stays"));
+            keep.extend(known.keys().filter(|(at, _)| *at == place.at).cloned());
+            continue;
+        };
+        report.warnings.extend(said.warnings);
+        report.files_read += said.files_read;
+        let survey = without_repetition(survey, &place.at, report);
+        store.put_runs(source, &place.at, place.format.id(), &survey.runs)?;
+        for part in survey.parts {
+            keep.push((place.at.clone(), part.key.clone()));
+            let stamp = Stamp::new().text(env!("CARGO_PKG_VERSION")).number(part.stamp).finish();
+            jobs.push(Job { place, part, stamp });
+        }
+    }
+    store.drop_parts(source, &keep)?;
+    Ok(jobs)
+}
+
+/// The survey with the first of each key. A reader makes keys from names in the source, which repeat as they like.
+fn without_repetition(mut survey: Survey, at: &str, report: &mut Report) -> Survey {
+    let mut seen = HashSet::new();
+    survey.runs.retain(|run| {
+        let new = seen.insert(run.key.clone());
+        if !new {
+            let what = format!("A second run is called “{}”. It is left out.", run.key);
+            report.warn(Warning::skipped(at, "run.duplicate", what));
+        }
+        new
+    });
+    seen.clear();
+    survey.parts.retain(|part| {
+        let new = seen.insert(part.key.clone());
+        if !new {
+            let what = format!("A second part is called “{}”. It is left out.", part.key);
+            report.warn(Warning::skipped(at, "part.duplicate", what));
+        }
+        new
+    });
+    survey
+}
+
+fn failed(format: &dyn Format, at: &str, consequence: &str) -> Warning {
+    Warning::skipped(
+        at,
+        "reader.failed",
+        format!(
+            "Stamina Lab's own reader for “{}” failed here, which is a fault in Stamina Lab. {consequence}.",
+            format.name()
+        ),
+    )
+}
+
+/// Reads the jobs and writes what comes of them. Gives how many were written.
+fn read_all(
+    tree: &Tree,
+    store: &Store,
+    source: SourceId,
+    jobs: &[Job<'_>],
+    said: &BTreeSet<Warning>,
+    progress: &dyn Fn(u32, u32),
+    stop: &AtomicBool,
+) -> Result<u32, StoreError> {
+    let total = count(jobs.len());
+    progress(0, total);
+    let next = AtomicUsize::new(0);
+    let mut written = 0;
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING);
+        for _ in 0..READERS.min(jobs.len()) {
+            let sender = sender.clone();
+            let next = &next;
+            scope.spawn(move || read_jobs(tree, jobs, said, next, stop, &sender));
+        }
+        drop(sender);
+        // When writing fails, the receiver goes with this closure and the readers find their queue closed.
+        for done in receiver {
+            let job = &jobs[done.job];
+            store.put_part(
+                source,
+                &PartRead {
+                    place: &job.place.at,
+                    key: &job.part.key,
+                    stamp: job.stamp,
+                    episodes: &done.episodes,
+                    warnings: &done.report.warnings,
+                    files_read: done.report.files_read,
+                },
+            )?;
+            written += 1;
+            progress(written, total);
+        }
+        Ok(written)
+    })
+}
+
+fn read_jobs(
+    tree: &Tree,
+    jobs: &[Job<'_>],
+    said: &BTreeSet<Warning>,
+    next: &AtomicUsize,
+    stop: &AtomicBool,
+    sender: &SyncSender<Done>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let Some(job) = jobs.get(index) else { return };
+        // A tree of its own, so that what this part met is stored with this part and goes with it.
+        let tree = tree.fork();
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let mut report = Report::default();
+            let readings = job.place.format.read(&tree, &job.place.at, &job.part, &mut report);
+            (readings, report)
+        }));
+        let (readings, mut report) = read.unwrap_or_else(|_| {
+            let mut report = Report::default();
+            let what = format!("The part “{}” is left out", job.part.key);
+            report.warn(failed(job.place.format, &job.place.at, &what));
+            (Vec::new(), report)
+        });
+        report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
+        let episodes = readings.into_iter().map(|reading| (reading.run, reading.episode)).collect();
+        if sender.send(Done { job: index, episodes, report }).is_err() {
+            return;
+        }
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

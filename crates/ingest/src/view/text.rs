@@ -1,0 +1,207 @@
+//! Pieces of text files.
+
+use crate::tree::{ReadError, Tree};
+
+/// Bytes of a piece when the caller does not say.
+pub const DEFAULT_LIMIT: u32 = 256 << 10;
+/// Most bytes of a piece.
+pub const MAX_LIMIT: u32 = 2 << 20;
+
+/// Longest colour code that is kept together.
+const COLOUR_BYTES: usize = 32;
+
+/// A piece of a text file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPage {
+    /// Valid Unicode; control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), colour codes
+    /// (`ESC[…m`) are kept. What is not UTF-8 is U+FFFD.
+    pub text: String,
+    /// Byte at which it begins.
+    pub offset: u64,
+    /// Byte at which to go on; `None` = that was all.
+    pub next_offset: Option<u64>,
+    /// Bytes of the file.
+    pub total: u64,
+}
+
+/// A piece of at most `limit` bytes (0 = [`DEFAULT_LIMIT`]) from byte `offset`, which counts from the end when negative.
+/// Pieces begin and end between characters and never inside a colour code; following `next_offset` gives the whole file.
+pub fn text_page(tree: &Tree, path: &str, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
+    let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOUR_BYTES as u32);
+    let (begin, bytes, total) = if offset < 0 {
+        // The size must be known first; opening the file tells whether it can be read at all.
+        let (_, total) = tree.read_range(path, 0, 0)?;
+        let begin = total.saturating_sub(offset.unsigned_abs());
+        let (bytes, total) = tree.read_range(path, begin, u64::from(limit))?;
+        (begin, bytes, total)
+    } else {
+        let begin = offset.unsigned_abs();
+        let (bytes, total) = tree.read_range(path, begin, u64::from(limit))?;
+        (begin.min(total), bytes, total)
+    };
+    let skip = if begin == 0 { 0 } else { bytes.iter().take(3).take_while(|b| is_continuation(**b)).count() };
+    let end = if begin + (bytes.len() as u64) < total { whole_end(&bytes, skip) } else { bytes.len() };
+    let text = String::from_utf8_lossy(&bytes[skip..end]);
+    let next = begin + end as u64;
+    Ok(TextPage {
+        text: escape_controls(&text, true, true),
+        offset: begin + skip as u64,
+        next_offset: (next < total && end > 0).then_some(next),
+        total,
+    })
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// The most bytes that end between characters, not inside a colour code and not between CR and LF; all if that is none.
+fn whole_end(bytes: &[u8], begin: usize) -> usize {
+    let mut end = bytes.len();
+    // The last character's first byte says how long it is.
+    if let Some(back) = (1..=4.min(end)).find(|back| !is_continuation(bytes[end - back])) {
+        let length = match bytes[end - back] {
+            0xf0.. => 4,
+            0xe0.. => 3,
+            0xc0.. => 2,
+            _ => 1,
+        };
+        if length > back {
+            end -= back;
+        }
+    }
+    let tail = end.saturating_sub(COLOUR_BYTES);
+    if let Some(escape) = bytes[tail..end].iter().rposition(|b| *b == 0x1b) {
+        let code = &bytes[tail + escape..end];
+        if code.len() < COLOUR_BYTES && colour_code(code).is_none() && may_become_colour(code) {
+            end = tail + escape;
+        }
+    }
+    if end > 0 && bytes[end - 1] == b'\r' {
+        end -= 1;
+    }
+    if end <= begin { bytes.len() } else { end }
+}
+
+/// The length of the colour code that a text begins with.
+fn colour_code(bytes: &[u8]) -> Option<usize> {
+    let rest = bytes.strip_prefix(b"\x1b[")?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b';').count();
+    (rest.get(digits) == Some(&b'm') && digits + 3 <= COLOUR_BYTES).then_some(digits + 3)
+}
+
+fn may_become_colour(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x1b] => true,
+        [0x1b, b'[', rest @ ..] => rest.iter().all(|b| b.is_ascii_digit() || *b == b';'),
+        _ => false,
+    }
+}
+
+/// A text in which control characters other than line feed and tab are escaped, and those that turn the reading order
+/// around. CR before LF stays, so that line ends can be compared.
+pub fn escape(text: &str) -> String {
+    escape_controls(text, false, false)
+}
+
+fn escape_controls(text: &str, colours: bool, drop_cr: bool) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let here = at;
+        at += c.len_utf8();
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' if text[at..].starts_with('\n') => {
+                if !drop_cr {
+                    out.push(c);
+                }
+            }
+            '\r' => out.push_str("\\r"),
+            '\x1b' if colours && colour_code(&text.as_bytes()[here..]).is_some() => {
+                let length = colour_code(&text.as_bytes()[here..]).unwrap_or(1);
+                out.push_str(&text[here..here + length]);
+                at = here + length;
+            }
+            c if (c as u32) < 0x20 || c == '\x7f' => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            // C1 controls; marks, overrides and isolates of the reading order; line and paragraph separators.
+            '\u{80}'..='\u{9f}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{61c}'
+            | '\u{feff}' => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pages(bytes: &[u8], limit: u32) -> Vec<TextPage> {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("log"), bytes).unwrap();
+        let tree = Tree::open(temp.path()).unwrap();
+        let mut pages = vec![text_page(&tree, "log", 0, limit).unwrap()];
+        while let Some(next) = pages.last().unwrap().next_offset {
+            pages.push(text_page(&tree, "log", next.cast_signed(), limit).unwrap());
+        }
+        pages
+    }
+
+    fn whole(bytes: &[u8], limit: u32) -> String {
+        pages(bytes, limit).into_iter().map(|page| page.text).collect()
+    }
+
+    #[test]
+    fn controls_are_escaped_and_colours_kept() {
+        let text = "a\x1b[31mred\x1b[0m\x1b[2J\x07\r\nb\rc\u{202e}d\u{9b}\t\x7f\0";
+        assert_eq!(
+            whole(text.as_bytes(), 0),
+            "a\x1b[31mred\x1b[0m\\x1b[2J\\x07\nb\\rc\\u{202e}d\\u{9b}\t\\x7f\\x00"
+        );
+        assert_eq!(escape("x\r\n\x1b[31m"), "x\r\n\\x1b[31m");
+    }
+
+    #[test]
+    fn an_offset_counts_from_the_end_too() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("log"), "0123456789äbc").unwrap();
+        let tree = Tree::open(temp.path()).unwrap();
+        let page = text_page(&tree, "log", -3, 0).unwrap();
+        assert_eq!((page.text.as_str(), page.offset, page.next_offset, page.total), ("bc", 12, None, 14));
+        assert_eq!(text_page(&tree, "log", -100, 0).unwrap().offset, 0);
+        let past = text_page(&tree, "log", 100, 0).unwrap();
+        assert_eq!((past.text.as_str(), past.offset, past.next_offset), ("", 14, None));
+        assert_eq!(text_page(&tree, "none", -5, 0).unwrap_err().code(), "file.missing");
+    }
+
+    proptest! {
+        #[test]
+        fn pages_together_are_the_whole(text in "[a-zäß€😀\r\n\x1b\\[0-9;mJ]{0,300}", limit in 32_u32..80) {
+            prop_assert_eq!(whole(text.as_bytes(), limit), whole(text.as_bytes(), MAX_LIMIT));
+        }
+
+        #[test]
+        fn any_bytes_give_pages_that_come_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let pages = pages(&bytes, 32);
+            for page in &pages {
+                prop_assert!(page.text.chars().all(|c| c == '\n' || c == '\t' || c == '\x1b' || !c.is_control()));
+            }
+            prop_assert_eq!(pages.last().unwrap().total, bytes.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! Noticing that a source changed.
+//!
+//! A watch is a bell, not a report: it says "look again", and [`import`](crate::import::import) finds out what changed.
+//! So nothing is queued here, however much happens; a flag is set, and after a short silence the bell rings.
+//! (`notify-debouncer-full` keeps every event of every path until then, also those that our own reading causes.)
+//!
+//! There are two ways to notice. The system tells of changes ([`Mode::Notified`]); or the source is looked at again every
+//! second or so ([`Mode::Rescanned`]): zips, folders of other machines, whose changes the system does not hear of, and
+//! folders with more subfolders than the system is willing to watch.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use notify::event::{AccessKind, AccessMode, EventKind, MetadataKind, ModifyKind};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::tree::{Stamp, Tree, join};
+
+/// How quickly changes are noticed.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// The bell rings when nothing happened for so long …
+    silence: Duration,
+    /// … or, if it never gets silent, so long after the first change.
+    at_latest: Duration,
+    /// How often a folder is looked at: again as a whole, or only whether it is still the same one.
+    look: Duration,
+    /// How often a zip is looked at. Shorter, because it must look the same twice: it may be in the middle of being
+    /// written.
+    look_at_zip: Duration,
+}
+
+const PACE: Pace = Pace {
+    silence: Duration::from_millis(250),
+    at_latest: Duration::from_secs(1),
+    look: Duration::from_secs(1),
+    look_at_zip: Duration::from_millis(500),
+};
+/// Looking again may take this share of the time at most (one part in so many).
+const SHARE: u32 = 4;
+/// How long after an overflow of the system's queue the next one counts. Our own reading can cause overflows, and must
+/// not make us read for ever.
+const OVERFLOW_PAUSE: Duration = Duration::from_secs(5);
+
+/// How changes are noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The system tells of them.
+    Notified,
+    /// The source is looked at again every second or so.
+    Rescanned,
+}
+
+/// How changes should be noticed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hint {
+    /// As suits the folder.
+    #[default]
+    Auto,
+    /// By looking again.
+    Rescan,
+}
+
+/// A source that is being watched, until this is dropped. A call of `on_change` that has begun then still ends.
+#[derive(Debug)]
+pub struct Watch {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+    rescanned: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stop: bool,
+    /// When the first change since the last bell came in, and the last one.
+    pending: Option<(Instant, Instant)>,
+    /// When the system last told that it lost events.
+    overflow: Option<Instant>,
+    /// The system can not watch all folders.
+    exhausted: bool,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self) {
+        let now = Instant::now();
+        let mut state = self.state();
+        state.pending = Some(state.pending.map_or((now, now), |(first, _)| (first, now)));
+        self.wake.notify_one();
+    }
+
+    fn overflowed(&self) {
+        let now = Instant::now();
+        let counts = self.state().overflow.is_none_or(|last| now - last > OVERFLOW_PAUSE);
+        if counts {
+            self.state().overflow = Some(now);
+            self.changed();
+        }
+    }
+}
+
+/// Watches a folder or zip and calls `on_change` from a thread of its own when it changed, after a short silence.
+///
+/// Blocks while the folders are listed (a second at 100,000 folders). Begin to watch *before* reading the source, so
+/// that no change falls between. A folder that goes away is a change, and so is its return.
+pub fn watch(path: &Path, hint: Hint, on_change: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
+    watch_at(path, hint, PACE, on_change)
+}
+
+fn watch_at(
+    path: &Path,
+    hint: Hint,
+    pace: Pace,
+    on_change: impl Fn() + Send + 'static,
+) -> std::io::Result<Watch> {
+    let path = path.canonicalize()?;
+    let shared = Arc::new(Shared::default());
+    let look = if path.is_dir() && hint == Hint::Auto && !is_remote(&path) {
+        Look::begin_notified(&path, &shared)
+    } else {
+        Look::begin_rescanned(&path, &shared)
+    };
+    shared.rescanned.store(look.notifier.is_none(), Ordering::Relaxed);
+    let thread = std::thread::Builder::new().name("watch".to_owned());
+    let supervised = Arc::clone(&shared);
+    thread.spawn(move || supervise(&path, look, pace, &supervised, &on_change))?;
+    Ok(Watch { shared })
+}
+
+impl Watch {
+    /// How changes are noticed now. A folder that outgrows the system's limits changes from the one to the other.
+    pub fn mode(&self) -> Mode {
+        if self.shared.rescanned.load(Ordering::Relaxed) { Mode::Rescanned } else { Mode::Notified }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.state().stop = true;
+        self.shared.wake.notify_one();
+    }
+}
+
+/// What the watching thread knows.
+struct Look {
+    /// `None` when changes are noticed by looking again.
+    notifier: Option<RecommendedWatcher>,
+    /// What the last look saw.
+    seen: Option<u64>,
+    /// How long it took.
+    took: Duration,
+    /// A zip that looked different at the last look, and is waited for.
+    unsettled: bool,
+}
+
+impl Look {
+    fn begin_notified(path: &Path, shared: &Arc<Shared>) -> Self {
+        match notifier(path, shared) {
+            Ok(notifier) => Self {
+                notifier: Some(notifier),
+                seen: identity(path),
+                took: Duration::ZERO,
+                unsettled: false,
+            },
+            Err(error) => {
+                tracing::info!(%error, "folder is watched by rescanning");
+                Self::begin_rescanned(path, shared)
+            }
+        }
+    }
+
+    fn begin_rescanned(path: &Path, shared: &Arc<Shared>) -> Self {
+        let begin = Instant::now();
+        let seen = glance(path, shared);
+        Self { notifier: None, seen, took: begin.elapsed(), unsettled: false }
+    }
+
+    /// When to look again.
+    fn next(&self, path: &Path, pace: Pace) -> Duration {
+        match self.notifier {
+            Some(_) => pace.look,
+            None if path.is_dir() => pace.look.max(self.took * SHARE),
+            None => pace.look_at_zip,
+        }
+    }
+}
+
+fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_change: &dyn Fn()) {
+    let mut look_at = Instant::now() + look.next(path, pace);
+    loop {
+        let mut state = shared.state();
+        let ring = loop {
+            if state.stop {
+                return;
+            }
+            let now = Instant::now();
+            let ring_at =
+                state.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
+            if ring_at.is_some_and(|at| at <= now) {
+                state.pending = None;
+                break true;
+            }
+            if look_at <= now || state.exhausted {
+                break false;
+            }
+            let until = ring_at.map_or(look_at, |at| at.min(look_at));
+            state = shared.wake.wait_timeout(state, until - now).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        let exhausted = std::mem::take(&mut state.exhausted);
+        drop(state);
+        if ring {
+            on_change();
+            continue;
+        }
+        if exhausted {
+            look = Look::begin_rescanned(path, shared);
+            // What the system did not tell of since its limit was reached.
+            shared.changed();
+        } else if look_again(path, &mut look, shared) {
+            shared.changed();
+        }
+        shared.rescanned.store(look.notifier.is_none(), Ordering::Relaxed);
+        look_at = Instant::now() + look.next(path, pace);
+    }
+}
+
+/// Whether the source is another than at the last look.
+fn look_again(path: &Path, look: &mut Look, shared: &Arc<Shared>) -> bool {
+    if look.notifier.is_some() {
+        let seen = identity(path);
+        if seen == look.seen {
+            return false;
+        }
+        // The folder went, or came back as another one, which the old watches do not see.
+        *look = if seen.is_some() {
+            Look::begin_notified(path, shared)
+        } else {
+            Look { seen: None, notifier: look.notifier.take(), took: Duration::ZERO, unsettled: false }
+        };
+        return true;
+    }
+    let begin = Instant::now();
+    let seen = glance(path, shared);
+    look.took = begin.elapsed();
+    let differs = seen != look.seen;
+    look.seen = seen;
+    if path.is_dir() {
+        return differs;
+    }
+    // A zip counts as changed when it looks the same again after it looked different.
+    let settled = look.unsettled && !differs;
+    look.unsettled = differs;
+    settled
+}
+
+fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<RecommendedWatcher> {
+    let shared = Arc::clone(shared);
+    let config = notify::Config::default().with_follow_symlinks(false);
+    let mut notifier = RecommendedWatcher::new(
+        move |event: notify::Result<notify::Event>| match event {
+            Ok(event) if event.need_rescan() => shared.overflowed(),
+            Ok(event) if matters(event.kind) => shared.changed(),
+            Ok(_) => {}
+            Err(error) => {
+                if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
+                    shared.state().exhausted = true;
+                }
+                shared.changed();
+            }
+        },
+        config,
+    )?;
+    notifier.watch(path, RecursiveMode::Recursive)?;
+    Ok(notifier)
+}
+
+/// Reading a source must not look like a change of it.
+fn matters(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
+        EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(MetadataKind::AccessTime)) => false,
+        _ => true,
+    }
+}
+
+/// Tells one folder or file at a path from another.
+fn identity(path: &Path) -> Option<u64> {
+    let meta = path.metadata().ok()?;
+    Some(Stamp::new().number(meta.dev()).number(meta.ino()).finish())
+}
+
+/// A hash over all names, sizes and times of a folder, or over size and time of a zip; `None` = not there.
+fn glance(path: &Path, shared: &Shared) -> Option<u64> {
+    let meta = path.metadata().ok()?;
+    if meta.is_file() {
+        let times =
+            Stamp::new().number(meta.mtime().cast_unsigned()).number(meta.mtime_nsec().cast_unsigned());
+        return Some(times.number(meta.size()).number(meta.ino()).finish());
+    }
+    let tree = Tree::open(path).ok()?;
+    let mut stamp = Stamp::new().number(meta.ino());
+    let mut folders: Vec<String> = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        if shared.state().stop {
+            return None;
+        }
+        for entry in tree.list(&folder) {
+            stamp = stamp.text(&entry.name).number(entry.stamp);
+            if entry.is_folder() {
+                folders.push(join(&folder, &entry.name));
+            }
+        }
+    }
+    Some(stamp.finish())
+}
+
+/// Whether a folder lies on a file system that others write to without this machine hearing of it.
+fn is_remote(path: &Path) -> bool {
+    /// File system numbers of statfs(2) that are of that kind.
+    const REMOTE: &[u64] = &[
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xff53_4d42, // CIFS
+        0xfe53_4d42, // SMB2
+        0x0102_1997, // 9P (also WSL and virtual machines)
+        0x6573_5546, // FUSE (sshfs, rclone, s3fs, virtiofs)
+        0x00c3_6400, // Ceph
+        0x5346_414f, // AFS
+        0x7375_7245, // Coda
+        0x786f_4256, // VirtualBox shared folders
+        0xbacb_acbc, // VMware shared folders
+        0x0bd0_0bd0, // Lustre
+    ];
+    #[cfg(target_os = "linux")]
+    {
+        #[allow(clippy::unnecessary_cast, reason = "its width differs between platforms")]
+        rustix::fs::statfs(path).is_ok_and(|stat| REMOTE.contains(&(stat.f_type as u64 & 0xffff_ffff)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (path, REMOTE);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+
+    use super::*;
+
+    /// What a user is promised.
+    const DEADLINE: Duration = Duration::from_secs(2);
+    /// Ten times as quick, for tests that must wait for silence.
+    const QUICK: Pace = Pace {
+        silence: Duration::from_millis(25),
+        at_latest: Duration::from_millis(100),
+        look: Duration::from_millis(100),
+        look_at_zip: Duration::from_millis(50),
+    };
+
+    struct Bell(Receiver<()>);
+
+    impl Bell {
+        fn rings(&self, at: &str) {
+            self.0.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("no bell for {at}"));
+        }
+
+        /// Waits until nothing more comes of what happened before.
+        fn falls_silent(&self) {
+            while self.0.recv_timeout(4 * QUICK.at_latest).is_ok() {}
+        }
+    }
+
+    fn hang_up(path: &Path, hint: Hint, pace: Pace) -> (Watch, Bell) {
+        let (sender, receiver) = sync_channel(1);
+        let watch = watch_at(path, hint, pace, move || {
+            let _ = sender.try_send(());
+        });
+        (watch.unwrap(), Bell(receiver))
+    }
+
+    fn every_change_rings(hint: Hint, mode: Mode) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("runs");
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/b/result.json"), "{}").unwrap();
+        let (watch, bell) = hang_up(&root, hint, QUICK);
+        assert_eq!(watch.mode(), mode);
+        let change = |what: &str, change: &dyn Fn()| {
+            change();
+            bell.rings(what);
+            bell.falls_silent();
+        };
+        change("a file that changes", &|| fs::write(root.join("a/b/result.json"), "{\"x\": 1}").unwrap());
+        change("a new folder", &|| fs::create_dir_all(root.join("c/d")).unwrap());
+        change("a file in a new folder", &|| fs::write(root.join("c/d/new.json"), "{}").unwrap());
+        change("another name", &|| fs::rename(root.join("c/d/new.json"), root.join("c/d/old.json")).unwrap());
+        change("a folder that goes", &|| fs::remove_dir_all(root.join("a")).unwrap());
+        change("the folder itself goes", &|| fs::rename(&root, temp.path().join("elsewhere")).unwrap());
+        change("and another comes", &|| fs::create_dir(&root).unwrap());
+        change("a file in that", &|| fs::write(root.join("f"), "x").unwrap());
+        assert_eq!(watch.mode(), mode);
+    }
+
+    #[test]
+    fn the_system_tells_of_every_change() {
+        every_change_rings(Hint::Auto, Mode::Notified);
+    }
+
+    #[test]
+    fn looking_again_finds_every_change() {
+        every_change_rings(Hint::Rescan, Mode::Rescanned);
+    }
+
+    #[test]
+    fn at_its_real_pace_a_change_is_known_within_two_seconds() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("runs.zip"), "PK").unwrap();
+        let watched = [
+            hang_up(temp.path(), Hint::Auto, PACE),
+            hang_up(temp.path(), Hint::Rescan, PACE),
+            hang_up(&temp.path().join("runs.zip"), Hint::Auto, PACE),
+        ];
+        fs::write(temp.path().join("runs.zip"), "PK and more").unwrap();
+        let begin = Instant::now();
+        for ((watch, bell), what) in watched.iter().zip(["told", "looked at", "a zip"]) {
+            bell.rings(what);
+            assert!(begin.elapsed() < DEADLINE, "{what}, {:?}", watch.mode());
+        }
+    }
+
+    #[test]
+    fn what_never_falls_silent_rings_too() {
+        let temp = tempfile::tempdir().unwrap();
+        let (_watch, bell) = hang_up(temp.path(), Hint::Auto, QUICK);
+        let begin = Instant::now();
+        let mut n = 0_u32;
+        while bell.0.try_recv().is_err() {
+            n += 1;
+            fs::write(temp.path().join("log"), n.to_string()).unwrap();
+            assert!(begin.elapsed() < DEADLINE);
+        }
+    }
+
+    #[test]
+    fn reading_is_no_change_and_dropping_ends_it() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("f"), "x").unwrap();
+        let (watch, bell) = hang_up(temp.path(), Hint::Auto, QUICK);
+        let tree = Tree::open(temp.path()).unwrap();
+        assert_eq!(tree.read("f", 9).unwrap(), b"x");
+        assert_eq!(tree.list("").len(), 1);
+        assert_eq!(bell.0.recv_timeout(4 * QUICK.at_latest), Err(RecvTimeoutError::Timeout));
+        drop(watch);
+        // The sender goes with the watching thread.
+        assert_eq!(bell.0.recv_timeout(DEADLINE), Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn a_zip_rings_when_it_is_written_to_its_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("runs.zip");
+        fs::write(&path, "PK").unwrap();
+        let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
+        assert_eq!(watch.mode(), Mode::Rescanned);
+        fs::write(&path, "PK and more").unwrap();
+        bell.rings("a zip that changes");
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_an_error() {
+        assert!(watch(Path::new("/no/such/folder"), Hint::Auto, || {}).is_err());
+    }
+}
