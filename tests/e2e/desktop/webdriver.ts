@@ -1,0 +1,152 @@
+// The app under WebDriver: a virtual screen, a session bus, tauri-driver with WebKitWebDriver, and of the WebDriver
+// protocol just what the tests use.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { homedir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { root, target } from "../lab";
+
+const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function tauriDriver(): string {
+  const home = process.env["CARGO_HOME"] ?? path.join(homedir(), ".cargo");
+  const found = [path.join(root, ".cache/tools/bin/tauri-driver"), path.join(home, "bin/tauri-driver")].find((at) => existsSync(at));
+  if (found === undefined) throw new Error("tauri-driver is not there: run `npm run setup`");
+  return found;
+}
+
+/** Tries until it succeeds; the last reason stands in the error. */
+export async function eventually<T>(what: string, ms: number, look: () => Promise<T>): Promise<T> {
+  const until = performance.now() + ms;
+  for (;;) {
+    try {
+      return await look();
+    } catch (reason) {
+      if (performance.now() > until) throw new Error(`${what}: not within ${String(ms)} ms. ${String(reason)}`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+}
+
+export class Desktop {
+  readonly #children: ChildProcess[] = [];
+  #base = "";
+  #session = "";
+  #log = "";
+
+  /** Opens the built app with these arguments. */
+  static async open(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Desktop> {
+    const desktop = new Desktop();
+    try {
+      await desktop.#start(args, env);
+    } catch (reason) {
+      await desktop.close();
+      throw new Error(`${String(reason)}\n${desktop.#log}`);
+    }
+    return desktop;
+  }
+
+  async #start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+    // Xvfb chooses a free display and writes its number to file descriptor 3.
+    const screen = this.#spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp"], {}, true);
+    const [display] = (await once(createInterface({ input: screen.stdio[3] as Readable }), "line")) as [string];
+    const [port, native] = [await freePort(), await freePort()];
+    this.#base = `http://127.0.0.1:${String(port)}`;
+    this.#spawn("dbus-run-session", ["--", tauriDriver(), "--port", String(port), "--native-port", String(native)], {
+      ...env,
+      DISPLAY: `:${display}`,
+      GDK_BACKEND: "x11",
+      NO_AT_BRIDGE: "1",
+      LIBGL_ALWAYS_SOFTWARE: "1",
+    });
+    await eventually("tauri-driver", 20_000, () => this.#call("GET", "/status"));
+    const capabilities = { alwaysMatch: { "tauri:options": { application: path.join(target, "stamina-lab"), args } } };
+    const { sessionId } = (await this.#call("POST", "/session", { capabilities })) as { sessionId: string };
+    this.#session = `/session/${sessionId}`;
+  }
+
+  #spawn(command: string, args: readonly string[], env: Readonly<Record<string, string>>, extra = false): ChildProcess {
+    // A group of its own, so that the app and its web processes end with it.
+    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe", ...(extra ? ["pipe" as const] : [])], detached: true });
+    child.stdout?.on("data", (chunk: Buffer) => (this.#log += chunk.toString()));
+    child.stderr?.on("data", (chunk: Buffer) => (this.#log += chunk.toString()));
+    child.on("error", (reason) => (this.#log += `${command}: ${reason.message}\n`));
+    this.#children.push(child);
+    return child;
+  }
+
+  async #call(method: "GET" | "POST" | "DELETE", at: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(this.#base + at, {
+      method,
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    const { value } = (await response.json()) as { value: unknown };
+    if (!response.ok) throw new Error(`${method} ${at}: ${JSON.stringify(value)}`);
+    return value;
+  }
+
+  /** Runs a script in the window and gives what it returns. */
+  run<T>(script: string, ...args: unknown[]): Promise<T> {
+    return this.#call("POST", `${this.#session}/execute/sync`, { script, args }) as Promise<T>;
+  }
+
+  /** Where the app is: `#/run/…`. */
+  hash(): Promise<string> {
+    return this.run("return location.hash");
+  }
+
+  /** Text of the first element that matches. */
+  async text(css: string): Promise<string> {
+    const text = await this.run<string | null>("const e = document.querySelector(arguments[0]); return e && (e.innerText ?? e.textContent)", css);
+    if (text === null) throw new Error(`Nothing matches ${css}`);
+    return text.trim();
+  }
+
+  /** Text of everything that matches. */
+  texts(css: string): Promise<string[]> {
+    return this.run("return [...document.querySelectorAll(arguments[0])].map((e) => (e.innerText ?? e.textContent).trim())", css);
+  }
+
+  /** Clicks, as a person would: the pointer goes there and presses. */
+  async click(xpath: string): Promise<void> {
+    const element = (await this.#call("POST", `${this.#session}/element`, { using: "xpath", value: xpath })) as Record<string, string>;
+    await this.#call("POST", `${this.#session}/element/${element[ELEMENT] ?? ""}/click`, {});
+  }
+
+  /** Presses the pointer at a place of the window; twice for a double click. */
+  async pointer(x: number, y: number, times = 1): Promise<void> {
+    const press = [{ type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }];
+    const actions = [{ type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" }, ...Array.from({ length: times }, () => press).flat()];
+    await this.#call("POST", `${this.#session}/actions`, { actions: [{ type: "pointer", id: "mouse", actions }] });
+  }
+
+  /** What the window shows, as PNG. */
+  async picture(): Promise<Buffer> {
+    return Buffer.from((await this.#call("GET", `${this.#session}/screenshot`)) as string, "base64");
+  }
+
+  /** Closes the window and everything around it. */
+  async close(): Promise<void> {
+    if (this.#session) await this.#call("DELETE", this.#session).catch(() => undefined);
+    for (const child of this.#children.reverse()) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue;
+      const gone = once(child, "exit");
+      process.kill(-child.pid, "SIGTERM");
+      await gone;
+    }
+  }
+}
