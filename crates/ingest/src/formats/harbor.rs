@@ -1,0 +1,458 @@
+//! Harbor: jobs of multi-step and single-step trials, alone, in a jobs folder, or in the layout of EvoCode-Bench.
+//!
+//! ```text
+//! <job>/                      a place: one run per agent and model
+//!   config.json result.json lock.json job.log
+//!   <task, cut to 32 letters>__<7 letters>/        a trial: one episode
+//!     config.json result.json lock.json trial.log exception.txt
+//!     steps/<step>/{agent,verifier,artifacts}/     a step: one turn with one attempt
+//!     {agent,verifier,artifacts}/                  the same of a single-step trial; else left behind by a step in flight
+//! <tasks>/<task>/harbor_jobs/<model>/<job>/…       a place: one run per model folder and agent
+//! ```
+//!
+//! **Harbor's own reward is never the score.** Its mean leaves out steps that errored or were never reached, so an
+//! aborted chain can score 1.0. Turns are built from each step's own reward (passed from 0.999 on) and from the
+//! *declared* number of steps; Harbor's figures are kept as reported ones, `harbor.…`.
+//!
+//! The declared number of steps is not in a job folder. It is taken from, in this order,
+//! 1. `task.toml` of the task, if its folder lies in the opened tree ([`task`]), unless the trial was run with another;
+//! 2. `Starting step 2/4` in the `trial.log` of a trial of the task;
+//! 3. a trial of the task that ran to its end;
+//! 4. the most steps that any trial of the task began; then `episode.extra.declared_steps` says
+//!    `unknown, at least N`, and scores over all declared steps are upper bounds.
+//!
+//! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
+//! that print CASE lines; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
+//! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
+//! an exception is told by [`ends`].
+
+mod ends;
+mod head;
+mod job;
+mod layout;
+mod settings;
+mod step;
+mod task;
+mod trial;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use model::{Artifact, ArtifactKind, EndReason, Episode, TaskTotals, Transcript, Verdict, Warning};
+
+use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::readers::atif::{self, Document};
+use crate::readers::json::Node;
+use crate::tree::{ReadError, Stamp, Tree, file_name, join, parent};
+
+use self::head::Head;
+use self::job::{JobFiles, RunParts};
+use self::layout::{Job, Kind};
+use self::task::Task;
+use self::trial::{Played, Trial};
+
+/// Most bytes of a configuration.
+const CONFIG_CAP: u64 = 16 << 20;
+/// Most bytes of a result or lock; bulk in it is skipped while parsing.
+const RESULT_CAP: u64 = 512 << 20;
+/// Most bytes of a trajectory that is shown.
+const TRAJECTORY_CAP: u64 = 128 << 20;
+/// Most continuations of a trajectory that are followed.
+const CONTINUATIONS: usize = 100;
+
+/// Harbor's results.
+#[derive(Debug, Clone, Copy)]
+pub struct Harbor;
+
+impl Format for Harbor {
+    fn id(&self) -> &'static str {
+        "harbor"
+    }
+
+    fn name(&self) -> &'static str {
+        "Harbor job"
+    }
+
+    fn looked_for(&self) -> &'static str {
+        "a job folder with config.json, result.json and trial folders, a trial folder, or tasks with harbor_jobs/"
+    }
+
+    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+        match layout::kind(tree, at) {
+            Ok(_) => Sniff::Recognised,
+            Err((found, closeness)) => Sniff::Not { found, closeness },
+        }
+    }
+
+    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
+        let Ok(kind) = layout::kind(tree, at) else { return Survey::default() };
+        survey(tree, at, kind, report)
+    }
+
+    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+        let Ok(kind) = layout::kind(tree, at) else { return Vec::new() };
+        read(tree, at, kind, &part.key, report)
+    }
+
+    fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
+        let mut documents: Vec<Document> = Vec::new();
+        let mut path = artifact.path.clone();
+        while documents.len() < CONTINUATIONS {
+            let document: Document = match tree.read_json(&path, TRAJECTORY_CAP) {
+                Ok(document) => document,
+                Err(error) if documents.is_empty() => return Err(error),
+                // What is there is shown; the import has warned of the rest.
+                Err(_) => break,
+            };
+            let next = document.continued_in().map(|name| join(parent(&path), name));
+            documents.push(document);
+            match next {
+                Some(next) if next != path && layout::is_file(tree, &next) => path = next,
+                _ => break,
+            }
+        }
+        Ok(atif::transcript(&documents))
+    }
+}
+
+/// The trial folders of a job of a place.
+fn trials_of(tree: &Tree, at: &str, kind: Kind, job: &Job) -> (Vec<String>, Vec<String>) {
+    if kind == Kind::Trial { (vec![at.to_owned()], Vec::new()) } else { layout::trials(tree, job) }
+}
+
+/// The key of the part that a trial is read in: of its task, or of what its name tells of it.
+fn part_key(kind: Kind, job: &Job, trial: &str) -> String {
+    match (kind, &job.task) {
+        (Kind::Tasks | Kind::Task, Some(task)) => Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task"),
+        (Kind::Trial, _) => "trial",
+        _ => layout::stem(trial),
+    }
+    .to_owned()
+}
+
+fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
+    let jobs = layout::jobs(tree, at, kind);
+    let mut files = Vec::with_capacity(jobs.len());
+    let mut runs: Vec<RunParts> = Vec::new();
+    let mut run_of_key: HashMap<String, usize> = HashMap::new();
+    let mut runs_of_job: Vec<BTreeSet<usize>> = Vec::with_capacity(jobs.len());
+    let mut stamps: BTreeMap<String, Stamp> = BTreeMap::new();
+    let mut heads: HashMap<String, Head> = HashMap::new();
+
+    for (index, job) in jobs.iter().enumerate() {
+        let own = JobFiles::read(tree, job, Some(report));
+        let (trials, others) = trials_of(tree, at, kind, job);
+        for path in others {
+            report.warn(Warning::skipped(
+                path,
+                "harbor.not_a_trial",
+                "The folder has neither config.json nor result.json: it is no trial, or one that failed before it began.",
+            ));
+        }
+        if kind != Kind::Trial {
+            job::check(job, &own, trials.len(), report);
+        }
+        let mut of_job = BTreeSet::new();
+        let mut run_for = |head: &Head, of_job: &mut BTreeSet<usize>| {
+            let key = head.run_key(kind, job, &own.name);
+            let run = *run_of_key.entry(key.clone()).or_insert_with(|| {
+                runs.push(RunParts {
+                    key,
+                    head: head.clone(),
+                    jobs: BTreeSet::new(),
+                    sources: BTreeSet::new(),
+                    trials: Vec::new(),
+                });
+                runs.len() - 1
+            });
+            of_job.insert(run);
+            runs[run].jobs.insert(index);
+            if let Some(source) = &head.source {
+                runs[run].sources.insert(source.clone());
+            }
+            run
+        };
+        let mut trials_of_run = Vec::new();
+        for trial in &trials {
+            let head = Head::read(tree, trial, own.config.as_ref());
+            let run = run_for(&head, &mut of_job);
+            trials_of_run.push((run, trial.clone()));
+            let key = part_key(kind, job, trial);
+            let stamp = stamps.remove(&key).unwrap_or_default();
+            stamps.insert(key.clone(), stamp_of_trial(tree, trial, stamp));
+            heads.entry(key).or_insert(head);
+        }
+        // A job that has not begun a trial yet is shown by the agents that it names.
+        if trials.is_empty() {
+            for head in job_heads(own.config.as_ref()) {
+                run_for(&head, &mut of_job);
+            }
+        }
+        for (run, trial) in trials_of_run {
+            runs[run].trials.push(trial);
+        }
+        runs_of_job.push(of_job);
+        files.push(own);
+    }
+    let alone: Vec<bool> = runs_of_job.iter().map(|runs| runs.len() <= 1).collect();
+    let mut out = Survey::default();
+    for parts in &runs {
+        let mut run = job::run(tree, kind, at, &files, &alone, parts, report);
+        if kind == Kind::Tasks {
+            not_run(tree, at, &jobs, parts, &mut run, report);
+        }
+        out.runs.push(run);
+    }
+    for (key, mut stamp) in stamps {
+        if let Some(head) = heads.get(&key) {
+            let job = jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
+            if let Some(folder) = job.and_then(|job| task::find(tree, job, head)) {
+                stamp = task::stamp(tree, &folder, stamp);
+            }
+        }
+        out.parts.push(Part { key, stamp: stamp.finish() });
+    }
+    out
+}
+
+/// The agents that a job's configuration names.
+fn job_heads(config: Option<&Node>) -> Vec<Head> {
+    let agents = config.and_then(|c| c.get("agents")).map_or(&[][..], Node::list);
+    agents.iter().map(Head::of_agent).filter(|h| h.agent.is_some()).collect()
+}
+
+/// In the layout of EvoCode-Bench every task folder counts, also one that a model was never run on: as 0.
+fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut model::Run, report: &mut Report) {
+    let ran: BTreeSet<&str> =
+        parts.jobs.iter().filter_map(|i| jobs.get(*i)?.task.as_deref()).collect();
+    let mut missing = Vec::new();
+    for path in layout::tasks(tree, at) {
+        if ran.contains(path.as_str()) {
+            continue;
+        }
+        let task = Task::read(tree, &path, &mut Report::default());
+        missing.push(file_name(&path).to_owned());
+        run.reported.totals_only.push(TaskTotals {
+            scenario: file_name(&path).to_owned(),
+            turns: task.turns(),
+            passed_turns: Some(0.0),
+            case_ratio: Some(0.0),
+        });
+    }
+    if !missing.is_empty() {
+        report.warn(Warning::read_differently(
+            at,
+            "harbor.task_not_run",
+            format!(
+                "{} was not run on {} of the tasks here ({}). As in the published scores each of them counts as 0.",
+                run.key,
+                missing.len(),
+                missing.join(", ")
+            ),
+        ));
+    }
+}
+
+/// Adds names, sizes and times of what reading a trial parses.
+fn stamp_of_trial(tree: &Tree, trial: &str, mut stamp: Stamp) -> Stamp {
+    stamp = stamp.text(trial);
+    let mut add = |folder: &str| {
+        let entries = tree.list(folder);
+        for entry in &entries {
+            stamp = stamp.text(folder).text(&entry.name).number(entry.stamp);
+        }
+        entries
+    };
+    let mut folders = vec![trial.to_owned()];
+    for entry in add(trial) {
+        if entry.is_folder() && entry.name == "steps" {
+            let steps = join(trial, "steps");
+            folders.extend(add(&steps).into_iter().filter(crate::tree::Entry::is_folder).map(|e| join(&steps, &e.name)));
+        }
+    }
+    for folder in folders {
+        for part in ["agent", "verifier", "artifacts"] {
+            add(&join(&folder, part));
+        }
+    }
+    stamp
+}
+
+fn read(tree: &Tree, at: &str, kind: Kind, key: &str, report: &mut Report) -> Vec<Reading> {
+    let jobs: Vec<Job> = match kind {
+        // Only the one task's jobs; walking them all for each part would be quadratic.
+        Kind::Tasks => layout::jobs_of_task(tree, &join(at, key)),
+        _ => layout::jobs(tree, at, kind),
+    };
+    let mut trials: Vec<Trial> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let config = JobFiles::read_config(tree, job);
+        let name = head::job_name(tree, job, config.as_ref());
+        for path in trials_of(tree, at, kind, job).0 {
+            if part_key(kind, job, &path) == key {
+                let mut trial = Trial::load(tree, &path, index, config.as_ref(), report);
+                trial.run = trial.head.run_key(kind, job, &name);
+                trials.push(trial);
+            }
+        }
+    }
+    let mut tasks: BTreeMap<String, Vec<Trial>> = BTreeMap::new();
+    for trial in trials {
+        tasks.entry(trial.head.task.clone()).or_default().push(trial);
+    }
+    tasks.into_iter().flat_map(|(task, trials)| read_task(tree, kind, &task, &jobs, trials, report)).collect()
+}
+
+/// Reads all trials of one task: they tell each other's number of steps, and their order is that of the repeats.
+fn read_task(
+    tree: &Tree,
+    kind: Kind,
+    name: &str,
+    jobs: &[Job],
+    mut trials: Vec<Trial>,
+    report: &mut Report,
+) -> Vec<Reading> {
+    trials.sort_by(|a, b| a.order().cmp(&b.order()));
+    let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
+    let task = folder.map(|path| Task::read(tree, &path, report));
+    let scenario = trials.iter().find_map(Trial::task_name).unwrap_or(name).to_owned();
+    let declared = Steps::of(task.as_ref(), &trials);
+    if let Some(at_least) = declared.at_least {
+        report.warn(Warning::read_differently(
+            trials.first().map_or("", |t| t.path.as_str()),
+            "harbor.declared_steps_unknown",
+            format!(
+                "The folder of task {scenario} is not here, and no trial says how many steps it declares: at least {at_least}. Scores over all its steps are upper bounds."
+            ),
+        ));
+    }
+    let mut repeats: HashMap<String, u32> = HashMap::new();
+    let mut played: Vec<(String, Played)> = Vec::new();
+    for trial in &trials {
+        let (names, planned) = declared.for_trial(task.as_ref(), trial, report);
+        let mut result = trial.episode(tree, &scenario, task.as_ref(), &names, planned, report);
+        let episode = &mut result.episode;
+        let repeat = repeats.entry(trial.run.clone()).or_insert(0);
+        *repeat += 1;
+        episode.repeat = *repeat;
+        if let Some(job) = jobs.get(trial.job).filter(|j| j.whole) {
+            if matches!(kind, Kind::Tasks | Kind::Task) {
+                episode.key = format!("{}/{}/{}", scenario, file_name(&job.path), episode.key);
+            }
+            let log = join(&job.path, "job.log");
+            if layout::is_file(tree, &log) {
+                episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
+            }
+        }
+        if let Some(note) = &declared.note {
+            episode.extra.insert("declared_steps".to_owned(), note.as_str().into());
+        }
+        mark_open_end(episode, declared.at_least.is_some());
+        played.push((trial.run.clone(), result));
+    }
+    let uses_cases = task.as_ref().is_some_and(|t| t.uses_cases) || played.iter().any(|(_, p)| p.cases);
+    played
+        .into_iter()
+        .map(|(run, mut played)| {
+            if uses_cases {
+                build_failures(&mut played);
+            }
+            Reading { run, episode: played.episode }
+        })
+        .collect()
+}
+
+/// The tests print CASE lines and printed none: nothing could be tested.
+fn build_failures(played: &mut Played) {
+    for turn in &mut played.episode.turns {
+        if played.bare_turns.contains(&turn.number)
+            && let Some(attempt) = turn.attempts.last_mut()
+        {
+            attempt.verdict = Verdict::Error;
+            attempt.end_reason = Some(EndReason::BuildFailed);
+        }
+    }
+}
+
+/// A trial that did not end, of a task of unknown length: passing all that is known is not passing everything.
+fn mark_open_end(episode: &mut Episode, unknown_length: bool) {
+    let stopped = episode.end_reason.is_some();
+    if unknown_length && stopped && episode.stamina() >= episode.planned_turns.unwrap_or(0) {
+        episode.planned_turns = None;
+    }
+}
+
+/// What is known of the number and names of a task's steps.
+#[derive(Debug, Default)]
+struct Steps {
+    /// The most complete list of names.
+    names: Vec<String>,
+    /// How many steps there are, or at least are.
+    count: Option<usize>,
+    /// Set if `count` is only a lower bound.
+    at_least: Option<usize>,
+    /// Where the number is from, if not from the task.
+    note: Option<String>,
+}
+
+impl Steps {
+    fn of(task: Option<&Task>, trials: &[Trial]) -> Self {
+        let multi = trials.iter().any(Trial::is_multi_step);
+        let longest = trials.iter().map(Trial::started).max_by_key(Vec::len).unwrap_or_default();
+        if let Some(task) = task.filter(|t| t.known) {
+            return Self { names: task.steps.clone(), count: Some(task.steps.len().max(1)), at_least: None, note: None };
+        }
+        if !multi {
+            return Self { count: Some(1), ..Self::default() };
+        }
+        let logged = trials.iter().filter_map(Trial::logged_steps).max();
+        let complete = trials.iter().filter_map(Trial::complete_steps).max();
+        let (count, at_least, note) = if let Some(n) = logged {
+            (n, None, format!("{n}, by trial.log"))
+        } else if let Some(n) = complete {
+            (n, None, format!("{n}, by a trial that ran to its end"))
+        } else {
+            let n = longest.len();
+            (n, Some(n), format!("unknown, at least {n}"))
+        };
+        Self { names: longest, count: Some(count).filter(|n| *n > 0), at_least, note: Some(note) }
+    }
+
+    /// The names of a trial's steps and how many were planned for it.
+    fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> (Vec<String>, Option<u32>) {
+        let mut names = self.names.clone();
+        let mut count = self.count;
+        if let (Some(task), Some(ran)) = (task.filter(|t| t.known), trial.logged_steps())
+            && ran != task.steps.len()
+        {
+            report.warn(task::differs(&trial.path, task.steps.len(), ran));
+            names = trial.started();
+            count = Some(ran);
+        }
+        let started = trial.started();
+        if started.iter().zip(&names).any(|(a, b)| a != b) || started.len() > names.len() {
+            names.clone_from(&started);
+        }
+        let count = count.map(|n| n.max(started.len()) as u32);
+        (names, count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_end_is_not_a_pass_of_everything() {
+        let mut episode = Episode::new("a", "b");
+        episode.planned_turns = Some(2);
+        episode.end_reason = Some(EndReason::Unfinished);
+        for number in 1..=2 {
+            let mut turn = model::Turn::new(number);
+            turn.attempts.push(model::Attempt::new(1, Verdict::Passed));
+            episode.turns.push(turn);
+        }
+        assert_eq!(episode.end(), (None, EndReason::PassedAll));
+        mark_open_end(&mut episode, true);
+        assert_eq!(episode.end(), (Some(3), EndReason::Unfinished));
+    }
+}

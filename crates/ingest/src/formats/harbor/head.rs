@@ -1,0 +1,135 @@
+//! Which agent, model and task a trial is of: told from its small files, so that a survey need not parse results.
+
+use crate::readers::json::Node;
+use crate::tree::{Tree, file_name, join};
+
+use super::layout::{Job, Kind, stem};
+use super::{CONFIG_CAP, RESULT_CAP};
+
+/// What names a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The agent's name; `None` if no file says it.
+    pub(super) agent: Option<String>,
+    /// The model as configured, with its provider (`openai/gpt-4o-mini`).
+    pub(super) model: Option<String>,
+    /// Where the task lay on the runner's machine.
+    pub(super) task_path: Option<String>,
+    /// The task's name: `org/name`, or its folder's name.
+    pub(super) task: String,
+    /// The data set that the task was taken from.
+    pub(super) source: Option<String>,
+}
+
+impl Head {
+    /// Reads `config.json`, and only where it does not say enough `lock.json`, then `result.json`, then the job's
+    /// configuration if that names a single agent.
+    pub(super) fn read(tree: &Tree, trial: &str, job_config: Option<&Node>) -> Self {
+        let mut head = Self::default();
+        if let Ok(config) = tree.read_json::<Node>(&join(trial, "config.json"), CONFIG_CAP) {
+            head.take(&config);
+        }
+        if head.agent.is_none() || head.task.is_empty() {
+            if let Ok(lock) = tree.read_json::<Node>(&join(trial, "lock.json"), CONFIG_CAP) {
+                head.take(&lock);
+            }
+            if let Ok(result) = tree.read_json::<Node>(&join(trial, "result.json"), RESULT_CAP) {
+                head.take_result(&result);
+            }
+        }
+        if head.agent.is_none()
+            && let Some([agent]) = job_config.and_then(|c| c.get("agents")).map(Node::list)
+        {
+            head.take_agent(agent);
+        }
+        if head.task.is_empty() {
+            stem(trial).clone_into(&mut head.task);
+        }
+        head
+    }
+
+    /// An agent of a job's configuration, without a task.
+    pub(super) fn of_agent(agent: &Node) -> Self {
+        let mut head = Self::default();
+        head.take_agent(agent);
+        head
+    }
+
+    /// What a trial's result says of itself; it wins over nothing that is known.
+    pub(super) fn take_result(&mut self, result: &Node) {
+        if let Some(config) = result.get("config") {
+            self.take(config);
+        }
+        if self.agent.is_none() {
+            self.agent = result.at(&["agent_info", "name"]).and_then(Node::word).map(str::to_owned);
+        }
+        if self.task.is_empty()
+            && let Some(name) = result.get("task_name").and_then(Node::word)
+        {
+            name.clone_into(&mut self.task);
+        }
+        if self.source.is_none() {
+            self.source = result.get("source").and_then(Node::word).map(str::to_owned);
+        }
+    }
+
+    fn take(&mut self, config: &Node) {
+        if let Some(agent) = config.get("agent") {
+            self.take_agent(agent);
+        }
+        if let Some(task) = config.get("task") {
+            let text = |key| task.get(key).and_then(Node::word).map(str::to_owned);
+            self.task_path = self.task_path.take().or_else(|| text("path"));
+            self.source = self.source.take().or_else(|| text("source"));
+            if self.task.is_empty() {
+                let of_path = || Some(folder_name(&text("path")?).to_owned());
+                self.task = text("name").or_else(of_path).unwrap_or_default();
+            }
+        }
+    }
+
+    fn take_agent(&mut self, agent: &Node) {
+        let text = |key| agent.get(key).and_then(Node::word).map(str::to_owned);
+        if self.agent.is_none() {
+            // `my_package.agents:MyAgent`
+            self.agent = text("name").or_else(|| text("import_path"));
+            self.model = self.model.take().or_else(|| text("model_name"));
+        }
+    }
+
+    /// Provider and model as Harbor parts them: at the first slash.
+    pub(super) fn provider_and_model(&self) -> (Option<&str>, Option<&str>) {
+        match self.model.as_deref().map(|m| m.split_once('/').ok_or(m)) {
+            Some(Ok((provider, model))) => (Some(provider), Some(model)),
+            Some(Err(model)) => (None, Some(model)),
+            None => (None, None),
+        }
+    }
+
+    /// The run that the trial belongs to, in [`model::Run::key`]'s sense.
+    pub(super) fn run_key(&self, kind: Kind, job: &Job, job_name: &str) -> String {
+        let agent = self.agent.as_deref().unwrap_or("unknown-agent");
+        if let (Kind::Task | Kind::Tasks, Some(bucket)) = (kind, &job.bucket) {
+            return format!("{bucket}/{agent}");
+        }
+        match self.model.as_deref().filter(|m| *m != agent) {
+            Some(model) => format!("{job_name}/{agent}/{model}"),
+            None => format!("{job_name}/{agent}"),
+        }
+    }
+}
+
+/// The name of a job: of its folder, else by its configuration.
+pub(super) fn job_name(tree: &Tree, job: &Job, config: Option<&Node>) -> String {
+    let folder = file_name(&job.path);
+    if job.whole && !folder.is_empty() {
+        return folder.to_owned();
+    }
+    let configured = config.and_then(|c| c.get("job_name")).and_then(Node::word);
+    configured.map_or_else(|| tree.name(), str::to_owned)
+}
+
+/// The last part of a path of any system.
+pub(super) fn folder_name(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+}

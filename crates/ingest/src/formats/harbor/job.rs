@@ -1,0 +1,304 @@
+//! From a job's own files to runs.
+//!
+//! One run per job, agent and model; in the layout of EvoCode-Bench one per model folder and agent over all tasks.
+//! Harbor's own figures are kept as reported: they are never the score (see the module of the format).
+
+use std::collections::BTreeSet;
+
+use model::{Baseline, Benchmark, Extra, Run, Warning};
+
+use crate::format::Report;
+use crate::readers::json::Node;
+use crate::tree::{Tree, file_name, join};
+
+use super::head::{Head, job_name};
+use super::layout::{Job, Kind};
+use super::settings::{self, flatten};
+use super::{CONFIG_CAP, RESULT_CAP};
+
+/// A job's own files, as far as they can be read.
+#[derive(Debug, Default)]
+pub(super) struct JobFiles {
+    pub(super) name: String,
+    pub(super) config: Option<Node>,
+    pub(super) result: Option<Node>,
+    pub(super) lock: Option<Node>,
+}
+
+impl JobFiles {
+    /// Reads `config.json`, `result.json` and `lock.json`; what cannot be read is warned of if `report` is there.
+    pub(super) fn read(tree: &Tree, job: &Job, mut report: Option<&mut Report>) -> Self {
+        if !job.whole {
+            return Self { name: tree.name(), ..Self::default() };
+        }
+        let mut read = |name: &str, cap, consequence: &str| {
+            let path = join(&job.path, name);
+            let read = tree.read_json::<Node>(&path, cap);
+            if let Some(report) = report.as_deref_mut() {
+                report.files_read += u64::from(read.is_ok());
+                if let Err(error) = &read {
+                    report.unreadable(&path, error, consequence);
+                }
+            }
+            read.ok()
+        };
+        let config = read("config.json", CONFIG_CAP, "The job's settings are taken from its trials.");
+        let result = read("result.json", RESULT_CAP, "Harbor's own figures of this job are unknown.");
+        let lock = read("lock.json", RESULT_CAP, "The version of Harbor is unknown.");
+        Self { name: job_name(tree, job, config.as_ref()), config, result, lock }
+    }
+
+    /// `config.json` alone, which names the agents.
+    pub(super) fn read_config(tree: &Tree, job: &Job) -> Option<Node> {
+        job.whole.then(|| tree.read_json(&join(&job.path, "config.json"), CONFIG_CAP).ok()).flatten()
+    }
+
+    fn harbor_version(&self) -> Option<&str> {
+        self.lock.as_ref()?.at(&["harbor", "version"])?.word()
+    }
+
+    /// How many trials were planned for an agent: the lock lists every one of them.
+    fn planned(&self, agent: &str, model: Option<&str>, only_run: bool) -> Option<u32> {
+        let locked = self.lock.as_ref().and_then(|l| l.get("trials")).map_or(&[][..], Node::list);
+        let of_run = locked
+            .iter()
+            .filter_map(|t| t.get("agent"))
+            .filter(|a| {
+                let text = |key| a.get(key).and_then(Node::word);
+                text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
+            })
+            .count() as u32;
+        let total = || Some(self.result.as_ref()?.get("n_total_trials")?.count()? as u32);
+        if only_run { total() } else { None }.or_else(|| (of_run > 0).then_some(of_run))
+    }
+}
+
+/// What belongs to one run, collected over the trials of a place.
+#[derive(Debug)]
+pub(super) struct RunParts {
+    pub(super) key: String,
+    pub(super) head: Head,
+    /// Indices of its jobs.
+    pub(super) jobs: BTreeSet<usize>,
+    /// Data sets that its tasks were taken from.
+    pub(super) sources: BTreeSet<String>,
+    /// Its trial folders.
+    pub(super) trials: Vec<String>,
+}
+
+/// Builds a run. `alone[job]` says whether a job has no other run.
+pub(super) fn run(
+    tree: &Tree,
+    kind: Kind,
+    at: &str,
+    jobs: &[JobFiles],
+    alone: &[bool],
+    parts: &RunParts,
+    report: &mut Report,
+) -> Run {
+    let mut run = Run::unknown(&parts.key, benchmark(tree, kind, at, &parts.sources));
+    let (provider, model) = parts.head.provider_and_model();
+    run.harness = parts.head.agent.clone();
+    run.provider = provider.map(str::to_owned);
+    run.model = model.map(str::to_owned);
+    run.attempt_limit = Some(1);
+    run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+
+    // The first result that can be read knows the agent's version and every setting, defaults included.
+    let first = parts.trials.iter().take(8).find_map(|trial| {
+        let result = tree.read_json::<Node>(&join(trial, "result.json"), RESULT_CAP).ok()?;
+        report.files_read += 1;
+        result.get("agent_info").is_some().then_some(result)
+    });
+    if let Some(info) = first.as_ref().and_then(|r| r.get("agent_info")) {
+        let text = |keys: &[&str]| info.at(keys).and_then(Node::word).map(str::to_owned);
+        run.harness = text(&["name"]).or(run.harness);
+        run.harness_version = text(&["version"]).filter(|v| v != "unknown");
+        run.model = text(&["model_info", "name"]).or(run.model);
+        run.provider = text(&["model_info", "provider"]).or(run.provider);
+        run.baseline = run.baseline.or_else(|| run.harness.as_deref().and_then(Baseline::of_harness));
+    }
+
+    let own: Vec<&JobFiles> = parts.jobs.iter().filter_map(|i| jobs.get(*i)).collect();
+    let versions: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
+    let version = (!versions.is_empty()).then(|| versions.into_iter().collect::<Vec<_>>().join(", "));
+    run.runner = Some(("Harbor".to_owned(), version));
+
+    for config in own.iter().filter_map(|j| j.config.as_ref()).take(1) {
+        settings::of_job(config, &mut run.settings);
+    }
+    if let Some(config) = first.as_ref().and_then(|r| r.get("config")) {
+        settings::of_trial(config, &mut run.settings);
+    } else if let Some(agent) = own.iter().find_map(|j| agent_config(j.config.as_ref()?, &parts.head)) {
+        flatten("agent", agent, &mut run.settings);
+    }
+
+    let mut planned = Some(0);
+    for index in &parts.jobs {
+        let alone = alone.get(*index).copied().unwrap_or(true);
+        let agent = parts.head.agent.as_deref().unwrap_or_default();
+        let of_job = jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), alone));
+        planned = planned.zip(of_job).map(|(a, b)| a + b);
+    }
+    run.planned_episodes = planned.filter(|n| *n > 0);
+    times(&own, &mut run);
+    reported(&own, parts, alone, &mut run);
+    run
+}
+
+fn agent_config<'a>(config: &'a Node, head: &Head) -> Option<&'a Node> {
+    config.get("agents")?.list().iter().find(|a| {
+        let text = |key| a.get(key).and_then(Node::word);
+        text("name").or_else(|| text("import_path")) == head.agent.as_deref()
+            && text("model_name") == head.model.as_deref()
+    })
+}
+
+fn benchmark(tree: &Tree, kind: Kind, at: &str, sources: &BTreeSet<String>) -> Benchmark {
+    let name = match kind {
+        // One job per task: the folder that holds the tasks names the set better than any of them.
+        Kind::Tasks | Kind::Task if sources.len() != 1 => {
+            Some(file_name(at).to_owned()).filter(|n| !n.is_empty()).unwrap_or_else(|| tree.name())
+        }
+        _ if sources.is_empty() => "adhoc".to_owned(),
+        _ => sources.iter().map(String::as_str).collect::<Vec<_>>().join("+"),
+    };
+    Benchmark { key: format!("harbor:{name}"), name: format!("Harbor, {name}") }
+}
+
+/// The earliest begin and, if every job has ended, the latest end.
+fn times(jobs: &[&JobFiles], run: &mut Run) {
+    let time = |job: &JobFiles, key| Some(job.result.as_ref()?.get(key)?.word()?.to_owned());
+    run.started_at = jobs.iter().filter_map(|j| time(j, "started_at")).min();
+    let ends: Option<Vec<String>> = jobs.iter().map(|j| time(j, "finished_at")).collect();
+    run.finished_at = ends.and_then(|e| e.into_iter().max());
+}
+
+/// Harbor's own figures. Over several jobs, counts are sums and means are means of the jobs' means.
+fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run) {
+    let mut sums: Vec<(String, f64)> = Vec::new();
+    let mut means: Vec<(String, f64, u32)> = Vec::new();
+    for (job, index) in jobs.iter().zip(&parts.jobs) {
+        let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
+        let evals = stats.get("evals").map_or(&[][..], Node::map);
+        let own: Vec<&(String, Node)> =
+            evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &parts.trials)).collect();
+        for (key, eval) in &own {
+            let suffix = if own.len() > 1 { format!("@{key}") } else { String::new() };
+            for count in ["n_trials", "n_errors"] {
+                if let Some(n) = eval.get(count).and_then(Node::number) {
+                    add(&mut sums, format!("harbor.{count}{suffix}"), n);
+                }
+            }
+            for (name, value) in metrics(eval) {
+                let name = format!("harbor.{name}{suffix}");
+                match means.iter_mut().find(|(n, _, _)| *n == name) {
+                    Some((_, sum, n)) => (*sum, *n) = (*sum + value, *n + 1),
+                    None => means.push((name, value, 1)),
+                }
+            }
+        }
+        if alone.get(*index).copied().unwrap_or(true) {
+            for count in ["n_retries", "n_cancelled_trials", "n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"] {
+                if let Some(n) = stats.get(count).and_then(Node::number).filter(|n| *n > 0.0) {
+                    add(&mut sums, format!("harbor.{count}"), n);
+                }
+            }
+            // Before 0.6 the counts stood here.
+            for count in ["n_trials", "n_errors"] {
+                if own.is_empty()
+                    && let Some(n) = stats.get(count).and_then(Node::number)
+                {
+                    add(&mut sums, format!("harbor.{count}"), n);
+                }
+            }
+        }
+        if let Some(result) = &job.result {
+            unknown_fields(result, &mut run.extra);
+        }
+    }
+    run.reported.figures = means.into_iter().map(|(name, sum, n)| (name, sum / f64::from(n))).chain(sums).collect();
+}
+
+fn add(sums: &mut Vec<(String, f64)>, name: String, value: f64) {
+    match sums.iter_mut().find(|(n, _)| *n == name) {
+        Some((_, sum)) => *sum += value,
+        None => sums.push((name, value)),
+    }
+}
+
+/// Whether an entry of `stats.evals` counts one of these trials. Its key is not taken apart: names may hold `__`.
+fn is_of(eval: &Node, trials: &[String]) -> bool {
+    let named = |map: &Node| {
+        map.list().iter().filter_map(Node::text).any(|name| trials.iter().any(|t| file_name(t) == name))
+    };
+    let rewards = eval.get("reward_stats").map_or(&[][..], Node::map);
+    let exceptions = eval.get("exception_stats").map_or(&[][..], Node::map);
+    rewards.iter().flat_map(|(_, values)| values.map()).chain(exceptions).any(|(_, names)| named(names))
+}
+
+/// `metrics` and `pass_at_k`. With one reward key the entry is named after the metric (`mean`), with several after the
+/// keys; both become `mean.<reward key>`.
+fn metrics(eval: &Node) -> Vec<(String, f64)> {
+    let mut out = Vec::new();
+    let keys: Vec<&str> =
+        eval.get("reward_stats").map_or(&[][..], Node::map).iter().map(|(k, _)| k.as_str()).collect();
+    for (index, metric) in eval.get("metrics").map_or(&[][..], Node::list).iter().enumerate() {
+        for (name, value) in metric.map() {
+            let Some(value) = value.number() else { continue };
+            let name = match keys.as_slice() {
+                [only] if only != name => format!("{name}.{only}"),
+                _ if index == 0 => format!("mean.{name}"),
+                _ => format!("metric_{}.{name}", index + 1),
+            };
+            out.push((name, value));
+        }
+    }
+    for (k, value) in eval.get("pass_at_k").map_or(&[][..], Node::map) {
+        if let Some(value) = value.number() {
+            out.push((format!("pass@{k}"), value));
+        }
+    }
+    out
+}
+
+fn unknown_fields(result: &Node, extra: &mut Extra) {
+    const KNOWN: [&str; 8] =
+        ["id", "started_at", "updated_at", "finished_at", "n_total_trials", "stats", "status", "trial_results"];
+    const KNOWN_STATS: [&str; 14] = [
+        "n_completed_trials", "n_errored_trials", "n_running_trials", "n_pending_trials", "n_cancelled_trials",
+        "n_retries", "evals", "n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "n_trials",
+        "n_errors", "status",
+    ];
+    for (prefix, node, known) in
+        [("", Some(result), &KNOWN[..]), ("stats.", result.get("stats"), &KNOWN_STATS[..])]
+    {
+        for (key, value) in node.map_or(&[][..], Node::map) {
+            if !known.contains(&key.as_str()) && *value != Node::Null {
+                extra.entry(format!("{prefix}{key}")).or_insert_with(|| settings::plain(key, value));
+            }
+        }
+    }
+}
+
+/// Warns of what a job planned and did not do.
+pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Report) {
+    let Some(result) = &files.result else { return };
+    let planned = result.get("n_total_trials").and_then(Node::count).unwrap_or(0) as usize;
+    if planned > trials {
+        report.warn(Warning::skipped(
+            join(&job.path, "result.json"),
+            "harbor.trials_missing",
+            format!(
+                "The job planned {planned} trials and {trials} trial folders are there. The others are not shown as episodes."
+            ),
+        ));
+    }
+    if result.get("finished_at").is_none() {
+        report.warn(Warning::read_differently(
+            join(&job.path, "result.json"),
+            "harbor.job_unfinished",
+            "The job has no end: it is running, or was interrupted or killed. Its trials are read as far as they go.",
+        ));
+    }
+}

@@ -1,0 +1,193 @@
+//! Which folders are jobs, trials and tasks.
+
+use crate::readers::json::Node;
+use crate::tree::{Entry, EntryKind, Tree, file_name, join, parent};
+
+use super::{CONFIG_CAP, RESULT_CAP};
+
+/// What a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A job folder: trials below it.
+    Job,
+    /// A folder of tasks, each with `harbor_jobs/<model>/<job>/<trial>`.
+    Tasks,
+    /// One such task.
+    Task,
+    /// One trial, opened alone.
+    Trial,
+}
+
+/// A job folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Job {
+    /// Relative to the tree.
+    pub(super) path: String,
+    /// In the layout of EvoCode-Bench: the folder named after the model.
+    pub(super) bucket: Option<String>,
+    /// In the layout of EvoCode-Bench: the task's folder.
+    pub(super) task: Option<String>,
+    /// Whether its own files are there to be read; not for a trial that was opened alone.
+    pub(super) whole: bool,
+}
+
+/// Says what a place is, or in words what was found of it and how close that is (0 to 100).
+pub(super) fn kind(tree: &Tree, at: &str) -> Result<Kind, (String, u8)> {
+    let entries = tree.list(at);
+    if has_folder(&entries, "harbor_jobs") && !jobs_of_task(tree, at).is_empty() {
+        return Ok(Kind::Task);
+    }
+    let has_files = has_file(&entries, "config.json") || has_file(&entries, "result.json");
+    if has_files && is_trial(tree, at, &entries) {
+        return Ok(Kind::Trial);
+    }
+    if is_job(tree, at, &entries) {
+        return Ok(Kind::Job);
+    }
+    let task_with_jobs =
+        |e: &Entry| is_folder(tree, &join(&join(at, &e.name), "harbor_jobs"));
+    let folders = || entries.iter().filter(|e| e.is_folder());
+    if folders().any(|e| task_with_jobs(e) && !jobs_of_task(tree, &join(at, &e.name)).is_empty()) {
+        return Ok(Kind::Tasks);
+    }
+    let found = ["config.json", "result.json", "lock.json", "task.toml", "harbor_jobs", "steps"];
+    let found: Vec<&str> = found.into_iter().filter(|n| entries.iter().any(|e| e.name == *n)).collect();
+    if found.is_empty() {
+        return Err(("none".to_owned(), 0));
+    }
+    let closeness = match found.as_slice() {
+        [_, _, ..] => 50,
+        ["harbor_jobs" | "steps"] => 40,
+        ["result.json" | "lock.json"] => 20,
+        _ => 10,
+    };
+    Err((format!("{}, and no trials", found.join(", ")), closeness))
+}
+
+/// The jobs of a place.
+pub(super) fn jobs(tree: &Tree, at: &str, kind: Kind) -> Vec<Job> {
+    let plain = |path: &str, whole| Job { path: path.to_owned(), bucket: None, task: None, whole };
+    match kind {
+        Kind::Job => vec![plain(at, true)],
+        Kind::Trial => vec![plain(parent(at), false)],
+        Kind::Task => jobs_of_task(tree, at),
+        Kind::Tasks => tasks(tree, at).iter().flat_map(|task| jobs_of_task(tree, task)).collect(),
+    }
+}
+
+/// The task folders of a [`Kind::Tasks`] place: those with a `task.toml` or with jobs.
+pub(super) fn tasks(tree: &Tree, at: &str) -> Vec<String> {
+    folders(tree, at)
+        .map(|e| join(at, &e.name))
+        .filter(|task| is_file(tree, &join(task, "task.toml")) || is_folder(tree, &join(task, "harbor_jobs")))
+        .collect()
+}
+
+/// `harbor_jobs/<model>/<job>` of a task.
+pub(super) fn jobs_of_task(tree: &Tree, task: &str) -> Vec<Job> {
+    let root = join(task, "harbor_jobs");
+    let mut jobs = Vec::new();
+    for bucket in folders(tree, &root) {
+        let bucket_path = join(&root, &bucket.name);
+        for job in folders(tree, &bucket_path) {
+            let path = join(&bucket_path, &job.name);
+            if is_job(tree, &path, &tree.list(&path)) {
+                jobs.push(Job {
+                    path,
+                    bucket: Some(bucket.name.clone()),
+                    task: Some(task.to_owned()),
+                    whole: true,
+                });
+            }
+        }
+    }
+    jobs
+}
+
+/// The trial folders of a job, and folders that are none: without `config.json` and `result.json`.
+pub(super) fn trials(tree: &Tree, job: &Job) -> (Vec<String>, Vec<String>) {
+    folders(tree, &job.path).map(|e| join(&job.path, &e.name)).partition(|path| {
+        is_file(tree, &join(path, "config.json")) || is_file(tree, &join(path, "result.json"))
+    })
+}
+
+/// What trials of the same task have in common in their names: all before the last `__`. Two tasks whose names are the
+/// same in their first 32 letters share it too.
+pub(super) fn stem(trial: &str) -> &str {
+    let name = file_name(trial);
+    name.rsplit_once("__").map_or(name, |(stem, _)| stem)
+}
+
+fn is_trial(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
+    let config = tree.read_json::<Node>(&join(at, "config.json"), CONFIG_CAP).ok();
+    if let Some(config) = &config {
+        if config.get("trial_name").is_some() {
+            return true;
+        }
+        let more = ["agent", "trials_dir", "job_id", "verifier"].iter().any(|k| config.get(k).is_some());
+        if matches!(config.get("task"), Some(Node::Map(_))) && more {
+            return true;
+        }
+        if config.map().iter().any(|(k, _)| JOB_KEYS.contains(&k.as_str())) {
+            return false;
+        }
+    }
+    if has_file(entries, "result.json")
+        && let Ok(result) = tree.read_json::<Node>(&join(at, "result.json"), RESULT_CAP)
+    {
+        return result.get("trial_name").is_some() || result.get("task_name").is_some();
+    }
+    // Neither can be read: what lies beside them tells.
+    let has = |name| has_folder(entries, name);
+    has("steps") || (has("agent") && has("verifier"))
+}
+
+const JOB_KEYS: [&str; 8] =
+    ["job_name", "jobs_dir", "n_concurrent_trials", "n_attempts", "datasets", "agents", "orchestrator", "tasks"];
+
+fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
+    let read = |name: &str| {
+        has_file(entries, name)
+            .then(|| tree.read_json::<Node>(&join(at, name), RESULT_CAP).ok())
+            .flatten()
+            .unwrap_or(Node::Null)
+    };
+    let config = read("config.json");
+    if JOB_KEYS.iter().filter(|k| config.get(k).is_some()).count() >= 2 && config.get("trial_name").is_none() {
+        return true;
+    }
+    let result = read("result.json");
+    if result.get("n_total_trials").is_some() || result.at(&["stats", "evals"]).is_some() {
+        return true;
+    }
+    if matches!(read("lock.json").get("trials"), Some(Node::List(_))) {
+        return true;
+    }
+    // A job whose own files are damaged or gone, or a folder of trials that were run one by one.
+    entries.iter().filter(|e| e.is_folder() && !e.name.starts_with('.')).any(|e| {
+        let child = join(at, &e.name);
+        let files = is_file(tree, &join(&child, "config.json")) || is_file(tree, &join(&child, "result.json"));
+        files && is_trial(tree, &child, &tree.list(&child))
+    })
+}
+
+/// Folders in a folder, but hidden ones (`.sources` of a regraded job).
+pub(super) fn folders(tree: &Tree, at: &str) -> impl Iterator<Item = Entry> {
+    tree.list(at).into_iter().filter(|e| e.is_folder() && !e.name.starts_with('.'))
+}
+
+pub(super) fn is_file(tree: &Tree, path: &str) -> bool {
+    tree.entry(path).is_some_and(|e| e.kind == EntryKind::File)
+}
+
+pub(super) fn is_folder(tree: &Tree, path: &str) -> bool {
+    tree.entry(path).is_some_and(|e| e.is_folder())
+}
+
+fn has_file(entries: &[Entry], name: &str) -> bool {
+    entries.iter().any(|e| e.name == name && e.kind == EntryKind::File)
+}
+
+fn has_folder(entries: &[Entry], name: &str) -> bool {
+    entries.iter().any(|e| e.name == name && e.is_folder())
+}

@@ -1,0 +1,439 @@
+//! One graded step: from its entry in the trial's result and from its folder to an attempt.
+
+use model::{Artifact, ArtifactKind, Attempt, EndReason, TestResult, Tokens, Verdict, Warning};
+
+use crate::format::Report;
+use crate::readers::atif::Facts;
+use crate::readers::json::{Node, cut};
+use crate::readers::text::strip_ansi;
+use crate::readers::{cases, clock, ctrf, pytest};
+use crate::tree::{Entry, Tree, join};
+
+use super::ends::{self, Stage};
+use super::layout::is_file;
+use super::settings::plain;
+
+/// The reward from which on a step is passed (published scripts of EvoCode-Bench).
+pub(crate) const PASS: f64 = 0.999;
+const REWARD_CAP: u64 = 1 << 20;
+const OUTPUT_CAP: u64 = 32 << 20;
+const OUTPUT_TAIL: u64 = 1 << 20;
+const TRAJECTORY_CAP: u64 = 1 << 30;
+const MESSAGE_CAP: usize = 8 * 1024;
+const LOGS_CAP: usize = 200;
+
+/// An attempt, and what deciding about build failures needs to know of it.
+#[derive(Debug)]
+pub(super) struct Graded {
+    pub(super) attempt: Attempt,
+    /// Whether its output has CASE lines.
+    pub(super) cases: bool,
+    /// Whether it was graded as not passed, without any test that is told of.
+    pub(super) bare: bool,
+    /// Where the first message to the agent stands in a transcript: file and pointer.
+    pub(super) first_message: Option<(String, String)>,
+}
+
+/// What the trial around a step says.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around<'a> {
+    /// The trial's exception, if it ended the step: type and message.
+    pub(super) exception: Option<(&'a str, &'a str)>,
+    /// Whether there is no result: the trial is running or was killed.
+    pub(super) unfinished: bool,
+}
+
+/// Type and message of an `exception_info`.
+pub(super) fn exception(node: Option<&Node>) -> Option<(String, String)> {
+    let info = node?.get("exception_info")?;
+    let text = |key| info.get(key).and_then(Node::text).unwrap_or_default();
+    let kind = Some(text("exception_type")).filter(|k| !k.is_empty()).unwrap_or("Exception");
+    let message = strip_ansi(cut(text("exception_message"), MESSAGE_CAP).0).into_owned();
+    Some((kind.to_owned(), message))
+}
+
+/// Reads a step. `folder` holds `agent/`, `verifier/` and `artifacts/`; `node` is its entry in the result, if any.
+pub(super) fn read(
+    tree: &Tree,
+    folder: &str,
+    node: Option<&Node>,
+    around: Around,
+    report: &mut Report,
+) -> Graded {
+    let mut attempt = Attempt::new(1, Verdict::Error);
+    let own = exception(node);
+    let by_result = node.and_then(|n| n.at(&["verifier_result", "rewards"])).map(rewards).filter(|r| !r.is_empty());
+    // Without an entry in the result the verifier's own file is the only witness.
+    let rewards = by_result.or_else(|| if node.is_none() { reward_files(tree, folder, report) } else { None });
+
+    times(node, &mut attempt);
+    usage(node, &mut attempt);
+    let cases = tests(tree, folder, &mut attempt, report);
+    let first_message = trajectory(tree, folder, &mut attempt, report);
+    attempt.artifacts = artifacts(tree, folder);
+
+    let cause = own.as_ref().map(|(k, m)| (k.as_str(), m.as_str()));
+    let mut bare = false;
+    if let Some(rewards) = rewards {
+        attempt.reward = decisive(&rewards);
+        let passed = attempt.reward.map_or_else(|| rewards.iter().all(|(_, r)| *r >= PASS), |r| r >= PASS);
+        if attempt.reward.is_none() {
+            report.warn(Warning::read_differently(
+                folder,
+                "harbor.reward_unclear",
+                "There are several rewards and none is named `reward`: the step counts as passed if all are at least 0.999.",
+            ));
+        }
+        if rewards.len() > 1 {
+            let all = rewards.iter().map(|(k, r)| (k.clone(), (*r).into())).collect();
+            attempt.extra.insert("rewards".to_owned(), serde_json::Value::Object(all));
+        }
+        attempt.verdict = if passed { Verdict::Passed } else { Verdict::Failed };
+        if !passed {
+            // An agent that ran out of time was still graded: the exception says why it failed.
+            attempt.end_reason =
+                Some(cause.map_or(EndReason::TestsFailed, |(k, m)| ends::reason(k, m, stage(node))));
+            bare = cause.is_none() && attempt.tests.is_empty() && attempt.total.unwrap_or(0) == 0;
+        }
+    } else if let Some((kind, message)) = cause.or(around.exception) {
+        let reason = ends::reason(kind, message, stage(node));
+        attempt.end_reason = Some(reason);
+        if reason == EndReason::Cancelled {
+            attempt.verdict = Verdict::Unfinished;
+        }
+    } else if around.unfinished {
+        attempt.verdict = Verdict::Unfinished;
+        attempt.end_reason = Some(EndReason::Unfinished);
+    } else {
+        attempt.end_reason = Some(EndReason::NoVerdict);
+    }
+    // What ended the trial is told of a step only if it kept that step from being graded.
+    let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
+    attempt.exception = own.or_else(|| around.map(|(k, m)| (k.to_owned(), m.to_owned())));
+    Graded { attempt, cases, bare, first_message }
+}
+
+fn stage(node: Option<&Node>) -> Stage {
+    let began = |key| node.and_then(|n| n.at(&[key, "started_at"])).is_some();
+    if began("verifier") {
+        Stage::Verifier
+    } else if began("agent_execution") || node.is_none() {
+        Stage::Agent
+    } else {
+        Stage::Setup
+    }
+}
+
+fn rewards(node: &Node) -> Vec<(String, f64)> {
+    node.map().iter().filter_map(|(k, v)| Some((k.clone(), v.number()?))).collect()
+}
+
+/// `reward`, or the only one there is.
+fn decisive(rewards: &[(String, f64)]) -> Option<f64> {
+    match rewards {
+        [(_, only)] => Some(*only),
+        all => all.iter().find(|(k, _)| k == "reward").map(|(_, r)| *r),
+    }
+}
+
+/// `reward.json` wins over `reward.txt`, as in Harbor.
+fn reward_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Vec<(String, f64)>> {
+    let verifier = join(folder, "verifier");
+    let json = join(&verifier, "reward.json");
+    if is_file(tree, &json) {
+        match tree.read_json::<Node>(&json, REWARD_CAP) {
+            Ok(node) => return Some(rewards(&node)).filter(|r| !r.is_empty()),
+            Err(error) => report.unreadable(&json, &error, "The step has no verdict."),
+        }
+        return None;
+    }
+    let path = join(&verifier, "reward.txt");
+    if !is_file(tree, &path) {
+        return None;
+    }
+    let number = tree.read_text(&path, REWARD_CAP).map(|(t, _)| t.trim().parse::<f64>().ok().filter(|n| n.is_finite()));
+    match number {
+        Ok(Some(number)) => Some(vec![("reward".to_owned(), number)]),
+        Ok(None) => {
+            report.warn(Warning::skipped(path, "harbor.reward_unreadable", "It holds no number: the step has no verdict."));
+            None
+        }
+        Err(error) => {
+            report.unreadable(&path, &error, "The step has no verdict.");
+            None
+        }
+    }
+}
+
+fn times(node: Option<&Node>, attempt: &mut Attempt) {
+    let time = |part: &str, key: &str| node.and_then(|n| n.at(&[part, key])).and_then(Node::word).map(str::to_owned);
+    let span = |part: &str| clock::seconds_between(&time(part, "started_at")?, &time(part, "finished_at")?);
+    attempt.timing.started_at = time("agent_execution", "started_at").or_else(|| time("verifier", "started_at"));
+    attempt.timing.finished_at = time("verifier", "finished_at").or_else(|| time("agent_execution", "finished_at"));
+    attempt.timing.agent_seconds = span("agent_execution");
+    attempt.timing.test_seconds = span("verifier");
+}
+
+fn usage(node: Option<&Node>, attempt: &mut Attempt) {
+    const KNOWN: [&str; 6] =
+        ["n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "model_usage", "metadata"];
+    const KNOWN_STEP: [&str; 6] =
+        ["step_name", "agent_result", "verifier_result", "exception_info", "agent_execution", "verifier"];
+    let Some(node) = node else { return };
+    for (key, value) in node.map() {
+        // A single-step trial has far more fields; they are looked at there.
+        if node.get("step_name").is_some() && !KNOWN_STEP.contains(&key.as_str()) && *value != Node::Null {
+            attempt.extra.insert(key.clone(), plain(key, value));
+        }
+    }
+    let Some(result) = node.get("agent_result") else { return };
+    let count = |key| result.get(key).and_then(Node::count);
+    attempt.tokens = Tokens {
+        input: count("n_input_tokens"),
+        cached: count("n_cache_tokens"),
+        output: count("n_output_tokens"),
+    };
+    attempt.cost_usd = result.get("cost_usd").and_then(Node::number);
+    for (key, value) in result.map() {
+        if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+            attempt.extra.insert(key.clone(), plain(key, value));
+        }
+    }
+    for (key, value) in result.get("metadata").map_or(&[][..], Node::map) {
+        if value.list().len() <= 32 && *value != Node::Null {
+            attempt.extra.insert(key.clone(), plain(key, value));
+        }
+    }
+    // One model is the run's; more than one is news.
+    if let Some(usage) = result.get("model_usage").filter(|u| u.map().len() > 1) {
+        attempt.extra.insert("model_usage".to_owned(), usage.to_value());
+    }
+}
+
+/// Tests from CASE lines, else a CTRF report, else pytest's output. Says whether there were CASE lines.
+fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) -> bool {
+    let verifier = join(folder, "verifier");
+    let stdout = join(&verifier, "test-stdout.txt");
+    let output = if is_file(tree, &stdout) { output(tree, &stdout, report) } else { None };
+    let log = output.as_deref().map(cases::parse).unwrap_or_default();
+    if !log.is_empty() {
+        take_cases(log, &stdout, attempt, report);
+        return true;
+    }
+    let path = join(&verifier, "ctrf.json");
+    if is_file(tree, &path) {
+        match tree.read_json::<Node>(&path, OUTPUT_CAP) {
+            Ok(node) => {
+                report.files_read += 1;
+                if let Some(found) = ctrf::parse(&node) {
+                    (attempt.passed, attempt.total) = (Some(found.passed), Some(found.total));
+                    attempt.tests = numbered(found.tests);
+                    return false;
+                }
+            }
+            Err(error) => report.unreadable(&path, &error, "The tests are told from their output, if it names them."),
+        }
+    }
+    if let Some(output) = output {
+        let log = pytest::parse(&output);
+        take_pytest(log, attempt);
+    }
+    false
+}
+
+fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &mut Report) {
+    match log.summary {
+        Some(summary) => {
+            (attempt.passed, attempt.total) = (Some(summary.passed), Some(summary.total));
+            if summary.passed.saturating_add(summary.failed) != summary.total {
+                report.warn(Warning::read_differently(
+                    path,
+                    "cases.sum_mismatch",
+                    format!(
+                        "CASE_SUMMARY counts {} passed and {} failed of {}. The numbers are kept as they stand.",
+                        summary.passed, summary.failed, summary.total
+                    ),
+                ));
+            }
+            let described = log.failing();
+            if summary.failed > described {
+                report.warn(Warning::repaired(
+                    path,
+                    "cases.not_described",
+                    format!(
+                        "CASE_SUMMARY counts {} failed cases and {described} are described. The summary's counts are used.",
+                        summary.failed
+                    ),
+                ));
+            }
+        }
+        None => {
+            // Shown, but the published case score counts a step without summary as 0.
+            (attempt.passed, attempt.total) = (Some(log.passed()), Some(log.tests.len() as u32));
+            attempt.extra.insert("case_summary".to_owned(), false.into());
+            report.warn(Warning::repaired(
+                path,
+                "cases.no_summary",
+                "There is no whole CASE_SUMMARY: the CASE_RESULT lines are counted. The case score counts this step as 0.",
+            ));
+        }
+    }
+    attempt.tests = log.tests;
+}
+
+/// Tests of the same name are numbered, so that each has an id of its own.
+fn numbered(mut tests: Vec<TestResult>) -> Vec<TestResult> {
+    let mut seen = std::collections::HashMap::<String, u32>::new();
+    for test in &mut tests {
+        let times = seen.entry(test.id.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            test.id = format!("{}#{times}", test.id);
+        }
+    }
+    tests
+}
+
+/// The output of the tests; of a very large one the begin and the end.
+fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
+    let read = tree.read_range(path, 0, OUTPUT_CAP).and_then(|(mut bytes, total)| {
+        if total > OUTPUT_CAP {
+            let from = total.saturating_sub(OUTPUT_TAIL).max(OUTPUT_CAP);
+            bytes.push(b'\n');
+            bytes.extend(tree.read_range(path, from, OUTPUT_TAIL)?.0);
+            report.warn(Warning::read_differently(
+                path,
+                "file.cut",
+                format!("The output has {total} bytes: its first 32 MiB and its last 1 MiB were read."),
+            ));
+        }
+        Ok(bytes)
+    });
+    match read {
+        Ok(bytes) => {
+            report.files_read += 1;
+            Some(match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            })
+        }
+        Err(error) => {
+            report.unreadable(path, &error, "The step's tests are unknown; its reward decides.");
+            None
+        }
+    }
+}
+
+/// Counts tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
+fn trajectory(
+    tree: &Tree,
+    folder: &str,
+    attempt: &mut Attempt,
+    report: &mut Report,
+) -> Option<(String, String)> {
+    let agent = join(folder, "agent");
+    let mut path = join(&agent, "trajectory.json");
+    if !is_file(tree, &path) {
+        return None;
+    }
+    let mut first_message = None;
+    let mut calls = 0;
+    let mut last_totals = None;
+    for part in 0..100 {
+        let facts = match tree.read_json::<Facts>(&path, TRAJECTORY_CAP) {
+            Ok(facts) => facts,
+            Err(error) => {
+                report.unreadable(&path, &error, "Its tool calls are not counted.");
+                // The first part decides whether anything is known.
+                if part == 0 {
+                    return None;
+                }
+                break;
+            }
+        };
+        report.files_read += 1;
+        calls += facts.tool_calls();
+        last_totals = facts.totals().or(last_totals);
+        if part == 0 {
+            first_message = facts.first_user_step().map(|i| (path.clone(), format!("/steps/{i}/message")));
+        }
+        match facts.continued_in().map(|name| join(&agent, name)) {
+            Some(next) if next != path && is_file(tree, &next) => path = next,
+            _ => break,
+        }
+    }
+    attempt.tool_calls = Some(calls);
+    if attempt.tokens.is_unknown()
+        && let Some((tokens, cost)) = last_totals
+    {
+        attempt.tokens = tokens;
+        attempt.cost_usd = attempt.cost_usd.or(cost);
+    }
+    first_message
+}
+
+/// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files.
+pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
+    let mut out = Vec::new();
+    let agent = join(folder, "agent");
+    let mut logs = Vec::new();
+    text_files(tree, &agent, 0, &mut logs);
+    let is_trajectory = |path: &str| {
+        let name = path.strip_prefix(&agent).map_or("", |p| p.trim_start_matches('/'));
+        name.starts_with("trajectory") && name.ends_with(".json")
+    };
+    let (mut transcripts, logs): (Vec<String>, Vec<String>) = logs.into_iter().partition(|p| is_trajectory(p));
+    // Continuations are read with the file that they continue.
+    transcripts.retain(|p| !p.contains("/trajectory.cont-"));
+    transcripts.sort_by_key(|p| (!p.ends_with("/trajectory.json"), p.clone()));
+    out.extend(transcripts.into_iter().map(|p| Artifact::new(ArtifactKind::Transcript, p)));
+
+    let mut outputs = Vec::new();
+    text_files(tree, &join(folder, "verifier"), 0, &mut outputs);
+    outputs.retain(|p| !p.ends_with("/reward.txt") && !p.ends_with("/reward.json"));
+    outputs.sort_by_key(|p| (!p.ends_with("/test-stdout.txt"), p.clone()));
+    out.extend(outputs.into_iter().map(|p| Artifact::new(ArtifactKind::TestOutput, p)));
+
+    out.extend(logs.into_iter().map(|p| Artifact::new(ArtifactKind::AgentLog, p)));
+
+    let collected = join(folder, "artifacts");
+    if tree.list(&collected).iter().any(|e| e.name != "manifest.json") {
+        out.push(Artifact::new(ArtifactKind::Code, collected));
+    }
+    out
+}
+
+/// Files below a folder that may be text, told by their names.
+fn text_files(tree: &Tree, folder: &str, depth: u8, out: &mut Vec<String>) {
+    const BINARY: [&str; 24] = [
+        "png", "jpg", "jpeg", "gif", "webp", "pdf", "zip", "gz", "tgz", "tar", "xz", "zst", "bz2", "db", "sqlite",
+        "so", "o", "pyc", "bin", "exe", "wav", "mp3", "mp4", "webm",
+    ];
+    let text = |e: &Entry| {
+        let extension = e.name.rsplit_once('.').map(|(_, x)| x.to_ascii_lowercase());
+        extension.is_none_or(|x| !BINARY.contains(&x.as_str()))
+    };
+    for entry in tree.list(folder) {
+        if out.len() >= LOGS_CAP {
+            return;
+        }
+        let path = join(folder, &entry.name);
+        if entry.is_folder() {
+            if depth < 6 {
+                text_files(tree, &path, depth + 1, out);
+            }
+        } else if text(&entry) {
+            out.push(path);
+        }
+    }
+}
+
+fn take_pytest(log: pytest::PytestLog, attempt: &mut Attempt) {
+    if !log.is_pytest {
+        return;
+    }
+    if let Some((passed, total)) = log.passed_of_total() {
+        (attempt.passed, attempt.total) = (Some(passed), Some(total));
+    }
+    attempt.tests = numbered(log.tests);
+}

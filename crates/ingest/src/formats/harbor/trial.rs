@@ -1,0 +1,410 @@
+//! One trial folder: what was run there, step by step, and how it ended.
+
+use model::{Artifact, ArtifactKind, EndReason, Episode, Request, Turn, Warning};
+
+use crate::format::Report;
+use crate::readers::clock;
+use crate::readers::json::Node;
+use crate::tree::{Entry, Tree, file_name, join};
+
+use super::ends::{self, Stage};
+use super::head::Head;
+use super::layout::{folders, is_file, is_folder};
+use super::settings::plain;
+use super::step::{self, Around};
+use super::task::{Task, natural};
+use super::{CONFIG_CAP, RESULT_CAP};
+
+const LOG_CAP: u64 = 4 << 20;
+
+/// A trial folder as it was found.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) path: String,
+    /// Index of its job.
+    pub(super) job: usize,
+    pub(super) head: Head,
+    /// [`model::Run::key`] of its run.
+    pub(super) run: String,
+    /// `result.json`, written once at the end; `None` = running, killed, or damaged.
+    result: Option<Node>,
+    /// Whether `result.json` is there but cannot be read.
+    damaged: bool,
+    /// Steps that `trial.log` says were started, and how many there were to be.
+    log: StepLog,
+    entries: Vec<Entry>,
+}
+
+/// The lines `Starting step 2/4: round-2` of `trial.log`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct StepLog {
+    started: Vec<String>,
+    declared: Option<usize>,
+}
+
+impl StepLog {
+    fn parse(text: &str) -> Self {
+        let mut log = Self::default();
+        for line in text.lines() {
+            let Some(rest) = line.split_once("Starting step ").map(|(_, rest)| rest) else { continue };
+            let Some((position, name)) = rest.split_once(": ") else { continue };
+            let Some((index, total)) = position.split_once('/') else { continue };
+            let (Ok(index), Ok(total)) = (index.parse::<usize>(), total.parse::<usize>()) else { continue };
+            if index == log.started.len() + 1 && index <= total && total <= 10_000 {
+                log.started.push(name.trim().to_owned());
+                log.declared = Some(total);
+            }
+        }
+        log
+    }
+}
+
+impl Trial {
+    /// Reads what the folder says of the trial as a whole.
+    pub(super) fn load(tree: &Tree, path: &str, job: usize, job_config: Option<&Node>, report: &mut Report) -> Self {
+        let entries = tree.list(path);
+        let has = |name: &str| entries.iter().any(|e| e.name == name && !e.is_folder());
+        let file = join(path, "result.json");
+        let mut damaged = false;
+        let mut result = None;
+        if has("result.json") {
+            match tree.read_json::<Node>(&file, RESULT_CAP) {
+                Ok(node @ Node::Map(_)) => result = Some(node),
+                Ok(_) => {
+                    damaged = true;
+                    report.warn(Warning::skipped(&file, "json.wrong_type", FROM_FOLDERS));
+                }
+                Err(error) => {
+                    damaged = true;
+                    report.unreadable(&file, &error, FROM_FOLDERS);
+                }
+            }
+            report.files_read += u64::from(!damaged);
+        } else {
+            report.warn(Warning::read_differently(
+                path,
+                "harbor.trial_unfinished",
+                "There is no result.json: the trial is running, or was killed. Its finished steps are shown as far as they go.",
+            ));
+        }
+        if has("config.json") {
+            match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
+                Ok(_) => report.files_read += 1,
+                Err(error) => report.unreadable(
+                    &join(path, "config.json"),
+                    &error,
+                    "Agent, model and task are told from the other files.",
+                ),
+            }
+        }
+        let head = Head::read(tree, path, job_config);
+        let log = tree.read_range(&join(path, "trial.log"), 0, LOG_CAP).map_or_else(
+            |_| StepLog::default(),
+            |(bytes, _)| StepLog::parse(&String::from_utf8_lossy(&bytes)),
+        );
+        Self { path: path.to_owned(), job, head, run: String::new(), result, damaged, log, entries }
+    }
+
+    /// When it began, for the order of attempts; those that never said so come last.
+    pub(super) fn order(&self) -> (bool, i64, &str) {
+        let micros = self.text("started_at").and_then(clock::micros);
+        (micros.is_none(), micros.unwrap_or(0), &self.path)
+    }
+
+    /// The task's name as the result says it; the configuration may only have the task's path.
+    pub(super) fn task_name(&self) -> Option<&str> {
+        self.text("task_name")
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.result.as_ref()?.get(key)?.word()
+    }
+
+    fn step_results(&self) -> Option<&[Node]> {
+        match self.result.as_ref()?.get("step_results")? {
+            Node::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The names of the steps that were started, in order.
+    pub(super) fn started(&self) -> Vec<String> {
+        if let Some(results) = self.step_results() {
+            let name = |(i, r): (usize, &Node)| {
+                r.get("step_name").and_then(Node::word).map_or_else(|| format!("step {}", i + 1), str::to_owned)
+            };
+            return results.iter().enumerate().map(name).collect();
+        }
+        self.log.started.clone()
+    }
+
+    /// The names of its step folders that nothing else names, `round-2` before `round-10`.
+    fn step_folders(&self, tree: &Tree) -> Vec<String> {
+        let mut names: Vec<String> = folders(tree, &join(&self.path, "steps")).map(|e| e.name).collect();
+        names.sort_by_key(|n| natural(n));
+        names
+    }
+
+    /// Whether it is certainly of more than one step.
+    pub(super) fn is_multi_step(&self) -> bool {
+        self.step_results().is_some()
+            || !self.log.started.is_empty()
+            || self.entries.iter().any(|e| e.name == "steps" && e.is_folder())
+    }
+
+    /// The number of steps that the runner said there are.
+    pub(super) const fn logged_steps(&self) -> Option<usize> {
+        self.log.declared
+    }
+
+    /// The number of steps, if the trial ran to its end: Harbor stops early only after a step without verdict or below
+    /// its least reward, so a last step that passed was the last one declared.
+    pub(super) fn complete_steps(&self) -> Option<usize> {
+        let result = self.result.as_ref()?;
+        let steps = self.step_results()?;
+        let rewards = steps.last()?.at(&["verifier_result", "rewards"])?.map();
+        let passed = !rewards.is_empty()
+            && rewards.iter().all(|(_, reward)| reward.number().is_some_and(|r| r >= step::PASS));
+        (passed && result.get("exception_info").is_none()).then_some(steps.len())
+    }
+
+    /// Reads the steps into an episode. `names` are all declared steps as far as they are known (empty: one step),
+    /// `planned` how many there are.
+    pub(super) fn episode(
+        &self,
+        tree: &Tree,
+        scenario: &str,
+        task: Option<&Task>,
+        names: &[String],
+        planned: Option<u32>,
+        report: &mut Report,
+    ) -> Played {
+        let mut episode = Episode::new(file_name(&self.path), scenario);
+        episode.title = task.and_then(|t| t.title.clone());
+        episode.planned_turns = planned;
+        self.facts(tree, task, &mut episode);
+        let own = step::exception(self.result.as_ref());
+        let mut bare_turns = Vec::new();
+        let mut cases = false;
+
+        let single = names.is_empty() && !self.is_multi_step();
+        let steps = if single { self.single_step(tree) } else { self.steps(tree, names) };
+        let mut reason = own.as_ref().map(|(kind, message)| {
+            let stage = if steps.iter().any(|s| s.begun.is_some()) { Stage::Agent } else { Stage::Setup };
+            ends::reason(kind, message, stage)
+        });
+        if self.result.is_none() {
+            reason = Some(EndReason::Unfinished);
+        }
+        let last_begun = steps.iter().rposition(|s| s.begun.is_some());
+        for (index, declared) in steps.iter().enumerate() {
+            let number = index as u32 + 1;
+            let mut turn = Turn::new(number);
+            if let Some((request, title)) = task.and_then(|t| t.request(tree, index + 1)) {
+                turn.request = Some(Request::File(request));
+                turn.title = title;
+            }
+            if let Some(task) = task {
+                turn.artifacts = task.artifacts(tree, index + 1);
+            }
+            if let Some(name) = &declared.name {
+                turn.title = turn.title.or_else(|| Some(name.clone()));
+                turn.extra.insert("step".to_owned(), name.as_str().into());
+            }
+            if let Some(begun) = &declared.begun {
+                let around = Around {
+                    // A trial's exception ended the step that was running.
+                    exception: own.as_ref().filter(|_| Some(index) == last_begun).map(|(k, m)| (k.as_str(), m.as_str())),
+                    unfinished: self.result.is_none(),
+                };
+                let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
+                if let Some(pointer) = begun.traceback.clone() {
+                    graded.attempt.artifacts.push(Artifact {
+                        kind: ArtifactKind::Log,
+                        path: join(&self.path, "result.json"),
+                        pointer: Some(pointer),
+                    });
+                }
+                if turn.request.is_none()
+                    && let Some((path, pointer)) = graded.first_message
+                {
+                    turn.request = Some(Request::File(Artifact {
+                        kind: ArtifactKind::Request,
+                        path,
+                        pointer: Some(pointer),
+                    }));
+                }
+                cases |= graded.cases;
+                if graded.bare {
+                    bare_turns.push(number);
+                }
+                turn.attempts.push(graded.attempt);
+            }
+            episode.turns.push(turn);
+        }
+        let sum = |of: fn(&model::Timing) -> Option<f64>| {
+            let seconds: Vec<f64> =
+                episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| of(&a.timing)).collect();
+            (!seconds.is_empty()).then(|| seconds.iter().sum())
+        };
+        (episode.timing.agent_seconds, episode.timing.test_seconds) =
+            (sum(|t| t.agent_seconds), sum(|t| t.test_seconds));
+        episode.exception = own;
+        episode.end_reason = reason;
+        Played { episode, bare_turns, cases }
+    }
+
+    fn single_step(&self, tree: &Tree) -> Vec<Declared> {
+        let began = self.result.as_ref().map_or_else(
+            // Without a result, what the agent or the tests left says that it began.
+            || ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty()),
+            |r| ["agent_execution", "verifier", "verifier_result", "agent_result"].iter().any(|k| r.get(k).is_some()),
+        );
+        let begun = began.then(|| Begun {
+            folder: self.path.clone(),
+            node: self.result.clone(),
+            // The traceback is in exception.txt.
+            traceback: None,
+        });
+        vec![Declared { name: None, begun }]
+    }
+
+    fn steps(&self, tree: &Tree, names: &[String]) -> Vec<Declared> {
+        let results = self.step_results();
+        let mut order = self.started();
+        if results.is_none() {
+            let on_disk = self.step_folders(tree);
+            // Declared steps in their order, then whatever else has a folder.
+            let known: Vec<String> =
+                names.iter().filter(|n| on_disk.contains(n) && !order.contains(n)).cloned().collect();
+            order.extend(known);
+            let others: Vec<String> = on_disk.into_iter().filter(|n| !order.contains(n)).collect();
+            order.extend(others);
+        }
+        // A set-up failure has no step results: nothing began, whatever the folders say.
+        let failed_before = self.result.is_some() && results.is_none();
+        let mut steps = Vec::new();
+        for (index, name) in order.iter().enumerate() {
+            let mut folder = join(&join(&self.path, "steps"), name);
+            if !is_folder(tree, &folder) || is_empty(tree, &folder) && index + 1 == order.len() {
+                // A step in flight still has its files in the trial's own folders.
+                folder.clone_from(&self.path);
+            }
+            let node = results.and_then(|r| r.get(index)).cloned();
+            let traceback = node
+                .as_ref()
+                .and_then(|n| n.at(&["exception_info", "exception_traceback"]))
+                .map(|_| format!("/step_results/{index}/exception_info/exception_traceback"));
+            let begun = (!failed_before).then_some(Begun { folder, node, traceback });
+            steps.push(Declared { name: Some(name.clone()), begun });
+        }
+        if self.result.is_none() && self.log.started.is_empty() {
+            self.add_step_in_flight(tree, names, &mut steps);
+        }
+        for name in names.iter().skip(steps.len()) {
+            steps.push(Declared { name: Some(name.clone()), begun: None });
+        }
+        steps
+    }
+
+    /// A killed trial whose finished steps are known: what lies in its own `agent/` folder is of the next one.
+    fn add_step_in_flight(&self, tree: &Tree, names: &[String], steps: &mut Vec<Declared>) {
+        let left = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
+        let last_is_graded = steps.last().and_then(|s| s.begun.as_ref()).is_none_or(|b| {
+            let verifier = join(&b.folder, "verifier");
+            ["reward.txt", "reward.json"].iter().any(|f| is_file(tree, &join(&verifier, f)))
+        });
+        if left && last_is_graded && (names.is_empty() || steps.len() < names.len()) {
+            steps.push(Declared {
+                name: names.get(steps.len()).cloned(),
+                begun: Some(Begun { folder: self.path.clone(), node: None, traceback: None }),
+            });
+        }
+    }
+
+    fn facts(&self, tree: &Tree, task: Option<&Task>, episode: &mut Episode) {
+        if let Some(task) = task {
+            episode.extra.extend(task.about.clone());
+        }
+        episode.extra.insert("trial".to_owned(), file_name(&self.path).into());
+        episode.timing.started_at = self.text("started_at").map(str::to_owned);
+        episode.timing.finished_at = self.text("finished_at").map(str::to_owned);
+        for name in ["exception.txt", "trial.log"] {
+            if self.entries.iter().any(|e| e.name == name && !e.is_folder() && e.size > 0) {
+                episode.artifacts.push(Artifact::new(ArtifactKind::Log, join(&self.path, name)));
+            }
+        }
+        if self.is_multi_step() {
+            // Left behind after a failed set-up: no step's files, but not to be lost.
+            if self.started().is_empty() {
+                episode.artifacts.extend(step::artifacts(tree, &self.path));
+            }
+        }
+        if self.damaged {
+            episode.extra.insert("result.json".to_owned(), "unreadable".into());
+        }
+        let Some(result) = &self.result else { return };
+        for (key, value) in result.at(&["verifier_result", "rewards"]).map_or(&[][..], Node::map) {
+            if let Some(value) = value.number() {
+                episode.reported.push((format!("harbor.{key}"), value));
+            }
+        }
+        if let Some(checksum) = self.text("task_checksum") {
+            episode.extra.insert("task_checksum".to_owned(), checksum.into());
+        }
+        for (key, value) in result.map() {
+            if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+                episode.extra.insert(key.clone(), plain(key, value));
+            }
+        }
+    }
+}
+
+/// An episode, and what is decided about it when every trial of the task is read.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) episode: Episode,
+    /// Turns that were graded as not passed without a single test.
+    pub(super) bare_turns: Vec<u32>,
+    /// Whether any output has CASE lines.
+    pub(super) cases: bool,
+}
+
+/// A step that the task declares or the trial ran.
+#[derive(Debug)]
+struct Declared {
+    name: Option<String>,
+    begun: Option<Begun>,
+}
+
+/// Where a step that was started left its files, and its entry in the result.
+#[derive(Debug)]
+struct Begun {
+    folder: String,
+    node: Option<Node>,
+    traceback: Option<String>,
+}
+
+/// Whether a step's folder holds no file yet: its folders are made when it starts, and filled when it ends.
+fn is_empty(tree: &Tree, folder: &str) -> bool {
+    tree.list(folder).iter().all(|e| e.is_folder() && tree.list(&join(folder, &e.name)).is_empty())
+}
+
+const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go, and shown as unfinished.";
+
+const KNOWN: [&str; 20] = [
+    "id", "task_name", "trial_name", "trial_uri", "task_id", "source", "task_checksum", "config", "agent_info",
+    "agent_result", "verifier_result", "verifier_environment_mode", "exception_info", "started_at", "finished_at",
+    "environment_setup", "agent_setup", "agent_execution", "verifier", "step_results",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_says_which_steps_were_started_of_how_many() {
+        let log = StepLog::parse("x\nStarting step 1/4: round-1\n2026 DEBUG Starting step 2/4: a: b \nStarting step 4/4: no\nStarting step x/4: no\n");
+        assert_eq!(log, StepLog { started: vec!["round-1".into(), "a: b".into()], declared: Some(4) });
+    }
+}
