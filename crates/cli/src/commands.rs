@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use workbench::api::{
-    ApiError, FigureKind, FigureTheme, ImportReportRequest, ListRuns, Nothing, RunFigureRequest, RunGridRequest,
-    RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef, TurnRef,
+    ApiError, FigureKind, FigureTheme, ImportReportRequest, ListRuns, Nothing, RunFigureRequest,
+    RunGridRequest, RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef, TurnRef,
 };
 use workbench::{Options, Workbench};
 
@@ -134,7 +134,8 @@ fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> Result<ExitC
         process.arg("--db").arg(db);
     }
     process.args(&absolute).stdin(std::process::Stdio::null()).spawn().map_err(|e| {
-        ApiError::new("open.failed", format!("The desktop app can not be started: {e}")).at(program.display().to_string())
+        ApiError::new("open.failed", format!("The desktop app can not be started: {e}"))
+            .at(program.display().to_string())
     })?;
     finish_open("started the app", as_json);
     Ok(ExitCode::SUCCESS)
@@ -151,7 +152,9 @@ fn finish_open(what: &str, as_json: bool) {
 /// The desktop app lies beside this program, or on the `PATH`.
 fn find_app() -> Result<PathBuf, ApiError> {
     let beside = std::env::current_exe().ok().and_then(|p| p.parent().map(|f| f.join("stamina-lab")));
-    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let on_path = std::env::var_os("PATH")
+        .map(|path| std::env::split_paths(&path).collect::<Vec<_>>())
+        .unwrap_or_default();
     beside
         .into_iter()
         .chain(on_path.into_iter().map(|folder| folder.join("stamina-lab")))
@@ -165,7 +168,8 @@ fn find_app() -> Result<PathBuf, ApiError> {
 fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
     let mut rows = Vec::new();
     loop {
-        let page = workbench.list_runs(ListRuns { offset: rows.len() as u32, limit: 500, ..request.clone() })?;
+        let page =
+            workbench.list_runs(ListRuns { offset: rows.len() as u32, limit: 500, ..request.clone() })?;
         let done = page.rows.is_empty();
         rows.extend(page.rows);
         if done || rows.len() >= page.total as usize {
@@ -174,7 +178,13 @@ fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, Ap
     }
 }
 
-fn runs(workbench: &Workbench, text: String, sort: Sort, ascending: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+fn runs(
+    workbench: &Workbench,
+    text: String,
+    sort: Sort,
+    ascending: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let sort = match sort {
         Sort::Stamina => RunSort::Stamina,
         Sort::Model => RunSort::Model,
@@ -216,7 +226,18 @@ fn runs(workbench: &Workbench, text: String, sort: Sort, ascending: bool, as_jso
         })
         .collect();
     print(&table::table(
-        &["id", "model", "harness", "episodes", "stamina", "95 % CI", "tau", "events/censored", "score", "cost"],
+        &[
+            "id",
+            "model",
+            "harness",
+            "episodes",
+            "stamina",
+            "95 % CI",
+            "tau",
+            "events/censored",
+            "score",
+            "cost",
+        ],
         &[false, false, false, true, true, true, true, true, true, true],
         &lines,
     ));
@@ -279,7 +300,12 @@ fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode,
 
 fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
     let row = find_run(workbench, run)?;
-    let grid = workbench.run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 0 })?;
+    let grid = workbench.run_grid(RunGridRequest {
+        run: row.id.clone(),
+        sort: Default::default(),
+        offset: 0,
+        limit: 0,
+    })?;
     if !as_json {
         let lines: Vec<Vec<String>> = grid
             .rows
@@ -295,7 +321,13 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
             })
             .collect();
         print(&table::table(
-            &["episode", "stamina", "first not passed", "end", "turns (p passed, r after retries, f failed, e error, n not reached, c censored)"],
+            &[
+                "episode",
+                "stamina",
+                "first not passed",
+                "end",
+                "turns (p passed, r after retries, f failed, e error, n not reached, c censored)",
+            ],
             &[false, true, true, false, false],
             &lines,
         ));
@@ -304,14 +336,21 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
     let mut value = json::run(&row);
     let mut episodes = Vec::new();
     for episode in &grid.rows {
-        let detail = workbench.get_episode(workbench::api::EpisodeRef { run: row.id.clone(), episode: episode.episode.clone() })?;
+        let detail = workbench.get_episode(workbench::api::EpisodeRef {
+            run: row.id.clone(),
+            episode: episode.episode.clone(),
+        })?;
         let mut turns = Vec::new();
         for turn in &detail.turns {
             let attempts = if turn.attempts == 0 {
                 Vec::new()
             } else {
                 workbench
-                    .get_turn(TurnRef { run: row.id.clone(), episode: episode.episode.clone(), turn: turn.number })?
+                    .get_turn(TurnRef {
+                        run: row.id.clone(),
+                        episode: episode.episode.clone(),
+                        turn: turn.number,
+                    })?
                     .attempts
             };
             turns.push(json::turn(turn, &attempts));
@@ -332,7 +371,16 @@ fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, ApiError> {
     let lines: Vec<Vec<String>> = state
         .sources
         .iter()
-        .map(|s| vec![s.id.to_string(), s.name.clone(), s.format.clone(), s.runs.to_string(), s.warnings.to_string(), s.path.clone()])
+        .map(|s| {
+            vec![
+                s.id.to_string(),
+                s.name.clone(),
+                s.format.clone(),
+                s.runs.to_string(),
+                s.warnings.to_string(),
+                s.path.clone(),
+            ]
+        })
         .collect();
     print(&table::table(
         &["number", "name", "format", "runs", "warnings", "path"],
@@ -346,12 +394,16 @@ fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiErro
     let absolute = Path::new(asked).canonicalize().ok();
     let sources = workbench.app_state(Nothing {})?.sources;
     let mut found = sources.into_iter().filter(|s| {
-        s.name == asked || s.id.to_string() == asked || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
+        s.name == asked
+            || s.id.to_string() == asked
+            || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
     });
     match (found.next(), found.next()) {
         (Some(source), None) => Ok(source),
-        (Some(_), Some(_)) => Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
-            .hint("Name it by its number; `stamina sources` lists them")),
+        (Some(_), Some(_)) => {
+            Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
+                .hint("Name it by its number; `stamina sources` lists them"))
+        }
         _ => Err(ApiError::new("source.not_found", format!("There is no source \"{asked}\" in the library"))
             .hint("`stamina sources` lists them")),
     }
@@ -359,8 +411,14 @@ fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiErro
 
 fn report(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
     let source = find_source(workbench, source)?;
-    let mut request =
-        ImportReportRequest { source: source.id, treatment: None, code: None, run: None, offset: 0, limit: 1000 };
+    let mut request = ImportReportRequest {
+        source: source.id,
+        treatment: None,
+        code: None,
+        run: None,
+        offset: 0,
+        limit: 1000,
+    };
     let mut report = workbench.import_report(request.clone())?;
     while (report.warnings.len() as u64) < report.matching {
         request.offset = report.warnings.len() as u32;
@@ -409,9 +467,17 @@ fn close(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn figure(workbench: &Workbench, kind: Figure, run: &str, dark: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+fn figure(
+    workbench: &Workbench,
+    kind: Figure,
+    run: &str,
+    dark: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let row = find_run(workbench, run)?;
-    let turns = workbench.run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 1 })?.turns;
+    let turns = workbench
+        .run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 1 })?
+        .turns;
     let px_per_turn = (600.0 / f64::from(turns.max(1))).clamp(6.0, 60.0);
     let drawing = workbench.run_figure(RunFigureRequest {
         run: row.id,
@@ -439,8 +505,10 @@ fn figure(workbench: &Workbench, kind: Figure, run: &str, dark: bool, as_json: b
 
 fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<ExitCode, ApiError> {
     let Some(name) = name else {
-        let lines: Vec<Vec<String>> =
-            workbench::COMMANDS.iter().map(|(name, doc)| vec![(*name).to_owned(), (*doc).to_owned()]).collect();
+        let lines: Vec<Vec<String>> = workbench::COMMANDS
+            .iter()
+            .map(|(name, doc)| vec![(*name).to_owned(), (*doc).to_owned()])
+            .collect();
         print(&table::table(&["command", "what it does"], &[false, false], &lines));
         return Ok(ExitCode::SUCCESS);
     };

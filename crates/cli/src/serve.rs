@@ -45,9 +45,11 @@ pub(crate) async fn serve(
         Some(token) => token,
         None => random_token()?,
     };
-    let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|e| {
-        ApiError::new("serve.port", format!("Port {port} can not be opened: {e}")).hint("Choose another with --port, or 0 for a free one")
-    })?;
+    let listener =
+        tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|e| {
+            ApiError::new("serve.port", format!("Port {port} can not be opened: {e}"))
+                .hint("Choose another with --port, or 0 for a free one")
+        })?;
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
     let host = Host { workbench, token: token.as_str().into(), port };
     let app = axum::Router::new()
@@ -97,7 +99,12 @@ async fn check_host(State(host): State<Host>, request: Request, next: Next) -> R
     }
 }
 
-async fn rpc(State(host): State<Host>, Segment(name): Segment<String>, headers: HeaderMap, body: Body) -> Response {
+async fn rpc(
+    State(host): State<Host>,
+    Segment(name): Segment<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
     let given = headers.get(TOKEN).map(HeaderValue::as_bytes).unwrap_or_default();
     if !same(given, host.token.as_bytes()) {
         let error = ApiError::new("serve.token", "The token is missing or wrong")
@@ -126,7 +133,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 
 fn random_token() -> Result<String, ApiError> {
     let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes).map_err(|e| ApiError::new("serve.random", format!("No random numbers: {e}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|e| ApiError::new("serve.random", format!("No random numbers: {e}")))?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
@@ -137,7 +145,8 @@ fn find_ui(told: Option<PathBuf>) -> Result<PathBuf, ApiError> {
         return if is_ui(&told) {
             Ok(told)
         } else {
-            Err(ApiError::new("serve.no_ui", "There is no index.html in the folder of the UI").at(told.display().to_string()))
+            Err(ApiError::new("serve.no_ui", "There is no index.html in the folder of the UI")
+                .at(told.display().to_string()))
         };
     }
     let program = std::env::current_exe().unwrap_or_default();

@@ -42,7 +42,11 @@ mod tests {
 
     #[test]
     fn wide_characters_line_up() {
-        let text = table(&["a", "n"], &[false, true], &[vec!["漢字".into(), "1".into()], vec!["x".into(), "22".into()]]);
+        let text = table(
+            &["a", "n"],
+            &[false, true],
+            &[vec!["漢字".into(), "1".into()], vec!["x".into(), "22".into()]],
+        );
         assert_eq!(text, "a      n\n漢字   1\nx     22\n");
     }
 }

@@ -20,7 +20,8 @@ fn documented() -> Table {
         .take_while(|line| line.starts_with("| `"))
         .map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-            let names = cells[4].split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
+            let names =
+                cells[4].split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
             (cells[1].trim_matches('`').to_owned(), names)
         })
         .collect()

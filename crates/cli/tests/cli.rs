@@ -41,7 +41,10 @@ fn ingesting_is_idempotent_and_the_numbers_are_those_of_the_source() {
     let jobs = jobs.to_str().expect("UTF-8");
     let first = library.json(&["ingest", jobs]);
     let source = &first["sources"][0];
-    assert_eq!((source["format"].as_str(), source["runs"].as_u64(), source["episodes"].as_u64()), (Some("harbor"), Some(1), Some(8)));
+    assert_eq!(
+        (source["format"].as_str(), source["runs"].as_u64(), source["episodes"].as_u64()),
+        (Some("harbor"), Some(1), Some(8))
+    );
     assert_eq!(source["unchanged"], 0);
     let runs = library.json(&["runs"]);
     let again = library.json(&["ingest", jobs]);
@@ -92,7 +95,10 @@ fn what_is_no_results_folder_is_said_so_with_exit_code_2() {
     let output = library.run(&["ingest", empty.path().to_str().expect("UTF-8"), "--json"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("Nothing in") && said.contains("Harbor") && said.contains("StaminaBench"), "{said}");
+    assert!(
+        said.contains("Nothing in") && said.contains("Harbor") && said.contains("StaminaBench"),
+        "{said}"
+    );
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(json["errors"][0]["code"], "source.not_recognised");
     assert_eq!(json["sources"].as_array().map(Vec::len), Some(0));
@@ -101,7 +107,11 @@ fn what_is_no_results_folder_is_said_so_with_exit_code_2() {
 #[test]
 fn errors_say_what_to_do_and_never_touch_standard_output() {
     let library = Library::new();
-    for (args, code) in [(vec!["show", "no-such-run"], 1), (vec!["ingest", "/no/such/folder"], 2), (vec!["close", "nothing"], 1)] {
+    for (args, code) in [
+        (vec!["show", "no-such-run"], 1),
+        (vec!["ingest", "/no/such/folder"], 2),
+        (vec!["close", "nothing"], 1),
+    ] {
         let output = library.run(&args);
         assert_eq!(output.status.code(), Some(code), "{args:?}");
         assert!(output.stdout.is_empty(), "{args:?}");

@@ -1,6 +1,6 @@
 //! Episodes: one row holds all that a grid, a curve and a score need, so that those never touch turns or attempts.
 
-use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn};
+use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
 use rusqlite::{Connection, Row, params};
 
 use crate::connection::Write;
@@ -35,8 +35,8 @@ CREATE TABLE episode (
   passed_turns INTEGER NOT NULL,
   ratio_sum REAL NOT NULL,
   ratio_turns INTEGER NOT NULL,
-  reward_sum REAL NOT NULL,
-  reward_turns INTEGER NOT NULL,
+  passed_without_counts INTEGER NOT NULL,
+  failed_without_counts INTEGER NOT NULL,
   reached_turns INTEGER NOT NULL,
   attempts INTEGER NOT NULL,
   -- of the episode, else summed over its attempts
@@ -107,8 +107,10 @@ pub struct EpisodeEntry {
     pub ratio_sum: f64,
     /// How many turns are in `ratio_sum`.
     pub ratio_turns: u32,
-    /// Σ of the final attempts' rewards, and how many turns have one.
-    pub reward: (f64, u32),
+    /// Turns whose final attempt passed and is not in `ratio_sum`: their share is 1.
+    pub passed_without_counts: u32,
+    /// Turns whose final attempt failed its tests and is not in `ratio_sum`: their share is unknown.
+    pub failed_without_counts: u32,
     /// Turns with at least one attempt.
     pub reached_turns: u32,
     /// Attempts.
@@ -150,7 +152,8 @@ struct Counted {
     passed_turns: u32,
     ratio_sum: f64,
     ratio_turns: u32,
-    reward: (f64, u32),
+    passed_without_counts: u32,
+    failed_without_counts: u32,
     reached_turns: u32,
     attempts: u32,
     tokens: Tokens,
@@ -195,15 +198,15 @@ impl Counted {
         }
         let Some(last) = turn.attempts.last() else { return };
         self.reached_turns += 1;
-        if let (Some(passed), Some(total)) = (last.passed, last.total)
-            && total > 0
-        {
-            // No turn counts more than whole, whatever the source says.
-            self.ratio_sum += f64::from(passed.min(total)) / f64::from(total);
-            self.ratio_turns += 1;
-        }
-        if let Some(reward) = last.reward.filter(|reward| reward.is_finite()) {
-            self.reward = (self.reward.0 + reward, self.reward.1 + 1);
+        match (last.passed, last.total, last.verdict) {
+            (Some(passed), Some(total), _) if total > 0 => {
+                // No turn counts more than whole, whatever the source says.
+                self.ratio_sum += f64::from(passed.min(total)) / f64::from(total);
+                self.ratio_turns += 1;
+            }
+            (_, _, Verdict::Passed) => self.passed_without_counts += 1,
+            (_, total, Verdict::Failed) if total != Some(0) => self.failed_without_counts += 1,
+            _ => {}
         }
     }
 }
@@ -230,8 +233,8 @@ pub(crate) fn put(
     let id = conn
         .prepare_cached(
             "INSERT INTO episode (id, run, part, key, slug, scenario, title, repeat, planned_turns, known_turns,
-               stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, reward_sum,
-               reward_turns, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
+               stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts,
+               failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
                exception_type, exception_message, reported, artifacts, extra, folded)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
@@ -256,8 +259,8 @@ pub(crate) fn put(
             counted.passed_turns,
             counted.ratio_sum,
             counted.ratio_turns,
-            counted.reward.0,
-            counted.reward.1,
+            counted.passed_without_counts,
+            counted.failed_without_counts,
             counted.reached_turns,
             counted.attempts,
             counted.tokens.input.map(int),
@@ -293,7 +296,7 @@ pub(crate) fn delete(conn: &Connection, episode: EpisodeId) -> Result<()> {
 
 /// The columns that [`read_entry`] reads.
 const COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
-  end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, reward_sum, reward_turns, reached_turns, attempts,
+  end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts, failed_without_counts, reached_turns, attempts,
   input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls";
 
 /// How many columns [`COLUMNS`] are.
@@ -322,7 +325,8 @@ fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
         passed_turns: row.get(13)?,
         ratio_sum: row.get(14)?,
         ratio_turns: row.get(15)?,
-        reward: (row.get(16)?, row.get(17)?),
+        passed_without_counts: row.get(16)?,
+        failed_without_counts: row.get(17)?,
         reached_turns: row.get(18)?,
         attempts: row.get(19)?,
         tokens: tokens(row, 20)?,

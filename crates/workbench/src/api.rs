@@ -925,6 +925,8 @@ pub struct CodeChanges {
     pub added: u32,
     /// Lines removed in all files.
     pub removed: u32,
+    /// Whether there are more files than are listed.
+    pub cut: bool,
 }
 
 /// Asks for both sides of a file.

@@ -39,7 +39,8 @@ impl Changes {
     pub(crate) fn add(&self, sources: impl IntoIterator<Item = i64>, runs: impl IntoIterator<Item = String>) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.last += 1;
-        log.recent.push_back(Change { sources: sources.into_iter().collect(), runs: runs.into_iter().collect() });
+        log.recent
+            .push_back(Change { sources: sources.into_iter().collect(), runs: runs.into_iter().collect() });
         if log.recent.len() > REMEMBERED {
             log.recent.pop_front();
         }
@@ -65,7 +66,11 @@ impl Changes {
             all.sources.extend(&change.sources);
             all.runs.extend(change.runs.iter().cloned());
         }
-        api::Changes { change: log.last, sources: all.sources.into_iter().collect(), runs: all.runs.into_iter().collect() }
+        api::Changes {
+            change: log.last,
+            sources: all.sources.into_iter().collect(),
+            runs: all.runs.into_iter().collect(),
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use ingest::tree::Tree;
 use ingest::view;
-use model::{Artifact, ArtifactKind, Attempt, Request, TestOutcome, TestResult, Transcript, Turn, TurnState, Verdict};
+use model::{
+    Artifact, ArtifactKind, Attempt, Request, TestOutcome, TestResult, Transcript, Turn, TurnState, Verdict,
+};
 use store::{EpisodeRecord, RunRecord};
 
 use crate::Workbench;
@@ -16,9 +18,6 @@ use crate::api::{
 };
 use crate::library::{grid_rows, row};
 use crate::summary::run_record;
-
-/// Bytes of a text page unless the caller asks otherwise, and the most that are given.
-const TEXT_PAGE: (u32, u32) = (256 << 10, 2 << 20);
 
 /// Failing tests of the first turn not passed that the run page shows.
 const FIRST_FAILING: usize = 5;
@@ -33,8 +32,11 @@ impl Workbench {
     fn find(&self, run: &str, episode: &str) -> Result<Found, ApiError> {
         let run = run_record(&self.store, run)?;
         let found = self.store.episode(run.entry.id, episode)?.ok_or_else(|| {
-            ApiError::new("episode.not_found", format!("There is no episode \"{episode}\" in {}", run.entry.slug))
-                .hint("Its source may have been read again without it")
+            ApiError::new(
+                "episode.not_found",
+                format!("There is no episode \"{episode}\" in {}", run.entry.slug),
+            )
+            .hint("Its source may have been read again without it")
         })?;
         Ok(Found { run, episode: found })
     }
@@ -55,7 +57,8 @@ impl Workbench {
 
     fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
         let policy = self.store.get_policy()?;
-        let rows = grid_rows(&found.run, self.store.episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
+        let rows =
+            grid_rows(&found.run, self.store.episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
         let slug = &found.episode.entry.slug;
         let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")
@@ -83,7 +86,10 @@ impl Workbench {
             timing: found.episode.timing.clone(),
             logs: logs(tree.as_deref(), &found.episode.artifacts),
             extra: found.episode.extra.clone(),
-            row: rows.into_iter().nth(at).ok_or_else(|| ApiError::new("episode.not_found", "No such episode"))?,
+            row: rows
+                .into_iter()
+                .nth(at)
+                .ok_or_else(|| ApiError::new("episode.not_found", "No such episode"))?,
         })
     }
 
@@ -112,18 +118,19 @@ impl Workbench {
             .filter(|t| t.outcome == TestOutcome::Passed)
             .map(|t| t.id.as_str())
             .collect();
-        let state = detail.turns.iter().find(|t| t.number == request.turn).map_or(TurnState::NotReached, |t| t.state);
+        let state =
+            detail.turns.iter().find(|t| t.number == request.turn).map_or(TurnState::NotReached, |t| t.state);
         let request_text = match &turn.request {
             None => None,
             Some(Request::Text(text)) => Some(TextPage {
                 total: text.len() as u64,
-                text: view::plain(text),
+                text: view::escape(text),
                 offset: 0,
                 next_offset: None,
             }),
             Some(Request::File(artifact)) => match &tree {
                 None => None,
-                Some(tree) => self.request_text(&found.run, tree, artifact),
+                Some(tree) => request_text(&found.run, tree, artifact),
             },
         };
         let mut files = logs(tree.as_deref(), &turn.artifacts);
@@ -148,16 +155,6 @@ impl Workbench {
         })
     }
 
-    /// The text of a request that lies in a file: the whole file, or the user's message in a transcript.
-    fn request_text(&self, run: &RunRecord, tree: &Tree, artifact: &Artifact) -> Option<TextPage> {
-        if artifact.kind == ArtifactKind::Transcript {
-            let transcript = self.read_transcript(run, tree, artifact).ok()?;
-            let step = transcript.steps.into_iter().find(|s| s.kind == model::StepKind::User)?;
-            return Some(TextPage { total: step.text.len() as u64, text: step.text, offset: 0, next_offset: None });
-        }
-        view::text_page(tree, &artifact.path, 0, u64::from(TEXT_PAGE.0)).ok().map(page)
-    }
-
     /// A piece of a log or other text file of the source.
     pub fn read_text(&self, request: ReadText) -> Result<TextPage, ApiError> {
         let found = self.find(&request.run, &request.episode)?;
@@ -165,20 +162,27 @@ impl Workbench {
         if !artifacts.iter().any(|a| a.path == request.path && is_text(a.kind)) {
             return Err(ApiError::new("text.not_found", "No log of this name belongs here").at(request.path));
         }
-        let limit = if request.limit == 0 { TEXT_PAGE.0 } else { request.limit.min(TEXT_PAGE.1) };
         let tree = self.tree_of(&found.run)?;
-        view::text_page(&tree, &request.path, request.offset, u64::from(limit))
+        view::text_page(&tree, &request.path, request.offset, request.limit)
             .map(page)
             .map_err(|e| unreadable(&request.path, &e))
     }
 
-    fn artifacts(&self, found: &Found, turn: Option<u32>, attempt: Option<u32>) -> Result<Vec<Artifact>, ApiError> {
+    fn artifacts(
+        &self,
+        found: &Found,
+        turn: Option<u32>,
+        attempt: Option<u32>,
+    ) -> Result<Vec<Artifact>, ApiError> {
         let Some(number) = turn else { return Ok(found.episode.artifacts.clone()) };
         let Some(turn) = self.turn_of(found, number)? else { return Ok(Vec::new()) };
         Ok(match attempt {
-            Some(attempt) => {
-                turn.attempts.into_iter().find(|a| a.number == attempt).map(|a| a.artifacts).unwrap_or_default()
-            }
+            Some(attempt) => turn
+                .attempts
+                .into_iter()
+                .find(|a| a.number == attempt)
+                .map(|a| a.artifacts)
+                .unwrap_or_default(),
             None => {
                 let mut artifacts = turn.artifacts;
                 if let Some(Request::File(request)) = turn.request {
@@ -196,8 +200,7 @@ impl Workbench {
         let tree = self.tree_of(&found.run)?;
         let mut whole: Option<Transcript> = None;
         for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
-            let part = self
-                .read_transcript(&found.run, &tree, artifact)
+            let part = view::transcript(&tree, &found.run.entry.format, artifact)
                 .map_err(|e| unreadable(&artifact.path, &e))?;
             match &mut whole {
                 None => whole = Some(part),
@@ -216,37 +219,27 @@ impl Workbench {
         Ok(transcript)
     }
 
-    fn read_transcript(
-        &self,
-        run: &RunRecord,
-        tree: &Tree,
-        artifact: &Artifact,
-    ) -> Result<Transcript, ingest::tree::ReadError> {
-        let format = ingest::formats::all().iter().find(|f| f.id() == run.entry.format);
-        format.ok_or(ingest::tree::ReadError::Missing)?.transcript(tree, artifact)
-    }
-
     /// Which files an attempt changed.
     pub fn code_changes(&self, request: CodeRequest) -> Result<CodeChanges, ApiError> {
         let (found, pair) = self.code_pair(&request)?;
         let tree = self.tree_of(&found.run)?;
-        let compared = view::compare(&tree, pair.before.as_deref(), &pair.after)
-            .map_err(|e| unreadable(&pair.after, &e))?;
-        let sum = |of: fn(&view::FileChange) -> Option<u32>| compared.iter().filter_map(of).sum();
+        let compared = view::compare(&tree, pair.before.as_deref(), &pair.after);
         Ok(CodeChanges {
             against: pair.against,
             choices: pair.choices,
-            added: sum(|f| f.added),
-            removed: sum(|f| f.removed),
+            added: compared.added,
+            removed: compared.removed,
+            cut: compared.cut,
             files: compared
+                .files
                 .into_iter()
                 .map(|f| FileChange {
                     path: f.path,
                     status: match f.status {
-                        view::Status::Added => FileStatus::Added,
-                        view::Status::Removed => FileStatus::Removed,
-                        view::Status::Modified => FileStatus::Modified,
-                        view::Status::Unchanged => FileStatus::Unchanged,
+                        view::FileStatus::Added => FileStatus::Added,
+                        view::FileStatus::Removed => FileStatus::Removed,
+                        view::FileStatus::Modified => FileStatus::Modified,
+                        view::FileStatus::Unchanged => FileStatus::Unchanged,
                     },
                     added: f.added,
                     removed: f.removed,
@@ -260,7 +253,7 @@ impl Workbench {
     pub fn code_file(&self, request: CodeFileRequest) -> Result<CodeFile, ApiError> {
         let (found, pair) = self.code_pair(&request.code)?;
         let tree = self.tree_of(&found.run)?;
-        let sides = view::both_sides(&tree, pair.before.as_deref(), &pair.after, &request.path)
+        let sides = view::file_pair(&tree, pair.before.as_deref(), &pair.after, &request.path)
             .map_err(|e| unreadable(&request.path, &e))?;
         Ok(CodeFile { before: sides.before, after: sides.after, not_shown: sides.not_shown })
     }
@@ -282,12 +275,18 @@ impl Workbench {
         let after = match snapshots.pop() {
             Some((at, path)) if at == (of.turn, of.attempt) => path,
             _ => {
-                return Err(ApiError::new("code.not_found", "This source keeps no snapshot of the code of this attempt"));
+                return Err(ApiError::new(
+                    "code.not_found",
+                    "This source keeps no snapshot of the code of this attempt",
+                ));
             }
         };
         let chosen = match request.against {
             Some(at) => Some(snapshots.iter().find(|(place, _)| *place == at).ok_or_else(|| {
-                ApiError::new("code.not_found", format!("There is no code of turn {}, attempt {}", at.0, at.1))
+                ApiError::new(
+                    "code.not_found",
+                    format!("There is no code of turn {}, attempt {}", at.0, at.1),
+                )
             })?),
             None => snapshots.last(),
         };
@@ -299,6 +298,21 @@ impl Workbench {
         };
         Ok((found, pair))
     }
+}
+
+/// The text of a request that lies in a file: the whole file, or the user's message in a transcript.
+fn request_text(run: &RunRecord, tree: &Tree, artifact: &Artifact) -> Option<TextPage> {
+    if artifact.kind == ArtifactKind::Transcript {
+        let transcript = view::transcript(tree, &run.entry.format, artifact).ok()?;
+        let step = transcript.steps.into_iter().find(|s| s.kind == model::StepKind::User)?;
+        return Some(TextPage {
+            total: step.text.len() as u64,
+            text: step.text,
+            offset: 0,
+            next_offset: None,
+        });
+    }
+    view::text_page(tree, &artifact.path, 0, 0).ok().map(page)
 }
 
 /// Two snapshots to compare.
@@ -354,7 +368,11 @@ fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str])
         total: attempt.total,
         reward: attempt.reward,
         failing_not_described: counted.saturating_sub(failing.len() as u32),
-        regressed: failing.iter().filter(|t| passed_before.contains(&t.id.as_str())).map(|t| t.id.clone()).collect(),
+        regressed: failing
+            .iter()
+            .filter(|t| passed_before.contains(&t.id.as_str()))
+            .map(|t| t.id.clone())
+            .collect(),
         failing,
         passed_tests: others.into_iter().filter(|t| t.outcome == TestOutcome::Passed).map(|t| t.id).collect(),
         tokens: attempt.tokens,

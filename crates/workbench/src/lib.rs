@@ -87,6 +87,7 @@ pub async fn dispatch(
 }
 
 fn parse<T: serde::de::DeserializeOwned>(name: &str, request: serde_json::Value) -> Result<T, ApiError> {
-    serde_json::from_value(request)
-        .map_err(|e| ApiError::new("request.malformed", format!("The request of \"{name}\" is not as it must be: {e}")))
+    serde_json::from_value(request).map_err(|e| {
+        ApiError::new("request.malformed", format!("The request of \"{name}\" is not as it must be: {e}"))
+    })
 }

@@ -8,9 +8,9 @@ use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
-    Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow, GridSort,
-    ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
-    RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
+    Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow,
+    GridSort, ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping,
+    RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
 };
 use crate::summary::{ending, episode_score, observations, run_record, turn_axis};
 
@@ -25,7 +25,10 @@ impl Workbench {
         let list = self.store.list_runs(&filter(request))?;
         let rows = list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy)).collect();
         let facets = |facets: Vec<store::Facet>| {
-            facets.into_iter().map(|f| (f.value, if f.label.is_empty() { "unknown".into() } else { f.label }, f.runs)).collect()
+            facets
+                .into_iter()
+                .map(|f| (f.value, if f.label.is_empty() { "unknown".into() } else { f.label }, f.runs))
+                .collect()
         };
         Ok(RunPage {
             rows,
@@ -73,7 +76,9 @@ impl Workbench {
                 episodes.len()
             ));
         }
-        if let Some((_, harbor)) = record.run.reported.figures.iter().find(|(name, _)| name.starts_with("harbor.mean")) {
+        if let Some((_, harbor)) =
+            record.run.reported.figures.iter().find(|(name, _)| name.starts_with("harbor.mean"))
+        {
             caveats.push(format!(
                 "Harbor reports {harbor:.3}, a mean that leaves out steps without a verdict; the score here counts every declared step."
             ));
@@ -91,7 +96,12 @@ impl Workbench {
 
     /// Sets tags and notes.
     pub fn annotate(&self, request: Annotate) -> Result<Nothing, ApiError> {
-        self.store.annotate(&request.runs, &request.add_tags, &request.remove_tags, request.note.as_deref())?;
+        self.store.annotate(
+            &request.runs,
+            &request.add_tags,
+            &request.remove_tags,
+            request.note.as_deref(),
+        )?;
         Ok(Nothing {})
     }
 
@@ -100,7 +110,8 @@ impl Workbench {
         let record = run_record(&self.store, &request.run)?;
         let episodes = self.store.episodes(record.entry.id)?;
         let policy = self.store.get_policy()?;
-        let points = analysis::survival::kaplan_meier(&observations(&episodes, &policy), turn_axis(&episodes));
+        let points =
+            analysis::survival::kaplan_meier(&observations(&episodes, &policy), turn_axis(&episodes));
         let rows = points
             .into_iter()
             .map(|p| SurvivalRow {
@@ -188,7 +199,11 @@ impl Workbench {
                 }
                 .to_owned(),
                 title: hit.title,
-                detail: if hit.also > 0 { format!("{} · and in {} more places", hit.detail, hit.also) } else { hit.detail },
+                detail: if hit.also > 0 {
+                    format!("{} · and in {} more places", hit.detail, hit.also)
+                } else {
+                    hit.detail
+                },
                 run: hit.run,
                 episode: hit.episode,
                 turn: hit.turn,
@@ -220,7 +235,10 @@ pub(crate) fn grid_rows(
     let by_name = |a: &GridRow, b: &GridRow| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat));
     match sort {
         GridSort::Stamina => rows.sort_by(|a, b| {
-            (b.stamina, b.censored).cmp(&(a.stamina, a.censored)).then_with(|| by_score(a, b)).then_with(|| by_name(a, b))
+            (b.stamina, b.censored)
+                .cmp(&(a.stamina, a.censored))
+                .then_with(|| by_score(a, b))
+                .then_with(|| by_name(a, b))
         }),
         GridSort::Scenario => rows.sort_by(by_name),
         GridSort::Score => rows.sort_by(|a, b| by_score(a, b).then_with(|| by_name(a, b))),

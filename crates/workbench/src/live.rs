@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use ingest::tree::Tree;
-use ingest::watch::{self, Watch};
+use ingest::watch::{self, Hint, Watch};
 use store::Source;
 
 use crate::api::{ApiError, SourceStatus, WatchMode};
@@ -204,6 +204,8 @@ impl Workbench {
     }
 
     fn read_in_background(&self, source: i64) {
+        // Watched first, so that no change falls between the reading and the watching.
+        self.watch_source(source);
         loop {
             let stop = {
                 let entries = self.live.entries();
@@ -234,11 +236,7 @@ impl Workbench {
             entry.progress = None;
             if !entry.again {
                 entry.reading = false;
-                let watched = entry.watch.is_some();
                 drop(entries);
-                if self.live.stays && !watched {
-                    self.watch_source(source);
-                }
                 self.changes.add([source], []);
                 return;
             }
@@ -247,10 +245,14 @@ impl Workbench {
         }
     }
 
+    /// Begins to watch a source, if this process stays and does not watch it yet.
     fn watch_source(&self, source: i64) {
+        if !self.live.stays || self.live.entries().get(&source).is_none_or(|e| e.watch.is_some()) {
+            return;
+        }
         let Ok(Some(stored)) = self.store.source(source) else { return };
         let me = self.live.me.clone();
-        let watch = watch::watch(Path::new(&stored.path), move || {
+        let watch = watch::watch(Path::new(&stored.path), Hint::Auto, move || {
             if let Some(workbench) = me.upgrade() {
                 workbench.live.read(source);
             }
@@ -260,8 +262,6 @@ impl Workbench {
                 if let Some(entry) = self.live.entries().get_mut(&source) {
                     entry.watch = Some(watch);
                 }
-                // Something may have changed between the reading and the watching.
-                self.live.read(source);
             }
             Err(error) => tracing::warn!(%error, source, "the source can not be watched"),
         }

@@ -27,7 +27,9 @@ impl Workbench {
     /// Changes how end reasons are counted. Reasons counted as the default does are not kept as overrides.
     pub fn set_policy(&self, request: SetPolicy) -> Result<PolicyTable, ApiError> {
         let mut policy: CensoringPolicy = request.policy;
-        policy.overrides.retain(|reason, ending| *reason != EndReason::PassedAll && *ending != reason.default_ending());
+        policy
+            .overrides
+            .retain(|reason, ending| *reason != EndReason::PassedAll && *ending != reason.default_ending());
         self.store.set_policy(&policy)?;
         self.refresh_summaries()?;
         self.changes.add(self.store.sources()?.into_iter().map(|s| s.id), []);

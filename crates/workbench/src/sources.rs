@@ -12,8 +12,8 @@ use model::Warning;
 use store::{Source, Store, WarningFilter};
 
 use crate::api::{
-    ApiError, AppState, Changes, FormatLookup, ImportReport, ImportReportRequest, NotRecognised, Nothing, OpenSource,
-    RecentSource, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
+    ApiError, AppState, Changes, FormatLookup, ImportReport, ImportReportRequest, NotRecognised, Nothing,
+    OpenSource, RecentSource, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
 use crate::{Options, Workbench};
 
@@ -55,9 +55,12 @@ impl From<store::StoreError> for ApiError {
 pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
     match &options.db {
         Some(db) => Ok(db.clone()),
-        None => dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
-            ApiError::new("app.no_data_folder", "The user's data folder is unknown").hint("Name a file with --db")
-        }),
+        None => {
+            dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
+                ApiError::new("app.no_data_folder", "The user's data folder is unknown")
+                    .hint("Name a file with --db")
+            })
+        }
     }
 }
 
@@ -65,7 +68,9 @@ pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
 pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     let shown = path.display().to_string();
     if !path.exists() {
-        return Err(ApiError::new("source.missing", "There is no such folder or zip").at(shown).hint("Check the path"));
+        return Err(ApiError::new("source.missing", "There is no such folder or zip")
+            .at(shown)
+            .hint("Check the path"));
     }
     Tree::open(path).map_err(|e| {
         ApiError::new("source.unreadable", format!("It can not be opened: {e}"))
@@ -202,7 +207,8 @@ impl Workbench {
         let tree = open_tree(path)?;
         discover(&tree).map_err(|nothing| not_recognised(nothing, path))?;
         let path = path.canonicalize().map_err(|e| {
-            ApiError::new("source.missing", format!("The path can not be followed: {e}")).at(path.display().to_string())
+            ApiError::new("source.missing", format!("The path can not be followed: {e}"))
+                .at(path.display().to_string())
         })?;
         let Some(text) = path.to_str() else {
             return Err(ApiError::new("source.path_not_utf8", "The path is not valid UTF-8 text")
@@ -304,7 +310,12 @@ impl Workbench {
                 .store
                 .warnings_by_code(source.id)?
                 .into_iter()
-                .map(|c| WarningGroup { code: c.code, treatment: c.treatment, count: c.count, example: c.example })
+                .map(|c| WarningGroup {
+                    code: c.code,
+                    treatment: c.treatment,
+                    count: c.count,
+                    example: c.example,
+                })
                 .collect(),
             source: self.info(source),
             runs: counts.runs,
