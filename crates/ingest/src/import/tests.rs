@@ -1,0 +1,280 @@
+//! Imports with a toy format, so that what is tested is the import: a place is a folder with `toy.txt`, which lists
+//! runs; every `<run>.<name>.ep` beside it is a part with one episode. Its content `panic` makes the reader fail.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use model::{Artifact, Attempt, Benchmark, Run, Transcript, Turn, Verdict};
+
+use super::*;
+use crate::discover::discover_among;
+use crate::format::{Reading, Sniff};
+use crate::tree::{Entry, ReadError, join};
+
+#[derive(Debug, Default)]
+struct Toy {
+    read: Mutex<Vec<String>>,
+}
+
+impl Toy {
+    fn new() -> &'static Self {
+        Box::leak(Box::default())
+    }
+
+    /// The parts read since the last call, by name.
+    fn taken(&self) -> Vec<String> {
+        let mut read = std::mem::take(&mut *self.read.lock().unwrap());
+        read.sort();
+        read
+    }
+}
+
+fn is_episode(entry: &Entry) -> bool {
+    Path::new(&entry.name).extension().is_some_and(|ext| ext == "ep")
+}
+
+impl Format for Toy {
+    fn id(&self) -> &'static str {
+        "toy"
+    }
+    fn name(&self) -> &'static str {
+        "Toy"
+    }
+    fn looked_for(&self) -> &'static str {
+        "toy.txt"
+    }
+    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+        if tree.entry(&join(at, "toy.txt")).is_some() {
+            return Sniff::Recognised;
+        }
+        match tree.list(at).into_iter().filter(is_episode).count() {
+            0 => Sniff::Not { found: "none".to_owned(), closeness: 0 },
+            n => Sniff::Not { found: format!("{n} .ep but no toy.txt"), closeness: 50 },
+        }
+    }
+    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
+        let (list, _) = tree.read_text(&join(at, "toy.txt"), 1000).unwrap();
+        assert!(!list.contains("panic"), "told to");
+        report.files_read += 1;
+        let benchmark = Benchmark { key: "toy".to_owned(), name: "Toy".to_owned() };
+        let runs = list.lines().map(|line| Run::unknown(line, benchmark.clone())).collect();
+        let parts = tree.list(at).into_iter().filter(is_episode);
+        Survey { runs, parts: parts.map(|e| Part { key: e.name, stamp: e.stamp }).collect() }
+    }
+    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+        self.read.lock().unwrap().push(part.key.clone());
+        let path = join(at, &part.key);
+        let text = match tree.read_text(&path, 100) {
+            Ok((text, _)) => text,
+            Err(error) => {
+                report.unreadable(&path, &error, "The episode is left out.");
+                return Vec::new();
+            }
+        };
+        assert_ne!(text, "panic", "told to");
+        report.files_read += 1;
+        let (run, name) = part.key.trim_end_matches(".ep").split_once('.').unwrap();
+        let mut episode = Episode::new(name, name);
+        for number in 1..=u32::try_from(text.len()).unwrap() {
+            let mut turn = Turn::new(number);
+            turn.attempts.push(Attempt::new(1, Verdict::Passed));
+            episode.turns.push(turn);
+        }
+        vec![Reading { run: run.to_owned(), episode }]
+    }
+    fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
+        Err(ReadError::Missing)
+    }
+}
+
+struct Bench {
+    temp: tempfile::TempDir,
+    store: Store,
+    source: SourceId,
+    toy: &'static Toy,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source(temp.path().to_str().unwrap(), "toys", false).unwrap();
+        Self { temp, store, source, toy: Toy::new() }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.temp.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        let path = self.temp.path().join(path);
+        if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+    }
+
+    fn import(&self) -> Imported {
+        let stop = AtomicBool::new(false);
+        let tree = Tree::open(self.temp.path()).unwrap();
+        import_among(&tree, &self.store, self.source, &[self.toy], &|_, _| {}, &stop).unwrap()
+    }
+
+    fn warnings(&self) -> Vec<(String, String)> {
+        let page = self.store.warnings(self.source, &store::WarningFilter::default(), 0, 100).unwrap();
+        page.warnings.into_iter().map(|w| (w.path, w.code)).collect()
+    }
+}
+
+#[test]
+fn only_what_changed_is_read_and_what_is_gone_is_dropped() {
+    let bench = Bench::new();
+    bench.write("x/toy.txt", "r1\nr2");
+    bench.write("x/r1.a.ep", "12");
+    bench.write("x/r1.b.ep", "123");
+    bench.write("x/r2.a.ep", "1");
+    bench.write("y/deep/toy.txt", "r1");
+    bench.write("y/deep/r1.a.ep", "1");
+    let first = bench.import();
+    assert_eq!((first.parts_read, first.parts_unchanged), (4, 0));
+    assert_eq!((first.counts.runs, first.counts.episodes, first.counts.turns), (3, 4, 7));
+    assert_eq!((first.formats.as_slice(), first.format_names.as_str()), (["toy"].as_slice(), "Toy"));
+    bench.toy.taken();
+
+    let again = bench.import();
+    assert_eq!((again.parts_read, again.parts_unchanged), (0, 4));
+    assert_eq!(again.counts, first.counts);
+    assert!(bench.toy.taken().is_empty());
+
+    bench.write("x/r1.b.ep", "1234");
+    bench.write("x/r2.new.ep", "1");
+    bench.remove("x/r1.a.ep");
+    bench.remove("y");
+    let changed = bench.import();
+    assert_eq!(bench.toy.taken(), ["r1.b.ep", "r2.new.ep"]);
+    assert_eq!(changed.parts_unchanged, 1);
+    assert_eq!((changed.counts.runs, changed.counts.episodes, changed.counts.turns), (2, 3, 6));
+}
+
+#[test]
+fn a_reader_that_fails_costs_its_part_and_nothing_else() {
+    let bench = Bench::new();
+    bench.write("x/toy.txt", "r");
+    bench.write("x/r.bad.ep", "panic");
+    bench.write("x/r.good.ep", "1");
+    bench.write("x/r.large.ep", &"1".repeat(101));
+    bench.write("y/toy.txt", "r");
+    bench.write("y/r.a.ep", "1");
+    let imported = bench.import();
+    assert_eq!((imported.counts.runs, imported.counts.episodes), (2, 2));
+    assert_eq!(
+        bench.warnings(),
+        [("x/r.large.ep", "file.too_large"), ("x", "reader.failed")]
+            .map(|(p, c)| (p.to_owned(), c.to_owned()))
+    );
+    // A survey that fails loses nothing of what was read before.
+    bench.write("y/toy.txt", "panic");
+    let imported = bench.import();
+    assert_eq!((imported.counts.runs, imported.counts.episodes), (2, 2));
+    assert!(bench.warnings().contains(&("y".to_owned(), "reader.failed".to_owned())));
+    // And when the cause is gone, so is the warning.
+    bench.write("y/toy.txt", "r");
+    bench.write("x/r.bad.ep", "1");
+    assert_eq!(bench.import().counts.episodes, 3);
+    assert_eq!(bench.warnings().len(), 1);
+}
+
+#[test]
+fn what_a_part_meets_is_kept_with_the_part() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r");
+    bench.write("r.a.ep", "1");
+    std::os::unix::fs::symlink("/etc", bench.temp.path().join("out")).unwrap();
+    bench.import();
+    let before = bench.warnings();
+    assert_eq!(before, [("out".to_owned(), "link.skipped".to_owned())]);
+    bench.import();
+    assert_eq!(bench.warnings(), before);
+}
+
+#[test]
+fn keys_that_repeat_are_said_and_the_first_stays() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r\nr");
+    bench.write("r.a.ep", "1");
+    assert_eq!(bench.import().counts.runs, 1);
+    assert_eq!(bench.warnings(), [(String::new(), "run.duplicate".to_owned())]);
+}
+
+#[test]
+fn stopping_keeps_what_was_read_and_the_next_import_goes_on() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r");
+    for n in 0..40 {
+        bench.write(&format!("r.e{n}.ep"), "1");
+    }
+    let tree = Tree::open(bench.temp.path()).unwrap();
+    let stop = AtomicBool::new(false);
+    let seen = Mutex::new(Vec::new());
+    let progress = |done: u32, total: u32| {
+        seen.lock().unwrap().push((done, total));
+        stop.fetch_or(done == 3, Ordering::Relaxed);
+    };
+    let imported = import_among(&tree, &bench.store, bench.source, &[bench.toy], &progress, &stop).unwrap();
+    assert!(imported.stopped && imported.parts_read >= 3 && imported.parts_read < 40, "{imported:?}");
+    let seen = seen.into_inner().unwrap();
+    assert_eq!(seen[0], (0, 40));
+    assert!(seen.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1));
+    assert!(bench.store.source(bench.source).unwrap().unwrap().message.is_some());
+
+    let rest = bench.import();
+    assert!(!rest.stopped);
+    assert_eq!(rest.parts_unchanged, imported.parts_read);
+    assert_eq!(rest.counts.episodes, 40);
+    assert_eq!(bench.store.source(bench.source).unwrap().unwrap().message, None);
+}
+
+#[test]
+fn a_folder_of_no_format_says_what_was_looked_for_and_leaves_the_store_alone() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r");
+    bench.write("r.a.ep", "1");
+    let before = bench.import().counts;
+    bench.remove("toy.txt");
+    bench.remove("r.a.ep");
+    bench.write("batch_1/notes.md", "n");
+    bench.write("batch_2/r.a.ep", "1");
+    bench.write("batch_2/deep/x/y", "1");
+    let tree = Tree::open(bench.temp.path()).unwrap();
+    let stop = AtomicBool::new(false);
+    let error = import_among(&tree, &bench.store, bench.source, &[bench.toy], &|_, _| {}, &stop).unwrap_err();
+    let ImportError::NotRecognised(seen) = error else { panic!("{error:?}") };
+    assert_eq!((seen.files, seen.folders, seen.depth, seen.cut_short), (3, 5, 4, false));
+    assert_eq!(seen.formats.len(), 1);
+    assert_eq!(seen.formats[0].found, "1 .ep but no toy.txt, in batch_2/");
+    let closest = seen.closest.unwrap();
+    assert_eq!(closest.at, "batch_2");
+    assert!(closest.sentence.contains("“Toy”"), "{}", closest.sentence);
+    assert_eq!(bench.store.source_counts(bench.source).unwrap(), before);
+}
+
+#[test]
+fn single_folders_on_the_way_do_not_count_as_levels() {
+    let find = |path: &str, beside: Option<&str>| {
+        let temp = tempfile::tempdir().unwrap();
+        for path in [Some(path), beside].into_iter().flatten() {
+            let path = temp.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "r").unwrap();
+        }
+        let tree = Tree::open(temp.path()).unwrap();
+        discover_among(&tree, &[Toy::new()]).map(|d| d.places.into_iter().map(|p| p.at).collect::<Vec<_>>())
+    };
+    assert_eq!(find("a/b/c/d/toy.txt", Some("a2/b/c/d/x")).unwrap(), ["a/b/c/d"]);
+    assert_eq!(find("w1/w2/a/b/c/d/toy.txt", Some("w1/w2/x")).unwrap(), ["w1/w2/a/b/c/d"]);
+    assert!(find("a/b/c/d/e/toy.txt", Some("a2/b/c/d/e/x")).unwrap_err().cut_short);
+    assert_eq!(find("a/toy.txt", Some("a/b/toy.txt")).unwrap(), ["a"]);
+    assert!(find("node_modules/toy.txt", None).is_err());
+    let nothing = discover_among(&Tree::open(Path::new("/proc/self/fdinfo")).unwrap(), &[]);
+    assert!(nothing.unwrap_err().formats.is_empty());
+}
