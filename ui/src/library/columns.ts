@@ -1,0 +1,41 @@
+// The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
+import type { RunSort } from "../host/bindings/RunSort";
+
+export type ColumnId =
+  | "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
+
+export interface Column {
+  readonly id: ColumnId;
+  readonly title: string;
+  /** px on narrow and on wide windows. */
+  readonly width: readonly [number, number];
+  readonly sort?: RunSort;
+  readonly right?: true;
+  /** Shown without being asked for: always, or on wide windows only. */
+  readonly shown: "always" | "wide" | "asked";
+  /** What it is, for the header's tooltip and the columns menu. */
+  readonly about: string;
+}
+
+export const columns: readonly Column[] = [
+  { id: "source", title: "Source", width: [130, 150], sort: "source", shown: "asked", about: "Folder or zip" },
+  { id: "benchmark", title: "Benchmark", width: [150, 180], sort: "benchmark", shown: "asked", about: "Benchmark" },
+  { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
+  { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned" },
+  { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode" },
+  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns" },
+  { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina, on the scale of the group" },
+  { id: "score", title: "Score", width: [60, 72], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100" },
+  { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended" },
+  { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens" },
+  { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars" },
+  { id: "date", title: "Date", width: [88, 100], sort: "date", right: true, shown: "wide", about: "Start, UTC" },
+  { id: "tags", title: "Tags", width: [120, 160], shown: "asked", about: "Your tags" },
+];
+
+/** `chosen` = what the user chose, or `null` for what fits the window. */
+export function shownColumns(chosen: readonly string[] | null, wide: boolean): Column[] {
+  return columns.filter((column) =>
+    chosen === null ? column.shown === "always" || (wide && column.shown === "wide") : chosen.includes(column.id),
+  );
+}

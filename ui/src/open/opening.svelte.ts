@@ -1,0 +1,127 @@
+// Opening a folder or zip, from wherever it was asked: dialog, drop, recent list, command line, link.
+import { asCallError, call, host, type CallError } from "../host";
+import type { SourceInfo } from "../host/bindings/SourceInfo";
+import { counted } from "../parts/format";
+import { live, refreshApp } from "../shell/changes.svelte";
+import { parseRoute, router } from "../shell/router.svelte";
+import { toasts } from "../shell/toasts.svelte";
+
+/** Why the last thing could not be opened, and what it was. */
+export interface Failure {
+  readonly path: string;
+  readonly error: CallError;
+}
+
+let looking = $state.raw<string | undefined>();
+let failure = $state.raw<Failure | undefined>();
+/** What the dialog for a typed path should say; `undefined` = closed. */
+let asking = $state.raw<{ kind: "folder" | "zip"; because?: string } | undefined>();
+
+export const opening = {
+  /** The path that is being looked at right now. */
+  get looking(): string | undefined {
+    return looking;
+  },
+  get failure(): Failure | undefined {
+    return failure;
+  },
+  get asking(): { kind: "folder" | "zip"; because?: string } | undefined {
+    return asking;
+  },
+  ask(kind: "folder" | "zip", because?: string): void {
+    asking = because === undefined ? { kind } : { kind, because };
+  },
+  stopAsking(): void {
+    asking = undefined;
+  },
+};
+
+export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;
+
+/** Opens a path and goes to what it holds, or to the page that says why not. */
+export async function openPath(path: string): Promise<SourceInfo | undefined> {
+  looking = path;
+  try {
+    const source = await call("open_source", { path });
+    await refreshApp();
+    router.go({ page: "library", query: { source: String(source.id) } });
+    return source;
+  } catch (thrown) {
+    failure = { path, error: asCallError(thrown) };
+    router.go({ page: "open-failed", query: { path } });
+    return undefined;
+  } finally {
+    looking = undefined;
+  }
+}
+
+/** Opens several, one after the other; the last one is shown. */
+export async function openPaths(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await openPath(path);
+}
+
+/** What the system handed over: a path, or a link of ours. */
+export async function openAny(what: string): Promise<void> {
+  const route = what.startsWith("stamina://") ? parseRoute(what) : undefined;
+  if (route) router.go(route);
+  else await openPath(what);
+}
+
+/** Asks for a folder or a zip, with the system's dialog where there is one. */
+export async function pick(kind: "folder" | "zip"): Promise<void> {
+  const path = await (kind === "folder" ? host.pickFolder() : host.pickZip());
+  if (path === undefined) opening.ask(kind);
+  else if (path !== null) await openPath(path);
+}
+
+export async function openSample(): Promise<void> {
+  const sample = live.app?.sample;
+  if (sample === null || sample === undefined) return;
+  const loaded = live.app?.sources.find((source) => source.path === sample);
+  if (loaded) router.go({ page: "library", query: { source: String(loaded.id) } });
+  else await openPath(sample);
+}
+
+/** Takes a source out of the library; for 10 s the notice offers to take that back. */
+export async function removeSource(source: SourceInfo): Promise<void> {
+  try {
+    await call("close_source", { source: source.id });
+    await refreshApp();
+    if (router.page.query["source"] === String(source.id)) router.replace({ page: "library", query: {} });
+    toasts.show({
+      kind: "done",
+      title: `${source.name} removed from the library`,
+      detail: "The folder itself was not touched.",
+      ms: 10_000,
+      action: {
+        label: "Undo",
+        run: () => {
+          void call("restore_source", { source: source.id }).then(refreshApp, showFailure("It could not be taken back"));
+        },
+      },
+    });
+  } catch (thrown) {
+    showFailure("It could not be removed")(thrown);
+  }
+}
+
+export function showFailure(title: string): (thrown: unknown) => void {
+  return (thrown) => {
+    const error = asCallError(thrown);
+    toasts.show({ kind: "error", title, detail: [error.message, error.hint].filter(Boolean).join(" ") });
+  };
+}
+
+let reading = new Set<number>();
+
+/** Tells when a source has been read. Call in an effect that follows `live.app`. */
+export function noticeRead(sources: readonly SourceInfo[]): void {
+  for (const source of sources) {
+    if (!reading.has(source.id) || source.status === "reading") continue;
+    const report = { label: "Report", run: () => router.go({ page: "report", source: source.id, query: {} }) };
+    const detail = `${counted(source.runs, "run")}, ${counted(source.warnings, "warning")}`;
+    if (source.status === "ready") toasts.show({ kind: "done", title: `${source.name} read`, detail, action: report });
+    else toasts.show({ kind: "warning", title: `${source.name}: reading stopped`, detail: source.message ?? detail, action: report });
+  }
+  reading = new Set(sources.filter((source) => source.status === "reading").map((source) => source.id));
+}

@@ -1,0 +1,22 @@
+// How a run is named: by its model; a run without one (oracle, nop, a source that does not say) by its place in its
+// source, which is what its id ends with.
+import type { RunRow } from "../host/bindings/RunRow";
+
+/** As `crates/store/src/slugs.rs` makes the first part of a run's id. */
+function slug(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "");
+}
+
+export function runName(row: Pick<RunRow, "id" | "model" | "source_name">): string {
+  if (row.model !== null) return row.model;
+  const prefix = `${slug(row.source_name.replace(/\.zip$/, ""))}.`;
+  return row.id.startsWith(prefix) && row.id.length > prefix.length ? row.id.slice(prefix.length) : row.id;
+}
+
+/** `terminus-2 2.0.0`; `unknown` */
+export function harnessInWords(row: Pick<RunRow, "harness" | "harness_version">): string {
+  return row.harness === null ? "unknown" : row.harness + (row.harness_version === null ? "" : ` ${row.harness_version}`);
+}
