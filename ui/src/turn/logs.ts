@@ -3,6 +3,13 @@ import type { LogInfo } from "../host/bindings/LogInfo";
 import { withoutAnsi } from "./ansi";
 import { splitId } from "./failing";
 
+/** A log with where it is read from. */
+export interface LogPlace {
+  readonly log: LogInfo;
+  readonly turn: number | null;
+  readonly attempt: number | null;
+}
+
 /**
  * Index of the line at which a reader wants to be for a failing test, or -1: the heading of its failure section, else
  * a line that names it and tells of a failure, else the first line that names it.

@@ -7,7 +7,9 @@ import { type Token, type Tokens, lexer } from "marked";
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "code"; readonly text: string }
-  | { readonly kind: "strong" | "em" | "del"; readonly children: readonly Inline[] }
+  | { readonly kind: "strong"; readonly children: readonly Inline[] }
+  | { readonly kind: "em"; readonly children: readonly Inline[] }
+  | { readonly kind: "del"; readonly children: readonly Inline[] }
   | { readonly kind: "link"; readonly children: readonly Inline[]; readonly href: string }
   | { readonly kind: "br" };
 
