@@ -1,0 +1,278 @@
+//! The library as a file: new, old, newer, foreign, shared by several processes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use model::{Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Turn, Verdict, Warning};
+use rusqlite::Connection;
+use store::{PartRead, RunFilter, Store, StoreError, schema};
+
+fn episode(key: &str, verdicts: &[Verdict]) -> Episode {
+    let mut episode = Episode::new(key, format!("scenario {key}"));
+    for (number, verdict) in (1..).zip(verdicts) {
+        let mut attempt = Attempt::new(1, *verdict);
+        attempt.tests = vec![TestResult::new("t::one", TestOutcome::Passed)];
+        if *verdict != Verdict::Passed {
+            let mut failing = TestResult::new("t::two", TestOutcome::Failed);
+            failing.message = Some("expected a teapot".into());
+            attempt.tests.push(failing);
+        }
+        let request = Some(Request::Text(format!("Request number {number}.")));
+        episode.turns.push(Turn { attempts: vec![attempt], request, ..Turn::new(number) });
+    }
+    episode
+}
+
+/// Writes the library whose dump is `tests/layouts/v1.sql`.
+fn fill(store: &Store) {
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    store.set_source_format(source, "StaminaBench output").unwrap();
+    let benchmark = Benchmark { key: "staminabench".into(), name: "StaminaBench".into() };
+    let run = Run { model: Some("opus".into()), ..Run::unknown("a", benchmark) };
+    store.put_runs(source, "", "staminabench", &[run]).unwrap();
+    let episodes = [("a".to_owned(), episode("e", &[Verdict::Passed, Verdict::Failed]))];
+    let warnings = [Warning::skipped("x.json", "json.truncated", "The file ends in the middle.")];
+    let part =
+        PartRead { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &warnings, files_read: 2 };
+    store.put_part(source, &part).unwrap();
+    store.annotate(&["results.a".into()], &["kept".into()], &[], Some("a note")).unwrap();
+    store.set_source_read(source, None).unwrap();
+}
+
+/// Says that `store` holds what [`fill`] writes.
+fn check(store: &Store) {
+    let run = store.run("results.a").unwrap().unwrap().entry;
+    assert_eq!(
+        (run.model.as_deref(), run.tags, run.note.as_str()),
+        (Some("opus"), vec!["kept".into()], "a note")
+    );
+    let entry = store.episodes(run.id).unwrap().remove(0);
+    assert_eq!((entry.slug.as_str(), entry.cells.as_str()), ("scenario-e", "pf"));
+    assert_eq!(
+        store.whole_episode(entry.id).unwrap().unwrap(),
+        episode("e", &[Verdict::Passed, Verdict::Failed])
+    );
+    assert_eq!(store.library_counts().unwrap().warnings, 1);
+    while store.index_text(10).unwrap() {}
+    assert_eq!(store.search("teapot", 5).unwrap().hits.len(), 1);
+}
+
+fn raw(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
+}
+
+fn number(conn: &Connection, pragma: &str) -> i64 {
+    conn.pragma_query_value(None, pragma, |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_new_file_is_made_with_its_folder_and_opens_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/deeper/library.db");
+    fill(&Store::open(&path).unwrap());
+    check(&Store::open(&path).unwrap());
+    let conn = raw(&path);
+    assert_eq!(number(&conn, "user_version"), schema::VERSION);
+    let mode: String = conn.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    let sound: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+    let loose: i64 = conn
+        .query_row(
+            "SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'
+                      AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_index_%' AND NOT strict",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(loose, 0, "every table is STRICT");
+}
+
+#[test]
+fn a_library_of_layout_1_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v1.db");
+    raw(&path).execute_batch(include_str!("layouts/v1.sql")).unwrap();
+    let store = Store::open(&path).unwrap();
+    check(&store);
+    assert_eq!(number(&raw(&path), "user_version"), schema::VERSION);
+}
+
+#[test]
+fn a_released_layout_is_never_edited() {
+    let frozen = include_str!("layouts/v1.sql");
+    assert!(
+        frozen.starts_with(&schema::statements(1)),
+        "the statements of layout 1 differ from those that tests/layouts/v1.sql keeps: add a migration instead"
+    );
+}
+
+#[test]
+fn a_newer_file_and_a_foreign_one_are_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = folder.path().join("newer.db");
+    drop(Store::open(&newer).unwrap());
+    raw(&newer).pragma_update(None, "user_version", schema::VERSION + 1).unwrap();
+    let error = Store::open(&newer).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { found, .. } if found == schema::VERSION + 1));
+    assert!(error.to_string().contains("newer.db") && error.code() == "store.newer");
+
+    let foreign = folder.path().join("foreign.db");
+    raw(&foreign).execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
+    let before = std::fs::read(&foreign).unwrap();
+    assert!(matches!(Store::open(&foreign).unwrap_err(), StoreError::Foreign { .. }));
+    assert_eq!(std::fs::read(&foreign).unwrap(), before);
+
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "this is no database, and long enough to be looked at as if it were one".repeat(20),
+    )
+    .unwrap();
+    assert!(matches!(Store::open(&text).unwrap_err(), StoreError::Foreign { .. }));
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    assert!(matches!(
+        Store::open(&folder.path().join("file/library.db")).unwrap_err(),
+        StoreError::Folder { .. }
+    ));
+}
+
+const CHILD_LIBRARY: &str = "STORE_TEST_LIBRARY";
+const CHILD_NUMBER: &str = "STORE_TEST_NUMBER";
+
+/// Starts this test binary again as a process of its own that runs only `test`.
+fn start(test: &str, library: &Path, number: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture", "-q"])
+        .env(CHILD_LIBRARY, library)
+        .env(CHILD_NUMBER, number.to_string())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+#[ignore = "a process of the next test"]
+fn a_process_opens_and_writes() {
+    let Some(library) = std::env::var_os(CHILD_LIBRARY).map(PathBuf::from) else { return };
+    let number = std::env::var(CHILD_NUMBER).unwrap();
+    let begin = Instant::now();
+    // All begin at one moment, so that they meet.
+    while !library.with_extension("go").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(30));
+        std::hint::spin_loop();
+    }
+    let store = Store::open(&library).unwrap();
+    store.put_source(&format!("/data/{number}"), "name", false).unwrap();
+}
+
+#[test]
+fn several_processes_may_open_one_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let children: Vec<Child> = (0..6).map(|n| start("a_process_opens_and_writes", &path, n)).collect();
+    std::fs::write(path.with_extension("go"), "").unwrap();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.sources().unwrap().len(), 6);
+    assert_eq!(store.changes_since(0).unwrap().sources.len(), 6);
+    assert_eq!(store.last_change().unwrap(), 6);
+}
+
+#[test]
+fn what_another_connection_deletes_is_not_referred_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let (ours, theirs) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
+    fill(&ours);
+    let seen = ours.last_change().unwrap();
+    // The other program closes the source and purges the texts that ours remembers having written.
+    let source = theirs.sources().unwrap()[0].id;
+    theirs.remove_source(source).unwrap();
+    assert_eq!(theirs.purge_removed(Duration::ZERO).unwrap(), 1);
+    assert_eq!(ours.changes_since(seen).unwrap().runs, ["results.a"]);
+    fill(&ours);
+    check(&theirs);
+}
+
+#[test]
+fn readers_see_the_old_episodes_or_the_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let store = Store::open(&path).unwrap();
+    fill(&store);
+    let source = store.sources().unwrap()[0].id;
+    let put = |stamp: u64, turns: usize| {
+        let episodes = [("a".to_owned(), episode("e", &vec![Verdict::Passed; turns]))];
+        let part = PartRead { place: "", key: "p", stamp, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+    };
+    put(0, 40);
+    let stop = AtomicBool::new(false);
+    let seen = [AtomicU32::new(0), AtomicU32::new(0)];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let run = store.run("results.a").unwrap().unwrap().entry;
+                assert_eq!(run.totals.episodes, 1);
+                let id = store.episodes(run.id).unwrap()[0].id;
+                let turns = store.whole_episode(id).unwrap().unwrap().turns.len();
+                assert!(turns == 2 || turns == 40, "{turns} turns are of no reading");
+                seen[usize::from(turns == 40)].fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // Writes until the reader has met both often.
+        let begin = Instant::now();
+        for n in 1.. {
+            put(n, if n % 2 == 0 { 40 } else { 2 });
+            let met = seen.iter().map(|seen| seen.load(Ordering::Relaxed)).min();
+            if met >= Some(20) || begin.elapsed() > Duration::from_secs(20) {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) > 0));
+}
+
+/// Every row of every table as statements; for `tests/layouts/`.
+fn rows_as_sql(conn: &Connection) -> String {
+    let mut sql = String::new();
+    let mut tables = conn
+        .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict ORDER BY name")
+        .unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    for table in tables {
+        let mut columns = conn.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+        let columns: Vec<String> =
+            columns.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let quoted: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
+        let mut rows = conn.prepare(&format!("SELECT {} FROM {table}", quoted.join(" || ', ' || "))).unwrap();
+        for row in rows.query_map([], |row| row.get::<_, String>(0)).unwrap() {
+            let names = columns.join(", ");
+            sql.push_str(&format!("INSERT OR REPLACE INTO {table} ({names}) VALUES ({});\n", row.unwrap()));
+        }
+    }
+    sql
+}
+
+#[test]
+#[ignore = "writes tests/layouts for a layout that was not released yet; run it by name"]
+fn write_the_dump_of_the_current_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    fill(&Store::open(&path).unwrap());
+    let version = schema::VERSION;
+    let rows = rows_as_sql(&raw(&path));
+    let rows = format!(
+        "{}\n-- What tests/files.rs writes with this layout.\nPRAGMA foreign_keys = OFF;\n{rows}",
+        schema::statements(version)
+    );
+    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/layouts/v{version}.sql"));
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    std::fs::write(to, rows).unwrap();
+}
