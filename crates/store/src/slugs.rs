@@ -145,7 +145,8 @@ mod tests {
             "evocode-published.claude-opus-4.8"
         );
         assert_eq!(wanted_run_slug("jobs", "oracle-k2", "oracle-k2"), "jobs.oracle-k2");
-        assert_eq!(wanted_run_slug("sample.zip", "jobs/nop-k1", "nop"), "sample.jobs.nop-k1.nop");
+        assert_eq!(wanted_run_slug("jobs", "a/oracle-k2", "oracle-k2-oracle"), "jobs.oracle-k2-oracle");
+        assert_eq!(wanted_run_slug("sample.zip", "jobs/nop-k1", "nop"), "sample.nop-k1.nop");
     }
 
     #[test]
