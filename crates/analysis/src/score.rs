@@ -73,20 +73,16 @@ impl EpisodeParts {
 
     /// EvoCode's score of this episode alone, see [`dataset_score`]. `None` = no turn is known of.
     pub fn dataset_score(&self) -> Option<f64> {
-        self.over(self.turns(), f64::from(self.passed_turns))
+        percent_of(self.turns(), f64::from(self.passed_turns))
     }
 
-    /// `StaminaBench`'s score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio.
+    /// StaminaBench's score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio.
     pub fn stamina_bench_score(&self) -> Option<f64> {
-        self.over(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
+        percent_of(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
     }
 
     fn known_ratios(&self) -> f64 {
         self.ratio_sum + f64::from(self.passed_without_counts)
-    }
-
-    fn over(&self, turns: u32, sum: f64) -> Option<f64> {
-        (turns > 0).then(|| 100.0 * sum / f64::from(turns))
     }
 }
 
@@ -104,35 +100,34 @@ pub struct Score {
     pub unknown_turns: u32,
 }
 
-/// `StaminaBench`'s score: passed tests / total tests of a turn's final attempt, mean over turns, then over scenarios
-/// (README of `StaminaBench`, "Scoring").
+/// StaminaBench's score: passed tests / total tests of a turn's final attempt, mean over turns, then over scenarios
+/// (README of StaminaBench, "Scoring").
 ///
 /// What that text leaves open: a turn whose final attempt has no test verdict counts 0, a planned turn that was never
 /// reached counts 0, a passed turn without counts counts 1, and a failed turn without counts is left out and counted
 /// in [`Score::unknown_turns`].
 pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
     let tasks = by_scenario(episodes);
-    let means = tasks.values().filter_map(|task| {
-        mean(
-            task.episodes
-                .iter()
-                .filter_map(|e| e.over(task.turns.saturating_sub(e.failed_without_counts), e.known_ratios())),
-        )
-    });
+    let means =
+        tasks.values().filter_map(|task| {
+            mean(task.episodes.iter().filter_map(|e| {
+                percent_of(task.turns.saturating_sub(e.failed_without_counts), e.known_ratios())
+            }))
+        });
     score(&tasks, means, episodes.iter().map(|e| e.failed_without_counts).sum())
 }
 
-/// EvoCode's *dataset score*: 100/|T| · Σ_t (Σᵢ p[t,i])/N_t (facts on EvoCode-Bench's `leaderboard.py`).
+/// EvoCode's *dataset score*: `100/|T| · Σ_t (Σ_i p[t,i])/N_t` (EvoCode-Bench's `leaderboard.py`).
 ///
-/// p is 1 for a passed turn, also after an earlier failure (not fail-stop), and 0 for a failed, errored or unreached
-/// one. N_t is the declared number of turns, or the most turns seen in any episode of the task. Repeats are averaged
+/// `p` is 1 for a passed turn, also after an earlier failure (not fail-stop), and 0 for a failed, errored or unreached
+/// one. `N_t` is the declared number of turns, or the most turns seen in any episode of the task. Repeats are averaged
 /// within the task (as `compute_metrics.py` does). Tasks of which only totals are known count like any other; a task
 /// without any run counts 0.
 pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
     let tasks = by_scenario(episodes);
     let described = tasks.values().map(|task| {
         let passed = mean(task.episodes.iter().map(|e| f64::from(e.passed_turns))).unwrap_or(0.0);
-        if task.turns == 0 { 0.0 } else { 100.0 * passed / f64::from(task.turns) }
+        percent_of(task.turns, passed).unwrap_or(0.0)
     });
     let totals = undescribed(&tasks, totals_only).map(|t| {
         let turns = f64::from(t.turns.unwrap_or(0));
@@ -143,7 +138,7 @@ pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> S
     result
 }
 
-/// EvoCode's *case score*: 100/|T| · Σ_t (1/N_t) Σᵢ s[t,i]/c[t,i], the share of test cases passed in each turn.
+/// EvoCode's *case score*: `100/|T| · Σ_t (1/N_t) Σ_i s[t,i]/c[t,i]`, the share of test cases passed in each turn.
 ///
 /// A turn without counts, with c = 0 or not reached counts 0, passed or not. The ratio is of that run's own total, as
 /// in `leaderboard.py`. A task of which only totals are known counts only if the source gives its case ratio. `None`
@@ -155,13 +150,13 @@ pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Scor
     }
     let described = tasks.values().map(|task| {
         let sum = mean(task.episodes.iter().map(|e| e.ratio_sum)).unwrap_or(0.0);
-        if task.turns == 0 { 0.0 } else { 100.0 * sum / f64::from(task.turns) }
+        percent_of(task.turns, sum).unwrap_or(0.0)
     });
     let totals = undescribed(&tasks, totals_only).filter_map(|t| Some(100.0 * t.case_ratio?.clamp(0.0, 1.0)));
     score(&tasks, described.chain(totals), 0)
 }
 
-/// EvoCode's *perfect tasks*: tasks of which some single episode passed every turn, N_t > 0.
+/// EvoCode's *perfect tasks*: tasks of which some single episode passed every turn, of which there is at least one.
 ///
 /// With repeats, turns passed in different episodes do not add up to a perfect task (`compute_metrics.py`,
 /// `perfect_task_rate`).
@@ -219,6 +214,10 @@ fn score(tasks: &BTreeMap<&str, Task<'_>>, values: impl Iterator<Item = f64>, un
         undeclared: undeclared(tasks),
         unknown_turns,
     }
+}
+
+fn percent_of(turns: u32, sum: f64) -> Option<f64> {
+    (turns > 0).then(|| 100.0 * sum / f64::from(turns))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

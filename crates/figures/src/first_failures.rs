@@ -9,7 +9,7 @@ use crate::font::text_width;
 use crate::frame::{Frame, Room};
 use crate::marks::{Anchor, Canvas};
 use crate::spec::{Layout, RunData};
-use crate::svg::{Document, Outside};
+use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
 use crate::words;
 use crate::{Drawing, Hit};
@@ -29,7 +29,12 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
     let most = points.iter().map(|p| p.events.max(p.censored)).max().unwrap_or(0);
-    let bars: Vec<Bar> = points.iter().flat_map(|p| bars_of(&frame, p, most)).collect();
+    let top =
+        |count: u32| frame.bottom - (frame.bottom - frame.top) * f64::from(count) / f64::from(most.max(1));
+    let widths =
+        Widths::of(frame.axis.px_per_turn, points.iter().filter(|p| p.events > 0 && p.censored > 0).count());
+    let bars: Vec<Bar> =
+        points.iter().flat_map(|p| widths.bars(frame.axis.x(f64::from(p.turn)), p, top)).collect();
     let mut document = Document::default();
     {
         let canvas = Canvas::new(&mut document, frame.width, frame.height);
@@ -80,7 +85,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .iter()
         .map(|p| {
             let (x0, x1) = frame.axis.column(p.turn);
-            let y = bars_of(&frame, p, most).iter().map(|b| b.top).fold(frame.bottom, f64::min);
+            let y = hundredths(top(p.events.max(p.censored)));
             Hit { turn: p.turn, x0, x1, y, lines: words::first_failure_lines(p) }
         })
         .collect();
@@ -97,25 +102,43 @@ struct Bar {
     event: bool,
 }
 
-/// The bars of one turn: none, one in the middle of its column, or two side by side in the same room.
-fn bars_of(frame: &Frame, point: &SurvivalPoint, most: u32) -> Vec<Bar> {
-    let middle = frame.axis.x(f64::from(point.turn));
-    let column = frame.axis.px_per_turn;
-    let margin = if column >= 16.0 { 8.0 } else { (0.1 * column).max(0.5).min(0.3 * column).ceil().min(1.0) };
-    let width = (column - margin).clamp(0.5 * column, WIDEST);
-    let thin = THIN.min(width / 2.0);
-    let (left, right) = (middle - width / 2.0, middle + width / 2.0);
-    let top =
-        |count: u32| frame.bottom - (frame.bottom - frame.top) * f64::from(count) / f64::from(most.max(1));
-    let bar = |left, right, count, event| Bar { left, right, top: top(count), count, event };
-    match (point.events, point.censored) {
-        (0, 0) => vec![],
-        (events, 0) => vec![bar(left, right, events, true)],
-        (0, censored) => vec![bar(middle - thin / 2.0, middle + thin / 2.0, censored, false)],
-        (events, censored) => {
-            let gap = (0.2 * width).min(3.0);
-            vec![bar(left, right - thin - gap, events, true), bar(right - thin, right, censored, false)]
+/// How wide bars are in all columns of a figure.
+struct Widths {
+    /// Of an event's bar, alone in its column and beside a thin one.
+    wide: [f64; 2],
+    /// Of a censoring's bar, alone in its column and beside a wide one.
+    thin: [f64; 2],
+    gap: f64,
+}
+
+impl Widths {
+    /// A wide bar always stands in the middle of its column. A thin one beside it stands in the free room at the right;
+    /// narrow columns have none, so there the wide bar makes room (everywhere, if that is the case at many turns).
+    fn of(column: f64, turns_with_both: usize) -> Self {
+        if column >= 12.0 {
+            let wide = (column - (0.4 * column).min(8.0)).min(WIDEST);
+            let side = (column - wide) / 2.0;
+            let gap = if side > 6.0 { 3.0 } else { 1.0 };
+            return Self { wide: [wide; 2], thin: [THIN, THIN.min(side - 1.0)], gap };
         }
+        let alone = (column - 1.0).max(0.75 * column);
+        let (thin, gap) = (THIN.min(0.2 * alone), 0.1 * alone);
+        let beside = alone - 2.0 * (thin + gap);
+        let wide = [if turns_with_both > 3 { beside } else { alone }, beside];
+        Self { wide, thin: [THIN.min(0.4 * alone), thin], gap }
+    }
+
+    /// The bars of a turn that stands at `middle`.
+    fn bars(&self, middle: f64, point: &SurvivalPoint, top: impl Fn(u32) -> f64) -> Vec<Bar> {
+        let both = usize::from(point.events > 0 && point.censored > 0);
+        let (wide, thin) = (self.wide[both], self.thin[both]);
+        let thin_at = if both == 1 { middle + wide / 2.0 + self.gap } else { middle - thin / 2.0 };
+        let bar =
+            |left, width, count, event| Bar { left, right: left + width, top: top(count), count, event };
+        [bar(middle - wide / 2.0, wide, point.events, true), bar(thin_at, thin, point.censored, false)]
+            .into_iter()
+            .filter(|b| b.count > 0)
+            .collect()
     }
 }
 
@@ -127,17 +150,17 @@ struct Label {
     event: bool,
 }
 
-/// Counts above bars, the largest first, as far as they stay clear of bars and of each other. Where columns are too
-/// narrow for all of them, ones are left out unless nothing is higher.
+/// Counts above bars, as far as they stay clear of bars and of each other. Where columns are too narrow for all of
+/// them, only the highest of each kind has its count: it gives the scale.
 fn labels(frame: &Frame, bars: &[Bar]) -> Vec<Label> {
     let size = frame.sizes.tick_font;
     let highest = bars.iter().map(|b| b.count).max().unwrap_or(0);
-    let all_fit = frame.axis.px_per_turn >= text_width(&words::count(highest), size) + 4.0;
-    let mut wanted: Vec<&Bar> = bars.iter().filter(|b| all_fit || b.count > 1).collect();
-    if wanted.is_empty() {
-        wanted.extend(bars.first());
-    }
+    let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
+    if frame.axis.px_per_turn < text_width(&words::count(highest), size) + 4.0 {
+        let first = |event| wanted.iter().copied().find(|b| b.event == event);
+        wanted = [first(true), first(false)].into_iter().flatten().collect();
+    }
     let mut placed: Vec<Label> = Vec::new();
     for bar in wanted {
         let text = words::count(bar.count);

@@ -14,6 +14,10 @@ pub const FONT_FAMILY: &str = "'IBM Plex Sans','Inter','Noto Sans','Noto Sans CJ
 /// does not have count as one em, which is right for CJK.
 pub fn text_width(text: &str, size: f64) -> f64 {
     static FACE: OnceLock<Face<'static>> = OnceLock::new();
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the bundled font is valid, and every figure would show otherwise"
+    )]
     let face = FACE.get_or_init(|| Face::parse(PLEX_SANS_REGULAR, 0).expect("the bundled font is valid"));
     let em = f64::from(face.units_per_em());
     let advance = |c| face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));

@@ -108,7 +108,7 @@ impl Frame {
                 let (width, height) = (within(width, 90.0, 4_000.0), within(height, 70.0, 4_000.0));
                 let turns = turns.clamp(1, MAX_TURNS);
                 let labels = if room.widest_y.is_empty() {
-                    0.0
+                    text_width("0", PRINT.tick_font) / 2.0
                 } else {
                     text_width(room.widest_y, PRINT.tick_font) + PRINT.tick + 2.0 + PRINT.name_font + 4.0
                 };

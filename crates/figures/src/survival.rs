@@ -6,7 +6,7 @@ use crate::font::text_width;
 use crate::frame::{Frame, Room, Sizes};
 use crate::marks::{Anchor, Canvas, Pen, Plot};
 use crate::spec::{Layout, RunData};
-use crate::svg::{Document, Outside};
+use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
 use crate::words;
 use crate::{Drawing, Hit};
@@ -69,7 +69,8 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .filter(|p| (1..=frame.axis.turns).contains(&p.turn))
         .map(|p| {
             let (x0, x1) = frame.axis.column(p.turn);
-            Hit { turn: p.turn, x0, x1, y: y_of(&frame, p.survival), lines: words::survival_lines(p) }
+            let y = hundredths(y_of(&frame, p.survival));
+            Hit { turn: p.turn, x0, x1, y, lines: words::survival_lines(p) }
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
@@ -101,7 +102,7 @@ impl<'a> Curve<'a> {
         let mut now = 1.0;
         for point in self.points {
             let next = value(point).clamp(0.0, 1.0);
-            if next < now || next > now {
+            if (next - now).abs() > 0.0 {
                 let turn = f64::from(point.turn);
                 steps.extend([(turn, now), (turn, next)]);
                 now = next;
@@ -196,10 +197,8 @@ fn free_base_line(frame: &Frame, curve: &Curve<'_>, left: f64, right: f64, size:
         })
     };
     let highest = frame.top + 8.0;
-    (0..)
-        .map(|i| highest + f64::from(i) * 2.0)
-        .take_while(|base| *base < frame.bottom - 4.0)
-        .find(|b| is_free(*b))
+    let choices = ((frame.bottom - 4.0 - highest) / 2.0).max(0.0) as u32;
+    (0..choices).map(|i| highest + f64::from(i) * 2.0).find(|base| is_free(*base))
 }
 
 fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve<'_>, tokens: &Tokens) {
@@ -217,8 +216,10 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
     canvas.part("curve");
     plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series, line_width));
     canvas.part("censored");
-    let half = if frame.print { 2.5 } else { 4.0 };
-    for point in curve.points.iter().filter(|p| p.censored > 0) {
+    let censored: Vec<&SurvivalPoint> = curve.points.iter().filter(|p| p.censored > 0).collect();
+    // Many long ticks would make a comb of the curve.
+    let half = if frame.print || censored.len() > 15 { 2.5 } else { 4.0 };
+    for point in censored {
         let (x, y) = (frame.axis.x(f64::from(point.turn)), y_of(frame, point.survival));
         canvas.line(&[(x, y - half), (x, y + half)], Pen::new(tokens.series, censor));
     }

@@ -28,6 +28,11 @@ pub(crate) fn unit(px: f64) -> i32 {
     (px * PER_PX).round() as i32
 }
 
+/// A length as precise as it is written.
+pub(crate) fn hundredths(px: f64) -> f64 {
+    (px * PER_PX).round() / PER_PX
+}
+
 /// A place in backend units.
 pub(crate) fn point(x: f64, y: f64) -> BackendCoord {
     (unit(x + SHIFT), unit(y + SHIFT))
@@ -133,7 +138,7 @@ fn paint(name: &str, color: BackendColor) -> String {
 }
 
 fn stroke<S: BackendStyle>(style: &S) -> String {
-    format!("{} stroke-width=\"{}\"", paint("stroke", style.color()), px(style.stroke_width() as i32))
+    format!("{} stroke-width=\"{}\"", paint("stroke", style.color()), px(style.stroke_width().cast_signed()))
 }
 
 /// Path data; steps become `H` and `V`.
@@ -256,8 +261,11 @@ impl DrawingBackend for SvgBackend<'_> {
     ) -> Drawn {
         let (x, y) = x_y(center);
         let paint = if fill { paint("fill", style.color()) } else { stroke(style) };
-        let _ =
-            write!(self.document.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"{paint}/>", px(radius as i32));
+        let _ = write!(
+            self.document.body,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"{paint}/>",
+            px(radius.cast_signed())
+        );
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::spec::RunData;
 pub(crate) fn share(value: f64) -> String {
     if value > 0.0 && value < 0.005 {
         "< 0.01".to_owned()
-    } else if value < 1.0 && value >= 0.995 {
+    } else if (0.995..1.0).contains(&value) {
         "> 0.99".to_owned()
     } else {
         format!("{value:.2}")
@@ -33,11 +33,8 @@ fn counted(n: u32, one: &str, many: &str) -> String {
 }
 
 fn at_risk(point: &SurvivalPoint) -> String {
-    let mut line = format!("at risk {}, failed {}", count(point.at_risk), count(point.events));
-    if point.censored > 0 {
-        line.push_str(&format!(", censored {}", count(point.censored)));
-    }
-    line
+    let line = format!("at risk {}, failed {}", count(point.at_risk), count(point.events));
+    if point.censored == 0 { line } else { format!("{line}, censored {}", count(point.censored)) }
 }
 
 /// What a reader reads at one turn of a survival curve.
@@ -61,73 +58,71 @@ pub(crate) fn first_failure_lines(point: &SurvivalPoint) -> Vec<String> {
     ]
 }
 
-fn head(data: &RunData) -> String {
+/// What the figure shows of which run, and how many episodes stand behind it.
+fn opening(what: &str, data: &RunData, turns: u32) -> String {
     let s = &data.summary;
-    let mut out = counted(s.n, "episode", "episodes");
-    out.push_str(&format!(", {} failed, {} censored", count(s.events), count(s.censored)));
-    if data.policy != "default" {
-        out.push_str(&format!(" (policy: {})", data.policy));
-    }
-    out.push('.');
-    out
+    let policy = if data.policy == "default" { String::new() } else { format!(" (policy: {})", data.policy) };
+    format!(
+        "{what} of {} over {}: {}, {} failed, {} censored{policy}.",
+        data.name,
+        counted(turns, "turn", "turns"),
+        counted(s.n, "episode", "episodes"),
+        count(s.events),
+        count(s.censored),
+    )
 }
 
 /// A survival curve in words.
 pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
-    let mut out =
-        format!("Survival of {} over {}: {}", data.name, counted(turns, "turn", "turns"), head(data));
+    let mut sentences = vec![opening("Survival", data, turns)];
     let known = known_until(&data.points).min(turns);
     if known == 0 {
-        out.push_str(" No turn was observed.");
-        return out;
+        sentences.push("No turn was observed.".to_owned());
+        return sentences.join(" ");
     }
-    let mut shown: Vec<u32> =
-        [1, known / 4, known / 2, known * 3 / 4, known].into_iter().filter(|t| *t > 0).collect();
-    shown.dedup();
-    let shares = data
+    let shown = [1, known / 4, known / 2, known - known / 4, known];
+    let shares: Vec<String> = data
         .points
         .iter()
         .filter(|p| shown.contains(&p.turn))
         .map(|p| format!("{} after turn {}", share(p.survival), p.turn))
-        .collect::<Vec<_>>();
-    out.push_str(&format!(" Share alive: {}.", shares.join(", ")));
-    match median(&data.points) {
-        Some(turn) => out.push_str(&format!(" Half have failed by turn {turn}.")),
-        None => out.push_str(" Median not reached."),
-    }
+        .collect();
+    sentences.push(format!("Share alive: {}.", shares.join(", ")));
+    sentences.push(match median(&data.points) {
+        Some(turn) => format!("Half have failed by turn {turn}."),
+        None => "Median not reached.".to_owned(),
+    });
     let mean = data.summary.restricted_mean;
     if let Some(value) = mean.mean {
-        out.push_str(&format!(" Mean stamina {value:.2} turns (τ = {})", mean.tau));
-        match (mean.ci_low, mean.ci_high) {
-            (Some(low), Some(high)) => out.push_str(&format!(", 95 % CI {low:.2}–{high:.2}.")),
-            _ => out.push_str(", no interval (no variation)."),
-        }
+        let interval = match (mean.ci_low, mean.ci_high) {
+            (Some(low), Some(high)) => format!("95 % CI {low:.2}–{high:.2}"),
+            _ => "no interval (no variation)".to_owned(),
+        };
+        sentences.push(format!("Mean stamina {value:.2} turns (τ = {}), {interval}.", mean.tau));
     }
-    out
+    sentences.join(" ")
 }
 
 /// First failures in words.
 pub(crate) fn first_failures_summary(data: &RunData, turns: u32) -> String {
     const MOST: usize = 12;
-    let mut out =
-        format!("First failures of {} over {}: {}", data.name, counted(turns, "turn", "turns"), head(data));
-    for (word, of) in [("Failed", (|p| p.events) as fn(&SurvivalPoint) -> u32), ("Censored", |p| p.censored)]
-    {
+    let listed = |of: fn(&SurvivalPoint) -> u32| {
         let turns: Vec<&SurvivalPoint> =
             data.points.iter().filter(|p| p.turn <= turns && of(p) > 0).collect();
-        if turns.is_empty() {
-            continue;
-        }
-        let after = if word == "Censored" { "after" } else { "at" };
-        let listed: Vec<String> =
+        let mut words: Vec<String> =
             turns.iter().take(MOST).map(|p| format!("turn {} ({})", p.turn, count(of(p)))).collect();
-        out.push_str(&format!(" {word} {after} {}", listed.join(", ")));
         if turns.len() > MOST {
-            out.push_str(&format!(" and {} more turns", turns.len() - MOST));
+            words.push(format!("{} more turns", turns.len() - MOST));
         }
-        out.push('.');
+        words.join(", ")
+    };
+    let mut sentences = vec![opening("First failures", data, turns)];
+    for (what, turns) in [("Failed at", listed(|p| p.events)), ("Censored after", listed(|p| p.censored))] {
+        if !turns.is_empty() {
+            sentences.push(format!("{what} {turns}."));
+        }
     }
-    out
+    sentences.join(" ")
 }
 
 #[cfg(test)]
