@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use flate2::Crc;
 use rawzip::{
-    CompressionMethod, FileReader, RangeReader, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder,
-    ZipFileHeaderRecord,
+    CompressionMethod, CreatorSystem, FileReader, RangeReader, ReaderAt, ZipArchive,
+    ZipArchiveEntryWayfinder, ZipFileHeaderRecord,
 };
 
 use super::error::{Damage, not_a_file};
@@ -212,6 +212,19 @@ impl Item {
     }
 }
 
+const REGULAR: u32 = 0o100_000;
+const FOLDER: u32 = 0o040_000;
+const LINK: u32 = 0o120_000;
+
+/// The file type bits that the entry states; 0 = none, as many tools leave them. (`rawzip`'s own reading of the mode
+/// takes that for a regular file, also where the name says folder.)
+fn unix_file_type(header: &ZipFileHeaderRecord<'_>) -> u32 {
+    match header.version_made_by().creator_system() {
+        CreatorSystem::UNIX | CreatorSystem::MACOS => (header.external_attributes() >> 16) & 0o170_000,
+        _ => 0,
+    }
+}
+
 /// The entry if it may be taken; else a note of why not.
 fn check(
     header: &ZipFileHeaderRecord<'_>,
@@ -219,18 +232,15 @@ fn check(
     total: &mut u64,
     notes: &Notes,
 ) -> Option<Listed> {
-    const FILE_TYPE: u32 = 0o170_000;
     let path = good_name(header, notes)?;
     let refuse = |code: &str, why: String| {
         notes.skipped(&path, code, &why);
         None
     };
-    let is_folder = header.is_dir();
-    let mode = header.mode().value();
-    match mode & FILE_TYPE {
-        // Regular file, folder, or not said.
-        0o100_000 | 0o040_000 | 0 => {}
-        0o120_000 => {
+    let file_type = unix_file_type(header);
+    match file_type {
+        0 | REGULAR | FOLDER => {}
+        LINK => {
             return refuse("link.skipped", "The zip entry is a link. Links are not followed".to_owned());
         }
         _ => {
@@ -247,7 +257,7 @@ fn check(
     let begin = header.local_header_offset();
     // The least that it takes in the file: local header, name, data.
     let end = begin.saturating_add(30).saturating_add(header.file_path().len() as u64).saturating_add(packed);
-    if is_folder {
+    if header.is_dir() || file_type == FOLDER {
         return Some(Listed { path, item: Item::Folder, begin, end: begin });
     }
     if header.flags().is_encrypted() {
