@@ -23,9 +23,9 @@ export const PLAIN: AnsiState = { hue: undefined, bold: false, dim: false };
 
 const BASIC: readonly (Hue | undefined)[] = [undefined, "red", "green", "yellow", "blue", "magenta", "cyan", undefined];
 
-// ESC as itself or as the escape under which a text page gives it.
+// Text pages keep the codes of colours; other control characters arrive escaped and are shown as they are.
 // eslint-disable-next-line no-control-regex -- the control character is what is looked for
-const SEQUENCE = /(?:\u001b|\\x1b|\\u001b|\\e|\u241b)(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b\n]{0,256}?(?:\u0007|\\x07)|[()][0-9A-B])/g;
+const SEQUENCE = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b\n]{0,256}?\u0007|[()][0-9A-B])/g;
 
 function hueOf(r: number, g: number, b: number): Hue | undefined {
   const most = Math.max(r, g, b);
