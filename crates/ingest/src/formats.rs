@@ -1,10 +1,11 @@
 //! Every format that Stamina Lab reads. To add one: a file here, a line in [`all`], a section in `docs/formats.md`.
 
+pub mod evocode;
 pub mod harbor;
 
 use crate::format::Format;
 
 /// Every format, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&harbor::Harbor]
+    &[&harbor::Harbor, &evocode::EvoCode]
 }

@@ -1,0 +1,331 @@
+//! One task file: thirteen models' rounds in one JSON, taken cell by cell.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, Request, TestOutcome, TestResult, Turn, Verdict, Warning,
+};
+use serde::de::{Deserializer, IgnoredAny};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::format::{Reading, Report};
+use crate::readers::cases::message;
+use crate::readers::json::Node;
+use crate::readers::text::first_line;
+use crate::tree::{Entry, Tree, join};
+
+use super::Place;
+
+const TASK_CAP: u64 = 128 << 20;
+/// Rounds of a task; a larger number is a mistake.
+const ROUND_CAP: u32 = 10_000;
+/// As in the published scripts.
+const PASS: f64 = 0.999;
+
+/// `intent1` and `common_fail` are made from the rest by the site, and let go.
+#[derive(Debug, Deserialize)]
+struct TaskFile {
+    #[serde(default)]
+    task: Option<Node>,
+    #[serde(default)]
+    meta: Option<Node>,
+    #[serde(default)]
+    n_rounds: Option<Node>,
+    #[serde(default)]
+    rounds: Vec<Node>,
+    #[serde(default)]
+    models: BTreeMap<String, BTreeMap<String, Cell>>,
+    #[serde(default)]
+    score: Option<Node>,
+}
+
+/// A round of a model. The JSON of a cell is let go as soon as this is made of it.
+#[derive(Debug, Default)]
+struct Cell {
+    attempt: Option<Attempt>,
+    counted_failing: u32,
+    told_failing: u32,
+    sum_differs: bool,
+}
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::of(&Node::deserialize(deserializer)?))
+    }
+}
+
+impl Cell {
+    fn of(node: &Node) -> Self {
+        const KNOWN: [&str; 7] = ["pass", "total", "fail", "reward", "fails", "early", "note"];
+        if !matches!(node, Node::Map(_)) {
+            return Self::default();
+        }
+        let count = |key| node.get(key).and_then(Node::count).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        let reward = node.get("reward").and_then(Node::number);
+        let mut attempt = Attempt::new(1, Verdict::Error);
+        (attempt.passed, attempt.total, attempt.reward) = (count("pass"), count("total"), reward);
+        let early = node.get("early").and_then(Node::word);
+        match reward {
+            Some(reward) if reward >= PASS => attempt.verdict = Verdict::Passed,
+            Some(_) if attempt.total == Some(0) => attempt.end_reason = Some(EndReason::BuildFailed),
+            Some(_) => {
+                attempt.verdict = Verdict::Failed;
+                attempt.end_reason = Some(EndReason::TestsFailed);
+            }
+            None => attempt.end_reason = Some(EndReason::NoVerdict),
+        }
+        attempt.exception = early.map(|line| ("no test ran".to_owned(), line.to_owned()));
+        let mut requirements = Vec::new();
+        let mut told = 0;
+        for fail in node.get("fails").map_or(&[][..], Node::list) {
+            let text = |key| fail.get(key).and_then(Node::word);
+            let cases = fail.get("cases").map_or(&[][..], Node::list);
+            let n = fail.get("n").and_then(Node::count).unwrap_or(cases.len() as u64);
+            told += u32::try_from(n).unwrap_or(u32::MAX);
+            requirements.push(json!({
+                "requirement": text("req"), "kind": text("type"), "failed": n, "reason": text("reason"),
+            }));
+            attempt.tests.extend(cases.iter().filter_map(|case| test(case, text("req"), text("type"))));
+        }
+        if !requirements.is_empty() {
+            attempt.extra.insert("requirements".to_owned(), requirements.into());
+        }
+        if let Some(note) = node.get("note") {
+            attempt.extra.insert("note".to_owned(), note.to_value());
+        }
+        for (key, value) in node.map() {
+            if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+                attempt.extra.insert(key.clone(), value.to_value());
+            }
+        }
+        let failed = count("fail").unwrap_or(0);
+        let sum = attempt.passed.unwrap_or(0).saturating_add(failed);
+        Self {
+            sum_differs: attempt.total.is_some_and(|total| total != sum),
+            counted_failing: failed,
+            told_failing: told,
+            attempt: Some(attempt),
+        }
+    }
+}
+
+fn test(case: &Node, requirement: Option<&str>, kind: Option<&str>) -> Option<TestResult> {
+    let text = |key| case.get(key).and_then(Node::word);
+    let mut test = TestResult::new(text("id")?, TestOutcome::Failed);
+    test.group = requirement.map(str::to_owned);
+    test.kind = kind.map(str::to_owned);
+    test.intent = text("intent").map(str::to_owned);
+    test.expected = text("expected").map(str::to_owned);
+    test.actual = text("actual").map(str::to_owned);
+    test.message = message(text("reason"), text("scenario"), None);
+    Some(test)
+}
+
+/// The model names of the first task file that can be read.
+pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Names {
+        models: BTreeMap<String, IgnoredAny>,
+    }
+    files
+        .iter()
+        .take(8)
+        .find_map(|e| tree.read_json::<Names>(&join(&join(at, "tasks"), &e.name), TASK_CAP).ok())
+        .map(|names| names.models.into_keys().collect())
+        .unwrap_or_default()
+}
+
+/// Reads a task file into one episode per model.
+pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) -> Vec<Reading> {
+    let mut file: TaskFile = match tree.read_json(path, TASK_CAP) {
+        Ok(file) => file,
+        Err(error) => {
+            report.unreadable(path, &error, "Its task is missing from every run.");
+            return Vec::new();
+        }
+    };
+    report.files_read += 1;
+    let by_name = path.rsplit('/').next().and_then(|n| n.strip_suffix(".json")).unwrap_or(path);
+    let task = file.task.as_ref().and_then(Node::word).unwrap_or(by_name).to_owned();
+    if task != by_name {
+        report.warn(Warning::read_differently(
+            path,
+            "evocode.task_name",
+            format!("The file says that it is of the task {task}. It is read as {by_name}, as the index names it."),
+        ));
+    }
+    let rounds = rounds(&file, by_name, place, path, report);
+    let asked = asked(&file, path, rounds);
+    let mut about = Extra::new();
+    for key in ["difficulty", "category"] {
+        if let Some(text) = file.meta.as_ref().and_then(|m| m.get(key)).and_then(Node::word) {
+            about.insert(key.to_owned(), text.into());
+        }
+    }
+    let title = file.meta.as_ref().and_then(|m| m.get("name")).and_then(Node::word).map(str::to_owned);
+    let names = place.names();
+    let mut out = Vec::new();
+    for named in &names {
+        let Some(cells) = file.models.remove(&named.site).or_else(|| file.models.remove(&named.shown)) else {
+            report.warn(Warning::skipped(
+                path,
+                "evocode.no_model",
+                format!("There is nothing of {} in this task: the run has no episode of it.", named.shown),
+            ));
+            continue;
+        };
+        let mut episode = Episode::new(by_name, by_name);
+        episode.title.clone_from(&title);
+        episode.extra.clone_from(&about);
+        episode.planned_turns = Some(rounds);
+        episode.turns.clone_from(&asked);
+        play(&mut episode, cells, path, &named.shown, report);
+        if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &named.shown)) {
+            let figures = [("evocode.case_percent", cell.cases), ("evocode.tool_calls_per_round", cell.tool_calls)];
+            episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
+        }
+        check_score(&file, named.site.as_str(), &mut episode, path, &named.shown, report);
+        out.push(Reading { run: named.shown.clone(), episode });
+    }
+    for model in file.models.keys() {
+        report.warn(Warning::skipped(
+            path,
+            "evocode.unknown_model",
+            format!("The index does not name the model {model}: its rounds are left out."),
+        ));
+    }
+    out
+}
+
+/// How many rounds the task has: the most that anything says.
+fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut Report) -> u32 {
+    let stated = file.n_rounds.as_ref().and_then(Node::count).map(|n| n as u32);
+    let listed = file.rounds.len() as u32;
+    let indexed = place.tasks.iter().find(|t| t.task == task).and_then(|t| t.rounds);
+    let rounds = stated.unwrap_or(0).max(listed).max(indexed.unwrap_or(0));
+    let all = [stated, Some(listed).filter(|n| *n > 0), indexed];
+    if all.iter().flatten().any(|n| *n != rounds) {
+        report.warn(Warning::repaired(
+            path,
+            "evocode.rounds_differ",
+            format!(
+                "The task has {} rounds by its number, {listed} by its list and {} by the index. The most is taken.",
+                told(stated),
+                told(indexed)
+            ),
+        ));
+    }
+    rounds.min(ROUND_CAP)
+}
+
+fn told(number: Option<u32>) -> String {
+    number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
+}
+
+/// The turns with what was asked, without attempts.
+fn asked(file: &TaskFile, path: &str, rounds: u32) -> Vec<Turn> {
+    (1..=rounds)
+        .map(|number| {
+            let mut turn = Turn::new(number);
+            let at = file
+                .rounds
+                .iter()
+                .position(|r| r.get("n").and_then(Node::count) == Some(u64::from(number)))
+                .or_else(|| Some(number as usize - 1).filter(|i| file.rounds.get(*i).is_some_and(|r| r.get("n").is_none())));
+            let Some((at, round)) = at.and_then(|i| Some((i, file.rounds.get(i)?))) else { return turn };
+            turn.title = round.get("title").and_then(Node::word).map(str::to_owned);
+            match round.get("md") {
+                Some(Node::Text(text, 0)) if !text.trim().is_empty() => {
+                    turn.title = turn.title.or_else(|| first_line(text, 120));
+                    turn.request = Some(Request::Text(text.clone()));
+                }
+                Some(Node::Text(..)) => {
+                    turn.request = Some(Request::File(Artifact {
+                        kind: ArtifactKind::Request,
+                        path: path.to_owned(),
+                        pointer: Some(format!("/rounds/{at}/md")),
+                    }));
+                }
+                _ => {}
+            }
+            turn
+        })
+        .collect()
+}
+
+/// Puts a model's cells on the turns.
+fn play(
+    episode: &mut Episode,
+    mut cells: BTreeMap<String, Cell>,
+    path: &str,
+    model: &str,
+    report: &mut Report,
+) {
+    let graded = |cells: &BTreeMap<String, Cell>, n: u32| cells.get(&n.to_string()).is_some_and(|c| c.attempt.is_some());
+    let last = episode.turns.iter().rev().map(|t| t.number).find(|n| graded(&cells, *n)).unwrap_or(0);
+    for turn in &mut episode.turns {
+        let cell = cells.remove(&turn.number.to_string()).unwrap_or_default();
+        match cell.attempt {
+            Some(attempt) => {
+                if cell.sum_differs {
+                    report.warn(Warning::repaired(
+                        path,
+                        "cases.sum_mismatch",
+                        format!(
+                            "{model}, turn {}: {} tests passed and {} failed of {}. The total is kept; {} tests are neither.",
+                            turn.number,
+                            attempt.passed.unwrap_or(0),
+                            cell.counted_failing,
+                            attempt.total.unwrap_or(0),
+                            attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing)),
+                        ),
+                    ));
+                }
+                if cell.told_failing < cell.counted_failing {
+                    report.warn(Warning::repaired(
+                        path,
+                        "cases.not_described",
+                        format!(
+                            "{model}, turn {}: {} tests failed, the source describes {} of them. The count is kept; {} tests are shown as “not described”.",
+                            turn.number,
+                            cell.counted_failing,
+                            cell.told_failing,
+                            cell.counted_failing - cell.told_failing
+                        ),
+                    ));
+                }
+                turn.attempts.push(attempt);
+            }
+            // Due, and nothing recorded; whatever follows was not reached.
+            None if turn.number <= last + 1 => {
+                let mut attempt = Attempt::new(1, Verdict::Error);
+                attempt.end_reason = Some(EndReason::NoVerdict);
+                turn.attempts.push(attempt);
+            }
+            None => {}
+        }
+    }
+    if !cells.is_empty() {
+        let names: Vec<String> = cells.into_keys().collect();
+        report.warn(Warning::skipped(
+            path,
+            "evocode.unknown_round",
+            format!("{model} has rounds that the task does not: {}. They are left out.", names.join(", ")),
+        ));
+    }
+}
+
+/// Keeps the file's own number of passed rounds, and warns if it is not that of its cells.
+fn check_score(file: &TaskFile, site: &str, episode: &mut Episode, path: &str, model: &str, report: &mut Report) {
+    let Some(score) = file.score.as_ref().and_then(|s| s.get(site)).and_then(Node::number) else { return };
+    episode.reported.push(("evocode.passed_rounds".to_owned(), score));
+    let passed = episode.turns.iter().filter(|t| t.state().is_passed()).count() as f64;
+    if (score - passed).abs() > 0.5 {
+        report.warn(Warning::read_differently(
+            path,
+            "evocode.score_mismatch",
+            format!("{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."),
+        ));
+    }
+}

@@ -1,0 +1,237 @@
+//! EvoCode-Bench's published results: a small made-up folder of the same shape, and the real one where it is there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ingest::format::{Format, Part, Report, Sniff};
+use ingest::formats::evocode::EvoCode;
+use ingest::tree::Tree;
+use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
+
+struct Read {
+    runs: Vec<Run>,
+    episodes: Vec<(String, Episode)>,
+    report: Report,
+    parts: Vec<Part>,
+}
+
+fn read(path: &Path) -> Read {
+    let tree = Tree::open(path).unwrap();
+    assert_eq!(EvoCode.sniff(&tree, ""), Sniff::Recognised);
+    let mut report = Report::default();
+    let survey = EvoCode.survey(&tree, "", &mut report);
+    let mut episodes = Vec::new();
+    for part in &survey.parts {
+        for reading in EvoCode.read(&tree, "", part, &mut report) {
+            assert!(survey.runs.iter().any(|r| r.key == reading.run), "no run {}", reading.run);
+            episodes.push((reading.run, reading.episode));
+        }
+    }
+    Read { runs: survey.runs, episodes, report, parts: survey.parts }
+}
+
+impl Read {
+    fn warnings(&self, code: &str) -> Vec<&str> {
+        self.report.warnings.iter().filter(|w| w.code == code).map(|w| w.message.as_str()).collect()
+    }
+    fn episode(&self, run: &str, task: &str) -> &Episode {
+        &self.episodes.iter().find(|(r, e)| r == run && e.scenario == task).unwrap().1
+    }
+}
+
+fn letters(episode: &Episode) -> String {
+    episode.turns.iter().map(|t| t.state().letter()).collect()
+}
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/evocode")
+}
+
+#[test]
+fn a_small_folder_is_read_cell_by_cell() {
+    let read = read(&fixture());
+    let names: Vec<&str> = read.runs.iter().map(|r| r.key.as_str()).collect();
+    assert_eq!(names, ["Acme-Big-2", "Tiny-1"]);
+    let big = &read.runs[0];
+    assert_eq!(big.harness.as_deref(), Some("terminus-2"));
+    assert_eq!(big.settings.get("reasoning_effort").and_then(|v| v.as_str()), Some("high"));
+    assert_eq!(big.planned_episodes, Some(3));
+    assert_eq!(read.warnings("model.alias").len(), 1);
+
+    // Passed; failed; build failed; and a chain that stopped.
+    let one = read.episode("Acme-Big-2", "task_one");
+    assert_eq!((letters(one).as_str(), one.planned_turns, one.stamina()), ("pfep", Some(4), 1));
+    assert_eq!(one.title.as_deref(), Some("first-tool"));
+    let failed = &one.turns[1].attempts[0];
+    assert_eq!((failed.passed, failed.total, failed.verdict), (Some(7), Some(10), Verdict::Failed));
+    let ids: Vec<&str> = failed.tests.iter().map(|t| t.id.as_str()).collect();
+    assert_eq!(ids, ["c003", "c007"]);
+    assert_eq!(failed.tests[0].group.as_deref(), Some("list-format"));
+    assert_eq!(failed.tests[0].outcome, TestOutcome::Failed);
+    assert_eq!(failed.tests[0].message.as_deref(), Some("got 1\nscenario: two notes"));
+    let built = &one.turns[2].attempts[0];
+    assert_eq!((built.end_reason, built.total), (Some(EndReason::BuildFailed), Some(0)));
+    assert_eq!(built.exception.as_ref().map(|(_, m)| m.as_str()), Some("FAIL: Build failed"));
+    assert_eq!(one.turns[0].title.as_deref(), Some("Write the tool"));
+    assert!(matches!(&one.turns[0].request, Some(Request::Text(t)) if t.starts_with("Write the tool")));
+
+    // The first null was due, the second was not reached.
+    let stopped = read.episode("Tiny-1", "task_one");
+    assert_eq!(letters(stopped), "ppen");
+    assert_eq!(stopped.turns[2].attempts[0].end_reason, Some(EndReason::NoVerdict));
+    assert_eq!(stopped.turns[3].state(), TurnState::NotReached);
+    assert_eq!(stopped.end(), (Some(3), EndReason::NoVerdict));
+    // Nothing was ever recorded.
+    assert_eq!(letters(read.episode("Tiny-1", "task_two")), "en");
+
+    // 3 failed, `fails` counts 2; 1 + 1 is not 3.
+    assert_eq!(read.warnings("cases.not_described").len(), 1);
+    assert!(read.warnings("cases.not_described")[0].contains("turn 2: 3 tests failed, the source describes 2"));
+    assert_eq!(read.warnings("cases.sum_mismatch").len(), 1);
+    assert_eq!(read.warnings("evocode.not_in_index").len(), 1);
+
+    // Named by the index only: totals, no episode.
+    assert_eq!(read.warnings("task.no_file").len(), 1);
+    let totals = &big.reported.totals_only[0];
+    assert_eq!((totals.scenario.as_str(), totals.turns, totals.passed_turns, totals.case_ratio), ("task_three", Some(5), Some(2.0), Some(0.6)));
+    assert!(read.episodes.iter().all(|(_, e)| e.scenario != "task_three"));
+    let figures: BTreeMap<_, _> = big.reported.figures.iter().cloned().collect();
+    assert!((figures["evocode.avg_rounds"] - 11.0).abs() < 1e-9);
+}
+
+#[test]
+fn damaged_files_are_said_and_the_rest_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    std::fs::write(dir.path().join("index.json"), "{\"models\": [").unwrap();
+    std::fs::write(dir.path().join("tasks/task_two.json"), "{\"task\": \"task_two\", \"models\": {\"Tiny").unwrap();
+    std::fs::write(dir.path().join("sweep_x.csv"), [0xff, 0xfe, 0]).unwrap();
+    let read = read(dir.path());
+    // Without an index every file counts, and the models are those of the files.
+    assert_eq!(read.runs.iter().map(|r| r.key.as_str()).collect::<Vec<_>>(), ["Big-2-high", "Tiny-1"]);
+    assert_eq!(letters(read.episode("Tiny-1", "task_one")), "ppen");
+    let codes: Vec<&str> = read.report.warnings.iter().map(|w| w.code.as_str()).collect();
+    assert!(codes.contains(&"json.truncated"), "{codes:?}");
+    assert!(codes.contains(&"csv.malformed"), "{codes:?}");
+    assert_eq!(read.report.warnings.iter().filter(|w| w.path == "tasks/task_two.json").count(), 1);
+}
+
+#[test]
+fn a_part_changes_when_its_file_or_the_index_does() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let before = read(dir.path()).parts;
+    let again = read(dir.path()).parts;
+    assert_eq!(before, again);
+    let path = dir.path().join("tasks/task_one.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text + " ").unwrap();
+    let after = read(dir.path()).parts;
+    let changed: Vec<&str> =
+        before.iter().zip(&after).filter(|(a, b)| a.stamp != b.stamp).map(|(a, _)| a.key.as_str()).collect();
+    assert_eq!(changed, ["task_one.json"]);
+}
+
+#[test]
+fn other_folders_are_not_taken_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("index.json"), "{\"models\": []}").unwrap();
+    let tree = Tree::open(dir.path()).unwrap();
+    assert!(matches!(EvoCode.sniff(&tree, ""), Sniff::Not { .. }));
+    assert!(matches!(EvoCode.sniff(&tree, "nowhere"), Sniff::Not { closeness: 0, .. }));
+}
+
+/// The definitions of the benchmark's leaderboard: shares of declared rounds, over all tasks that the index names.
+fn scores(run: &Run, episodes: &[&Episode]) -> (f64, f64, usize) {
+    let (mut dataset, mut cases, mut perfect) = (0.0, 0.0, 0);
+    for episode in episodes {
+        let planned = f64::from(episode.planned_turns.unwrap());
+        let passed = episode.turns.iter().filter(|t| t.state().is_passed()).count() as f64;
+        dataset += passed / planned;
+        perfect += usize::from(passed >= planned);
+        for attempt in episode.turns.iter().filter_map(|t| t.attempts.last()) {
+            if let (Some(passed), Some(total @ 1..)) = (attempt.passed, attempt.total) {
+                cases += f64::from(passed) / f64::from(total) / planned;
+            }
+        }
+    }
+    for task in &run.reported.totals_only {
+        dataset += task.passed_turns.unwrap() / f64::from(task.turns.unwrap());
+        cases += task.case_ratio.unwrap();
+    }
+    let tasks = (episodes.len() + run.reported.totals_only.len()) as f64;
+    (100.0 * dataset / tasks, 100.0 * cases / tasks, perfect)
+}
+
+#[test]
+fn the_published_table_is_reproduced() {
+    let shared = std::env::var_os("STAMINA_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let path = shared.join("data/evocode-published");
+    if !path.join("index.json").is_file() {
+        println!("skipped: EvoCode-Bench's published data is not at {}", path.display());
+        return;
+    }
+    let read = read(&path);
+    assert_eq!((read.runs.len(), read.parts.len(), read.episodes.len()), (13, 25, 325));
+    // Dataset score, case score (of the site's JSON), perfect tasks.
+    let table = [
+        ("Claude-Opus-4.8", 59.1, 96.6, 9),
+        ("GPT-5.5", 29.5, 81.8, 0),
+        ("MiniMax-M3", 23.4, 61.5, 2),
+        ("GLM-5.2", 16.2, 47.6, 1),
+        ("DeepSeek-V4-Pro", 14.1, 61.7, 1),
+        ("Kimi-K2.6", 13.2, 65.7, 0),
+        ("DeepSeek-V4-Flash", 12.2, 58.9, 0),
+        ("Qwen3.7-Max", 11.9, 67.4, 0),
+        ("Qwen3.6-Plus", 9.7, 67.6, 0),
+        ("Kimi-K2.7-Code", 7.8, 45.4, 0),
+        ("Doubao-Seed-2.1-Pro", 6.7, 42.0, 0),
+        ("GLM-5.1", 5.9, 53.2, 0),
+        ("MiniMax-M2.7", 5.1, 44.9, 0),
+    ];
+    let one_decimal = |n: f64| format!("{n:.1}");
+    for (model, dataset, cases, perfect) in table {
+        let run = read.runs.iter().find(|r| r.model.as_deref() == Some(model)).unwrap();
+        let episodes: Vec<&Episode> = read.episodes.iter().filter(|(r, _)| *r == run.key).map(|(_, e)| e).collect();
+        let ours = scores(run, &episodes);
+        assert_eq!(one_decimal(ours.0), one_decimal(dataset), "{model}");
+        assert_eq!(one_decimal(ours.1), one_decimal(cases), "{model}");
+        assert_eq!(ours.2, perfect, "{model}");
+        let reported: BTreeMap<_, _> = run.reported.figures.iter().cloned().collect();
+        assert_eq!(one_decimal(reported["evocode.dataset_score"]), one_decimal(dataset), "{model}");
+    }
+
+    // Cells: a null has an attempt without numbers if it was due, and none if it was not reached.
+    let attempts = || read.episodes.iter().flat_map(|(_, e)| &e.turns).flat_map(|t| &t.attempts);
+    let reached = attempts().filter(|a| a.reward.is_some()).count();
+    assert_eq!(reached, 2_711);
+    assert_eq!(attempts().filter(|a| a.verdict == Verdict::Passed).count(), 509);
+    assert_eq!(attempts().filter(|a| a.verdict == Verdict::Failed).count(), 2_079);
+    assert_eq!(attempts().filter(|a| a.end_reason == Some(EndReason::BuildFailed)).count(), 123);
+    let chains = attempts().filter(|a| a.end_reason == Some(EndReason::NoVerdict)).count();
+    let cells: usize = read.episodes.iter().map(|(_, e)| e.turns.len()).sum();
+    assert_eq!((chains, cells - reached), (17, 97));
+    assert_eq!(attempts().filter_map(|a| a.total).map(u64::from).sum::<u64>(), 362_298);
+
+    let count = |code| read.warnings(code).len();
+    assert_eq!(count("cases.not_described"), 704);
+    assert_eq!(count("cases.sum_mismatch"), 2);
+    assert_eq!((count("task.no_file"), count("model.alias")), (1, 1));
+    assert_eq!(read.report.warnings.len(), 708);
+    let opus = read.runs.iter().find(|r| r.key == "Claude-Opus-4.8").unwrap();
+    assert_eq!(opus.settings.get("reasoning_effort").and_then(|v| v.as_str()), Some("xhigh"));
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir_all(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
