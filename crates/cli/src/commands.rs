@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use workbench::api::{
-    ApiError, FigureKind, FigureTheme, ImportReportRequest, ListRuns, Nothing, RunFigureRequest,
+    ApiError, FigureKind, FigureTheme, GridSort, ImportReportRequest, ListRuns, Nothing, RunFigureRequest,
     RunGridRequest, RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef, TurnRef,
 };
 use workbench::{Options, Workbench};
@@ -21,7 +21,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     let json = args.json;
     let open = |live| Workbench::open(Options { db: args.db.clone(), live, ..Options::default() });
     match args.command {
-        Command::Ingest { paths } => ingest(&*open(false)?, &paths, json),
+        Command::Ingest { paths } => Ok(ingest(&*open(false)?, &paths, json)),
         Command::Open { paths } => open_app(&paths, args.db.as_deref(), json),
         Command::Runs { text, sort, ascending } => runs(&*open(false)?, text, sort, ascending, json),
         Command::Survival { run } => survival(&*open(false)?, &run, json),
@@ -60,7 +60,7 @@ fn note(text: &str) {
     drop(writeln!(std::io::stderr(), "{text}"));
 }
 
-fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> Result<ExitCode, ApiError> {
+fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
     let mut sources = Vec::new();
     let mut errors = Vec::new();
     for path in paths {
@@ -107,7 +107,7 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> Result<Exi
     if as_json {
         print_json(&json!({ "sources": sources, "errors": errors }));
     }
-    Ok(ExitCode::from(code))
+    ExitCode::from(code)
 }
 
 fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> Result<ExitCode, ApiError> {
@@ -302,7 +302,7 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
     let row = find_run(workbench, run)?;
     let grid = workbench.run_grid(RunGridRequest {
         run: row.id.clone(),
-        sort: Default::default(),
+        sort: GridSort::default(),
         offset: 0,
         limit: 0,
     })?;
@@ -355,7 +355,7 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
             };
             turns.push(json::turn(turn, &attempts));
         }
-        episodes.push(json::episode(episode, turns));
+        episodes.push(json::episode(episode, &turns));
     }
     value["episodes"] = Value::Array(episodes);
     print_json(&value);
@@ -476,7 +476,7 @@ fn figure(
 ) -> Result<ExitCode, ApiError> {
     let row = find_run(workbench, run)?;
     let turns = workbench
-        .run_grid(RunGridRequest { run: row.id.clone(), sort: Default::default(), offset: 0, limit: 1 })?
+        .run_grid(RunGridRequest { run: row.id.clone(), sort: GridSort::default(), offset: 0, limit: 1 })?
         .turns;
     let px_per_turn = (600.0 / f64::from(turns.max(1))).clamp(6.0, 60.0);
     let drawing = workbench.run_figure(RunFigureRequest {

@@ -106,7 +106,7 @@ pub(crate) fn survival(row: &SurvivalRow) -> Value {
 }
 
 /// One episode of `stamina show --json`, without its turns.
-pub(crate) fn episode(row: &GridRow, turns: Vec<Value>) -> Value {
+pub(crate) fn episode(row: &GridRow, turns: &[Value]) -> Value {
     json!({
         "episode": row.episode,
         "scenario": row.scenario,

@@ -135,7 +135,7 @@ fn random_token() -> Result<String, ApiError> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|e| ApiError::new("serve.random", format!("No random numbers: {e}")))?;
-    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 /// The folder of the built UI: as told, beside the program, or `ui/dist` of the checkout it was built in.

@@ -23,7 +23,7 @@ pub struct ApiError {
     /// Where.
     pub path: Option<String>,
     /// With `source.not_recognised`: what was looked for and what was found.
-    pub not_recognised: Option<NotRecognised>,
+    pub not_recognised: Option<Box<NotRecognised>>,
 }
 
 impl ApiError {

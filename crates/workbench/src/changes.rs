@@ -92,7 +92,7 @@ mod tests {
     fn a_waiter_is_woken() {
         let changes = std::sync::Arc::new(Changes::default());
         let waiting = std::sync::Arc::clone(&changes);
-        let waiter = std::thread::spawn(move || waiting.wait(0, Duration::from_secs(60)));
+        let waiter = std::thread::spawn(move || waiting.wait(0, Duration::from_mins(1)));
         changes.add([7], []);
         assert_eq!(waiter.join().expect("waiter").sources, vec![7]);
     }

@@ -4,6 +4,9 @@
 //! the commands; [`with_commands!`] is the one list of them, from which [`dispatch`] and the TypeScript types are
 //! made. The methods block (they read SQLite and files); [`dispatch`] runs them off the async threads.
 
+// Commands take their request whole, so that all have one form.
+#![allow(clippy::needless_pass_by_value)]
+
 pub mod api;
 mod changes;
 mod commands;

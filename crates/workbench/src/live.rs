@@ -21,7 +21,7 @@ use crate::{Options, Workbench};
 const POLL: Duration = Duration::from_millis(250);
 
 /// How long a closed source can be restored before what was read of it is deleted.
-const UNDO: Duration = Duration::from_secs(600);
+const UNDO: Duration = Duration::from_mins(10);
 
 /// What is known of one source.
 #[derive(Debug, Default)]

@@ -92,7 +92,7 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
     )
     .at(path.display().to_string())
     .hint("docs/formats.md describes the layouts; choose the folder that holds the results");
-    error.not_recognised = Some(NotRecognised {
+    error.not_recognised = Some(Box::new(NotRecognised {
         name,
         files: nothing.files,
         folders: nothing.folders,
@@ -107,7 +107,7 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
             })
             .collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
-    });
+    }));
     error
 }
 
