@@ -56,7 +56,7 @@ function lastAtMost(values: readonly number[], at: number): number {
 /** Lines that touch `from`..`to` px, with `top` the place of the first of them. */
 export function linesBetween(layout: Layout, from: number, to: number): { top: number; lines: Line[] } {
   const lines: Line[] = [];
-  let first = Math.max(0, lastAtMost(layout.tops, Math.max(0, from)));
+  const first = Math.max(0, lastAtMost(layout.tops, Math.max(0, from)));
   let start: number | undefined;
   for (let g = first; g < layout.groups.length; g += 1) {
     const group = layout.groups[g];

@@ -1,5 +1,6 @@
 // From a key stroke, a menu item or a line of the palette to what it does. Components say what a command means while
 // they are there: `provide({ "list.next": () => … })` during set-up. Of several meanings the latest one counts.
+import { onDestroy, untrack } from "svelte";
 import { host } from "../host";
 import { commandIds, commands, isCommandId, type CommandId } from "./commands";
 import { isSingleKey, matches } from "./keys";
@@ -11,13 +12,14 @@ type Meanings = Partial<Record<CommandId, Meaning>>;
 
 let layers = $state.raw<readonly Meanings[]>([]);
 
-/** Gives commands their meaning for as long as the component lives. Call during set-up. */
+/** Gives commands their meaning for as long as the component lives. Call during set-up: a page is set up before what
+ *  lies in it, so the innermost meaning is the latest. */
 export function provide(meanings: Meanings): void {
-  $effect(() => {
+  untrack(() => {
     layers = [...layers, meanings];
-    return () => {
-      layers = layers.filter((layer) => layer !== meanings);
-    };
+  });
+  onDestroy(() => {
+    layers = layers.filter((layer) => layer !== meanings);
   });
 }
 

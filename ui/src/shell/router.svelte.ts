@@ -4,6 +4,9 @@ import { hrefOf, parseRoute, type Route } from "./routes";
 
 export * from "./routes";
 
+/** The window was opened without an address. */
+export const openedBare = /^#?\/?$/.test(location.hash);
+
 const start: Route = { page: "library", query: {} };
 const now = (): Route => parseRoute(location.hash) ?? start;
 

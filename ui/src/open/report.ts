@@ -1,0 +1,22 @@
+// The page "not recognised" as text, for a bug report or a colleague. Pure.
+import type { NotRecognised } from "../host/bindings/NotRecognised";
+import { counted } from "../parts/format";
+
+export function lookedAt(what: NotRecognised): string {
+  return `${counted(what.files, "file")} in ${counted(what.folders, "folder")} ${what.files === 1 ? "was" : "were"} looked at, ${counted(what.depth, "level")} deep. Nothing was imported and nothing was changed.`;
+}
+
+export function asText(path: string, what: NotRecognised): string {
+  const width = (pick: (row: NotRecognised["formats"][number]) => string): number => Math.max(...what.formats.map((row) => pick(row).length), 0);
+  const first = width((row) => row.format);
+  const second = width((row) => row.looked_for);
+  return [
+    `Nothing in "${what.name}" is in a format that Stamina Lab reads`,
+    path,
+    lookedAt(what),
+    "",
+    ...what.formats.map((row) => `${row.format.padEnd(first)}  looked for ${row.looked_for.padEnd(second)}  found ${row.found}`),
+    ...(what.closest ? ["", `Closest: ${what.closest[0]}`] : []),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { ago, bytes, counted, date, dateTime, dollars, duration, endLook, fixed, interval, range, staminaInWords, thin, tokensTotal } from "./format";
+
+const plain = (text: string): string => text.replaceAll("\u202f", " ");
+
+test("thin units keep three digits and never say 1000 k", () => {
+  expect([0, 941, 1000, 21_800, 999_400, 999_950, 2_310_000, 4_100_000, 1.5e10, 3e12].map((n) => plain(thin(n)))).toEqual(["0", "941", "1.00 k", "21.8 k", "999 k", "1.00 M", "2.31 M", "4.10 M", "15.0 G", "3.00 T"]);
+  expect([0, 812, 14_200].map((n) => plain(bytes(n)))).toEqual(["0 B", "812 B", "14.2 kB"]);
+});
+
+test("durations carry over", () => {
+  expect([0, 0.44, 9.96, 59.4, 59.6, 242, 3599.6, 3600, 37_000].map((n) => plain(duration(n)))).toEqual(["0.0 s", "0.4 s", "10 s", "59 s", "1 m 00 s", "4 m 02 s", "1 h 00 m", "1 h 00 m", "10 h 17 m"]);
+});
+
+test("small costs do not become nothing", () => {
+  expect([0, 0.003, 0.05, 0.0999, 1.5, 1204.5].map(dollars)).toEqual(["$0.00", "$0.003", "$0.050", "$0.10", "$1.50", "$1,204.50"]);
+  expect(dollars(0.0000004)).toBe("$4e-7");
+});
+
+test("unknown is a word, and no variation is not an interval", () => {
+  const s = { mean: 4.318, ci_low: 2.851, ci_high: 5.79, tau: 9, n: 25, events: 16, censored: 9, median: 4 };
+  expect(fixed(null, 1)).toBe("unknown");
+  expect(range(null)).toBe("unknown");
+  expect([range([5, 15]), range([20, 20])]).toEqual(["5–15", "20"]);
+  expect(interval(s)).toBe("2.85–5.79");
+  expect(interval({ ci_low: null, ci_high: null })).toBe("n/a");
+  expect(staminaInWords(s)).toBe("mean stamina 4.32 (τ = 9), 95 % CI 2.85–5.79, n = 25, 16 events, 9 censored");
+  expect(staminaInWords({ ...s, ci_low: null, ci_high: null, events: 1 })).toContain("95 % CI n/a (no variation), n = 25, 1 event,");
+  expect(tokensTotal({ input: null, cached: null, output: null })).toBeNull();
+  expect(tokensTotal({ input: 5, cached: 5, output: null })).toBe(5);
+});
+
+test("times", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  expect(["2026-11-21T11:59:40Z", "2026-11-21T11:20:00Z", "2026-11-19T11:00:00Z", "2026-11-01T00:00:00Z", "never"].map((t) => plain(ago(t, now)))).toEqual(["now", "40 min", "2 d", "2 w", "unknown"]);
+  expect(date("2026-06-17T09:30:00.123Z")).toBe("2026-06-17");
+  expect(dateTime("2026-06-17T09:30:00+02:00")).toBe("2026-06-17 07:30:00");
+  expect(counted(1, "run")).toBe("1 run");
+  expect(counted(2808, "turn")).toBe("2,808 turns");
+});
+
+test("passing everything looks passed although it is censored", () => {
+  expect(endLook("passed_all", true)).toBe("passed");
+  expect(endLook("tests_failed", false)).toBe("failed");
+  expect(endLook("tests_failed", true)).toBe("censored");
+  expect(endLook("agent_timeout", false)).toBe("error");
+});

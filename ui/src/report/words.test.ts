@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import type { ImportReport } from "../host/bindings/ImportReport";
+import { reportAsText } from "./words";
+
+const report: ImportReport = {
+  source: { id: 1, name: "jobs", path: "/data/jobs", zip: false, format: "Harbor job", status: "ready", watch: "notified", progress: null, message: null, runs: 1, warnings: 3, opened_at: "2026-01-01T00:00:00Z" },
+  runs: 1, episodes: 6, turns: 2808, not_reached: 97, attempts: 2808, files_read: 27, by_treatment: [], by_code: [], warnings: [], matching: 3,
+};
+
+test("the copied report groups by code and names every place", () => {
+  const text = reportAsText(report, [
+    { path: "a/result.json", code: "json.truncated", message: "It ends in the middle.", treatment: "repaired" },
+    { path: "b/result.json", code: "json.truncated", message: "It ends in the middle.", treatment: "repaired" },
+    { path: "", code: "task.no_file", message: "No file describes it.", treatment: "skipped" },
+  ]);
+  expect(text).toContain("1 run, 6 episodes, 2,808 turns (97 more not reached), 2,808 attempts, 27 files read");
+  expect(text.match(/json\.truncated \(repaired\)/g)).toHaveLength(1);
+  expect(text).toContain("  b/result.json: It ends in the middle.");
+  expect(text).toContain("  .: No file describes it.");
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { fits, inScope, marked, readInput, routeOf } from "./palette";
+import { hrefOf } from "./routes";
+
+const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev" };
+
+test("the first letter says where to look", () => {
+  expect(readInput(" > them dark ")).toEqual({ scope: "commands", words: "them dark" });
+  expect(readInput("@opus")).toEqual({ scope: "runs", words: "opus" });
+  expect(readInput("stamina://run/a")).toEqual({ scope: "link", words: "stamina://run/a" });
+  expect(readInput("opus 4.8")).toEqual({ scope: "all", words: "opus 4.8" });
+  expect(fits("Theme: dark", "dark them")).toBe(true);
+});
+
+test("words are marked without losing a letter", () => {
+  expect(marked("Claude-Opus-4.8", "opus 4")).toEqual([
+    { text: "Claude-", on: false }, { text: "Opus", on: true }, { text: "-", on: false }, { text: "4", on: true }, { text: ".8", on: false },
+  ]);
+  for (const text of ["", "İstanbul", "aaa", "<b>x</b>"]) expect(marked(text, "a b").map((p) => p.text).join("")).toBe(text);
+});
+
+test("a hit leads to its place, and scopes keep others out", () => {
+  expect(hrefOf(routeOf(hit))).toBe("#/run/evocode.opus/sec-audit/8?attempt=3&test=t1%2Fcomp+sev");
+  expect(hrefOf(routeOf({ ...hit, turn: null, attempt: null, test: null }))).toBe("#/run/evocode.opus?episode=sec-audit");
+  expect(inScope(hit, "runs")).toBe(false);
+  expect(inScope(hit, "text")).toBe(true);
+  expect(inScope({ ...hit, kind: "episode" }, "text")).toBe(false);
+});

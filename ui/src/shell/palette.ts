@@ -1,0 +1,69 @@
+// What the palette does with what is typed. Pure: the prefix says where to look, the words are marked in the lines.
+import type { SearchHit } from "../host/bindings/SearchHit";
+import { parseRoute, type Route } from "./routes";
+
+export type Scope = "all" | "commands" | "runs" | "turns" | "text" | "link";
+
+/** `>` commands, `@` runs, `#` turns, `/` text, `stamina://…` a link. */
+export function readInput(input: string): { scope: Scope; words: string } {
+  const text = input.trim();
+  if (text.startsWith("stamina://")) return { scope: "link", words: text };
+  const scopes: Readonly<Record<string, Scope>> = { ">": "commands", "@": "runs", "#": "turns", "/": "text" };
+  const scope = scopes[text.charAt(0)];
+  return scope === undefined ? { scope: "all", words: text } : { scope, words: text.slice(1).trim() };
+}
+
+/** Whether every word occurs. */
+export function fits(label: string, words: string): boolean {
+  const low = label.toLowerCase();
+  return words.toLowerCase().split(/\s+/).every((word) => low.includes(word));
+}
+
+/** The text in pieces; marked ones are the words that were typed. */
+export function marked(text: string, words: string): { text: string; on: boolean }[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const low = text.toLowerCase();
+  // Lower case may be longer than the text (İ); then places do not match and nothing is marked.
+  if (wanted.length === 0 || low.length !== text.length) return [{ text, on: false }];
+  const on = new Array<boolean>(text.length).fill(false);
+  for (const word of wanted) for (let at = low.indexOf(word); at >= 0; at = low.indexOf(word, at + 1)) on.fill(true, at, at + word.length);
+  const pieces: { text: string; on: boolean }[] = [];
+  for (let i = 0; i < text.length; i += 1) {
+    const last = pieces.at(-1);
+    if (last && last.on === on[i]) last.text += text.charAt(i);
+    else pieces.push({ text: text.charAt(i), on: on[i] ?? false });
+  }
+  return pieces;
+}
+
+/** Where a hit leads. */
+export function routeOf(hit: SearchHit): Route {
+  if (hit.episode === null) return { page: "run", run: hit.run, query: {} };
+  if (hit.turn === null) return { page: "run", run: hit.run, query: { episode: hit.episode } };
+  const query: Record<string, string> = {};
+  if (hit.attempt !== null) query["attempt"] = String(hit.attempt);
+  if (hit.test !== null) query["test"] = hit.test;
+  return { page: "turn", run: hit.run, episode: hit.episode, turn: hit.turn, query };
+}
+
+/** The group of the palette in which a hit stands. */
+export function groupOf(hit: SearchHit): "Runs" | "Episodes and turns" | "In requests" | "In failing tests" {
+  switch (hit.kind) {
+    case "run":
+      return "Runs";
+    case "request":
+      return "In requests";
+    case "failure":
+      return "In failing tests";
+    default:
+      return "Episodes and turns";
+  }
+}
+
+export function inScope(hit: SearchHit, scope: Scope): boolean {
+  if (scope === "runs") return hit.kind === "run";
+  if (scope === "turns") return hit.kind !== "run";
+  return scope !== "commands" && scope !== "link" && (scope !== "text" || hit.kind === "request" || hit.kind === "failure");
+}
+
+export const linkTarget = (words: string): Route | undefined => parseRoute(words);
