@@ -1,5 +1,11 @@
 //! EvoCode-Bench's published results: a small made-up folder of the same shape, and the real one where it is there.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "helpers of tests; figures are copied, not computed"
+)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -86,14 +92,19 @@ fn a_small_folder_is_read_cell_by_cell() {
 
     // 3 failed, `fails` counts 2; 1 + 1 is not 3.
     assert_eq!(read.warnings("cases.not_described").len(), 1);
-    assert!(read.warnings("cases.not_described")[0].contains("turn 2: 3 tests failed, the source describes 2"));
+    assert!(
+        read.warnings("cases.not_described")[0].contains("turn 2: 3 tests failed, the source describes 2")
+    );
     assert_eq!(read.warnings("cases.sum_mismatch").len(), 1);
     assert_eq!(read.warnings("evocode.not_in_index").len(), 1);
 
     // Named by the index only: totals, no episode.
     assert_eq!(read.warnings("task.no_file").len(), 1);
     let totals = &big.reported.totals_only[0];
-    assert_eq!((totals.scenario.as_str(), totals.turns, totals.passed_turns, totals.case_ratio), ("task_three", Some(5), Some(2.0), Some(0.6)));
+    assert_eq!(
+        (totals.scenario.as_str(), totals.turns, totals.passed_turns, totals.case_ratio),
+        ("task_three", Some(5), Some(2.0), Some(0.6))
+    );
     assert!(read.episodes.iter().all(|(_, e)| e.scenario != "task_three"));
     let figures: BTreeMap<_, _> = big.reported.figures.iter().cloned().collect();
     assert!((figures["evocode.avg_rounds"] - 11.0).abs() < 1e-9);
@@ -104,7 +115,8 @@ fn damaged_files_are_said_and_the_rest_is_read() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());
     std::fs::write(dir.path().join("index.json"), "{\"models\": [").unwrap();
-    std::fs::write(dir.path().join("tasks/task_two.json"), "{\"task\": \"task_two\", \"models\": {\"Tiny").unwrap();
+    std::fs::write(dir.path().join("tasks/task_two.json"), "{\"task\": \"task_two\", \"models\": {\"Tiny")
+        .unwrap();
     std::fs::write(dir.path().join("sweep_x.csv"), [0xff, 0xfe, 0]).unwrap();
     let read = read(dir.path());
     // Without an index every file counts, and the models are those of the files.
@@ -193,7 +205,8 @@ fn the_published_table_is_reproduced() {
     let one_decimal = |n: f64| format!("{n:.1}");
     for (model, dataset, cases, perfect) in table {
         let run = read.runs.iter().find(|r| r.model.as_deref() == Some(model)).unwrap();
-        let episodes: Vec<&Episode> = read.episodes.iter().filter(|(r, _)| *r == run.key).map(|(_, e)| e).collect();
+        let episodes: Vec<&Episode> =
+            read.episodes.iter().filter(|(r, _)| *r == run.key).map(|(_, e)| e).collect();
         let ours = scores(run, &episodes);
         assert_eq!(one_decimal(ours.0), one_decimal(dataset), "{model}");
         assert_eq!(one_decimal(ours.1), one_decimal(cases), "{model}");

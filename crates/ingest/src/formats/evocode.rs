@@ -90,13 +90,15 @@ impl Format for EvoCode {
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) if is_index(&index) => Sniff::Recognised,
             Ok(_) => Sniff::Not { found: "index.json without models and tasks".to_owned(), closeness: 10 },
-            Err(_) if task_files(tree, at).iter().any(|e| begins_like_a_task(tree, at, e)) => Sniff::Recognised,
+            Err(_) if task_files(tree, at).iter().any(|e| begins_like_a_task(tree, at, e)) => {
+                Sniff::Recognised
+            }
             Err(_) => Sniff::Not { found: "an index.json that cannot be read".to_owned(), closeness: 15 },
         }
     }
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
-        let place = Place::read(tree, at, Some(report));
+        let place = Place::read(tree, at, report);
         let names: Vec<Named> = place.names();
         let mut out = Survey::default();
         for named in &names {
@@ -132,7 +134,8 @@ impl Format for EvoCode {
     }
 
     fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
-        let place = Place::read(tree, at, None);
+        // The survey has warned of what is wrong here.
+        let place = Place::read(tree, at, &mut Report::default());
         let path = join(&join(at, "tasks"), &part.key);
         task::read(tree, &path, &place, report)
     }
@@ -155,7 +158,9 @@ fn task_files(tree: &Tree, at: &str) -> Vec<Entry> {
     tree.list(&join(at, "tasks"))
         .into_iter()
         .filter(|e| {
-            !e.is_folder() && !e.name.starts_with('.') && e.name.rsplit_once('.').is_some_and(|(_, x)| x == "json")
+            !e.is_folder()
+                && !e.name.starts_with('.')
+                && e.name.rsplit_once('.').is_some_and(|(_, x)| x == "json")
         })
         .collect()
 }
@@ -172,41 +177,29 @@ fn is_file_of(entry: &Entry, task: &str) -> bool {
 }
 
 impl Place {
-    fn read(tree: &Tree, at: &str, mut report: Option<&mut Report>) -> Self {
+    fn read(tree: &Tree, at: &str, report: &mut Report) -> Self {
         let mut place = Self { files: task_files(tree, at), ..Self::default() };
         let path = join(at, "index.json");
+        place.stamp = place.stamp.number(tree.entry(&path).map_or(0, |e| e.stamp));
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) => {
                 place.take_index(&index);
-                if let Some(report) = report.as_deref_mut() {
-                    report.files_read += 1;
-                }
+                report.files_read += 1;
             }
             Err(error) => {
-                if let Some(report) = report.as_deref_mut() {
-                    report.unreadable(&path, &error, "Models and tasks are told from the tasks' own files.");
-                }
+                report.unreadable(&path, &error, "Models and tasks are told from the tasks' own files.");
+                place.models = task::models_of_first(tree, at, &place.files);
             }
         }
-        place.stamp = place.stamp.number(tree.entry(&path).map_or(0, |e| e.stamp));
         if let Some((path, entry)) = sweep_file(tree, at) {
             place.stamp = place.stamp.text(&path).number(entry.stamp);
             match Sweep::read(tree, &path) {
                 Ok(sweep) => {
                     place.sweep = Some(sweep);
-                    if let Some(report) = report.as_deref_mut() {
-                        report.files_read += 1;
-                    }
+                    report.files_read += 1;
                 }
-                Err(error) => {
-                    if let Some(report) = report.as_deref_mut() {
-                        report.unreadable(&path, &error, "The published totals are unknown.");
-                    }
-                }
+                Err(error) => report.unreadable(&path, &error, "The published totals are unknown."),
             }
-        }
-        if !place.indexed {
-            place.models = task::models_of_first(tree, at, &place.files);
         }
         place
     }
@@ -258,7 +251,8 @@ impl Place {
         let Some(sweep) = &self.sweep else { return false };
         let mut compared = 0;
         for task in &self.tasks {
-            let (Some(Some(share)), Some(cell)) = (task.score.get(site), sweep.cell(&task.task, column)) else {
+            let (Some(Some(share)), Some(cell)) = (task.score.get(site), sweep.cell(&task.task, column))
+            else {
                 continue;
             };
             compared += 1;
@@ -325,7 +319,10 @@ impl Named {
         Some(Warning::read_differently(
             join(at, "index.json"),
             "model.alias",
-            format!("{} is the same model as {} of the table, whose name is used.{kept}", self.site, self.shown),
+            format!(
+                "{} is the same model as {} of the table, whose name is used.{kept}",
+                self.site, self.shown
+            ),
         ))
     }
 }
@@ -335,7 +332,9 @@ fn sweep_file(tree: &Tree, at: &str) -> Option<(String, Entry)> {
     let mut folder = at;
     for _ in 0..3 {
         let table = tree.list(folder).into_iter().rfind(|e| {
-            !e.is_folder() && e.name.starts_with("sweep") && e.name.rsplit_once('.').is_some_and(|(_, x)| x == "csv")
+            !e.is_folder()
+                && e.name.starts_with("sweep")
+                && e.name.rsplit_once('.').is_some_and(|(_, x)| x == "csv")
         });
         if let Some(entry) = table {
             return Some((join(folder, &entry.name), entry));

@@ -122,7 +122,9 @@ fn trials_of(tree: &Tree, at: &str, kind: Kind, job: &Job) -> (Vec<String>, Vec<
 /// The key of the part that a trial is read in: of its task, or of what its name tells of it.
 fn part_key(kind: Kind, job: &Job, trial: &str) -> String {
     match (kind, &job.task) {
-        (Kind::Tasks | Kind::Task, Some(task)) => Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task"),
+        (Kind::Tasks | Kind::Task, Some(task)) => {
+            Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task")
+        }
         (Kind::Trial, _) => "trial",
         _ => layout::stem(trial),
     }
@@ -139,7 +141,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
     let mut heads: HashMap<String, Head> = HashMap::new();
 
     for (index, job) in jobs.iter().enumerate() {
-        let own = JobFiles::read(tree, job, Some(report));
+        let own = JobFiles::read(tree, job, report);
         let (trials, others) = trials_of(tree, at, kind, job);
         for path in others {
             report.warn(Warning::skipped(
@@ -204,7 +206,8 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
     }
     for (key, mut stamp) in stamps {
         if let Some(head) = heads.get(&key) {
-            let job = jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
+            let job =
+                jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
             if let Some(folder) = job.and_then(|job| task::find(tree, job, head)) {
                 stamp = task::stamp(tree, &folder, stamp);
             }
@@ -222,8 +225,7 @@ fn job_heads(config: Option<&Node>) -> Vec<Head> {
 
 /// In the layout of EvoCode-Bench every task folder counts, also one that a model was never run on: as 0.
 fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut model::Run, report: &mut Report) {
-    let ran: BTreeSet<&str> =
-        parts.jobs.iter().filter_map(|i| jobs.get(*i)?.task.as_deref()).collect();
+    let ran: BTreeSet<&str> = parts.jobs.iter().filter_map(|i| jobs.get(*i)?.task.as_deref()).collect();
     let mut missing = Vec::new();
     for path in layout::tasks(tree, at) {
         if ran.contains(path.as_str()) {
@@ -266,7 +268,9 @@ fn stamp_of_trial(tree: &Tree, trial: &str, mut stamp: Stamp) -> Stamp {
     for entry in add(trial) {
         if entry.is_folder() && entry.name == "steps" {
             let steps = join(trial, "steps");
-            folders.extend(add(&steps).into_iter().filter(crate::tree::Entry::is_folder).map(|e| join(&steps, &e.name)));
+            folders.extend(
+                add(&steps).into_iter().filter(crate::tree::Entry::is_folder).map(|e| join(&steps, &e.name)),
+            );
         }
     }
     for folder in folders {
@@ -399,7 +403,12 @@ impl Steps {
         let multi = trials.iter().any(Trial::is_multi_step);
         let longest = trials.iter().map(Trial::started).max_by_key(Vec::len).unwrap_or_default();
         if let Some(task) = task.filter(|t| t.known) {
-            return Self { names: task.steps.clone(), count: Some(task.steps.len().max(1)), at_least: None, note: None };
+            return Self {
+                names: task.steps.clone(),
+                count: Some(task.steps.len().max(1)),
+                at_least: None,
+                note: None,
+            };
         }
         if !multi {
             return Self { count: Some(1), ..Self::default() };
@@ -418,7 +427,12 @@ impl Steps {
     }
 
     /// The names of a trial's steps and how many were planned for it.
-    fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> (Vec<String>, Option<u32>) {
+    fn for_trial(
+        &self,
+        task: Option<&Task>,
+        trial: &Trial,
+        report: &mut Report,
+    ) -> (Vec<String>, Option<u32>) {
         let mut names = self.names.clone();
         let mut count = self.count;
         if let (Some(task), Some(ran)) = (task.filter(|t| t.known), trial.logged_steps())

@@ -368,6 +368,8 @@ fn chip(part: &Node) -> String {
 
 #[cfg(test)]
 mod tests {
+    use StepKind::{Agent, System, Tool, User};
+
     use super::*;
 
     fn read(json: &str) -> Transcript {
@@ -389,7 +391,6 @@ mod tests {
         );
         assert_eq!(t.format.as_deref(), Some("ATIF-v1.8"));
         let kinds: Vec<StepKind> = t.steps.iter().map(|s| s.kind).collect();
-        use StepKind::{Agent, System, Tool, User};
         assert_eq!(kinds, [User, Agent, Tool, System, Tool, System, Agent]);
         assert_eq!(t.steps[0].text, "look\n[image: image/png, images/a.png]");
         let calls = &t.steps[1].tool_calls;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, Request, TestOutcome, TestResult, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, Request, TestOutcome, TestResult, Turn,
+    Verdict, Warning,
 };
-use serde::de::{Deserializer, IgnoredAny};
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny};
 use serde_json::json;
 
 use crate::format::{Reading, Report};
@@ -116,14 +117,17 @@ fn test(case: &Node, requirement: Option<&str>, kind: Option<&str>) -> Option<Te
     test.group = requirement.map(str::to_owned);
     test.kind = kind.map(str::to_owned);
     test.intent = text("intent").map(str::to_owned);
-    test.expected = text("expected").map(str::to_owned);
-    test.actual = text("actual").map(str::to_owned);
+    // An empty text says that nothing was expected, or nothing came.
+    let plain = |key| case.get(key).and_then(Node::text).map(str::trim);
+    test.expected = plain("expected").map(str::to_owned);
+    test.actual = plain("actual").map(str::to_owned);
     test.message = message(text("reason"), text("scenario"), None);
     Some(test)
 }
 
 /// The model names of the first task file that can be read.
 pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<String> {
+    #[expect(clippy::zero_sized_map_values, reason = "only the keys are wanted; the values are skipped")]
     #[derive(Deserialize)]
     struct Names {
         models: BTreeMap<String, IgnoredAny>,
@@ -152,7 +156,9 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         report.warn(Warning::read_differently(
             path,
             "evocode.task_name",
-            format!("The file says that it is of the task {task}. It is read as {by_name}, as the index names it."),
+            format!(
+                "The file says that it is of the task {task}. It is read as {by_name}, as the index names it."
+            ),
         ));
     }
     let rounds = rounds(&file, by_name, place, path, report);
@@ -182,7 +188,8 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         episode.turns.clone_from(&asked);
         play(&mut episode, cells, path, &named.shown, report);
         if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &named.shown)) {
-            let figures = [("evocode.case_percent", cell.cases), ("evocode.tool_calls_per_round", cell.tool_calls)];
+            let figures =
+                [("evocode.case_percent", cell.cases), ("evocode.tool_calls_per_round", cell.tool_calls)];
             episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
         }
         check_score(&file, named.site.as_str(), &mut episode, path, &named.shown, report);
@@ -232,7 +239,10 @@ fn asked(file: &TaskFile, path: &str, rounds: u32) -> Vec<Turn> {
                 .rounds
                 .iter()
                 .position(|r| r.get("n").and_then(Node::count) == Some(u64::from(number)))
-                .or_else(|| Some(number as usize - 1).filter(|i| file.rounds.get(*i).is_some_and(|r| r.get("n").is_none())));
+                .or_else(|| {
+                    Some(number as usize - 1)
+                        .filter(|i| file.rounds.get(*i).is_some_and(|r| r.get("n").is_none()))
+                });
             let Some((at, round)) = at.and_then(|i| Some((i, file.rounds.get(i)?))) else { return turn };
             turn.title = round.get("title").and_then(Node::word).map(str::to_owned);
             match round.get("md") {
@@ -262,7 +272,9 @@ fn play(
     model: &str,
     report: &mut Report,
 ) {
-    let graded = |cells: &BTreeMap<String, Cell>, n: u32| cells.get(&n.to_string()).is_some_and(|c| c.attempt.is_some());
+    let graded = |cells: &BTreeMap<String, Cell>, n: u32| {
+        cells.get(&n.to_string()).is_some_and(|c| c.attempt.is_some())
+    };
     let last = episode.turns.iter().rev().map(|t| t.number).find(|n| graded(&cells, *n)).unwrap_or(0);
     for turn in &mut episode.turns {
         let cell = cells.remove(&turn.number.to_string()).unwrap_or_default();
@@ -317,7 +329,14 @@ fn play(
 }
 
 /// Keeps the file's own number of passed rounds, and warns if it is not that of its cells.
-fn check_score(file: &TaskFile, site: &str, episode: &mut Episode, path: &str, model: &str, report: &mut Report) {
+fn check_score(
+    file: &TaskFile,
+    site: &str,
+    episode: &mut Episode,
+    path: &str,
+    model: &str,
+    report: &mut Report,
+) {
     let Some(score) = file.score.as_ref().and_then(|s| s.get(site)).and_then(Node::number) else { return };
     episode.reported.push(("evocode.passed_rounds".to_owned(), score));
     let passed = episode.turns.iter().filter(|t| t.state().is_passed()).count() as f64;
@@ -325,7 +344,9 @@ fn check_score(file: &TaskFile, site: &str, episode: &mut Episode, path: &str, m
         report.warn(Warning::read_differently(
             path,
             "evocode.score_mismatch",
-            format!("{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."),
+            format!(
+                "{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."
+            ),
         ));
     }
 }

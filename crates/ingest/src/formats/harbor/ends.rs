@@ -64,10 +64,26 @@ pub(super) fn reason(kind: &str, message: &str, stage: Stage) -> EndReason {
         return EndReason::Environment;
     }
     if has(&[
-        "UsageLimit", "Quota", "RateLimit", "Overloaded", "Authentication", "ApiKey", "PermissionDenied",
-        "ModelNotFound", "NetworkConnection", "ApiConnection", "APIConnection", "ApiInternalServer",
-        "InternalServerError", "ServiceUnavailable", "BadGateway", "ApiError", "APIError", "ApiProvider",
-        "ApiResponseStalled", "StreamError",
+        "UsageLimit",
+        "Quota",
+        "RateLimit",
+        "Overloaded",
+        "Authentication",
+        "ApiKey",
+        "PermissionDenied",
+        "ModelNotFound",
+        "NetworkConnection",
+        "ApiConnection",
+        "APIConnection",
+        "ApiInternalServer",
+        "InternalServerError",
+        "ServiceUnavailable",
+        "BadGateway",
+        "ApiError",
+        "APIError",
+        "ApiProvider",
+        "ApiResponseStalled",
+        "StreamError",
     ]) {
         return EndReason::Endpoint;
     }

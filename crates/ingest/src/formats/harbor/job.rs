@@ -26,21 +26,23 @@ pub(super) struct JobFiles {
 }
 
 impl JobFiles {
-    /// Reads `config.json`, `result.json` and `lock.json`; what cannot be read is warned of if `report` is there.
-    pub(super) fn read(tree: &Tree, job: &Job, mut report: Option<&mut Report>) -> Self {
+    /// Reads `config.json`, `result.json` and `lock.json`.
+    pub(super) fn read(tree: &Tree, job: &Job, report: &mut Report) -> Self {
         if !job.whole {
             return Self { name: tree.name(), ..Self::default() };
         }
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(&job.path, name);
-            let read = tree.read_json::<Node>(&path, cap);
-            if let Some(report) = report.as_deref_mut() {
-                report.files_read += u64::from(read.is_ok());
-                if let Err(error) = &read {
-                    report.unreadable(&path, error, consequence);
+            match tree.read_json::<Node>(&path, cap) {
+                Ok(node) => {
+                    report.files_read += 1;
+                    Some(node)
+                }
+                Err(error) => {
+                    report.unreadable(&path, &error, consequence);
+                    None
                 }
             }
-            read.ok()
         };
         let config = read("config.json", CONFIG_CAP, "The job's settings are taken from its trials.");
         let result = read("result.json", RESULT_CAP, "Harbor's own figures of this job are unknown.");
@@ -98,7 +100,7 @@ pub(super) fn run(
 ) -> Run {
     let mut run = Run::unknown(&parts.key, benchmark(tree, kind, at, &parts.sources));
     let (provider, model) = parts.head.provider_and_model();
-    run.harness = parts.head.agent.clone();
+    run.harness.clone_from(&parts.head.agent);
     run.provider = provider.map(str::to_owned);
     run.model = model.map(str::to_owned);
     run.attempt_limit = Some(1);
@@ -199,7 +201,14 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
             }
         }
         if alone.get(*index).copied().unwrap_or(true) {
-            for count in ["n_retries", "n_cancelled_trials", "n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"] {
+            for count in [
+                "n_retries",
+                "n_cancelled_trials",
+                "n_input_tokens",
+                "n_cache_tokens",
+                "n_output_tokens",
+                "cost_usd",
+            ] {
                 if let Some(n) = stats.get(count).and_then(Node::number).filter(|n| *n > 0.0) {
                     add(&mut sums, format!("harbor.{count}"), n);
                 }
@@ -217,7 +226,8 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
             unknown_fields(result, &mut run.extra);
         }
     }
-    run.reported.figures = means.into_iter().map(|(name, sum, n)| (name, sum / f64::from(n))).chain(sums).collect();
+    run.reported.figures =
+        means.into_iter().map(|(name, sum, n)| (name, sum / f64::from(n))).chain(sums).collect();
 }
 
 fn add(sums: &mut Vec<(String, f64)>, name: String, value: f64) {
@@ -263,12 +273,31 @@ fn metrics(eval: &Node) -> Vec<(String, f64)> {
 }
 
 fn unknown_fields(result: &Node, extra: &mut Extra) {
-    const KNOWN: [&str; 8] =
-        ["id", "started_at", "updated_at", "finished_at", "n_total_trials", "stats", "status", "trial_results"];
+    const KNOWN: [&str; 8] = [
+        "id",
+        "started_at",
+        "updated_at",
+        "finished_at",
+        "n_total_trials",
+        "stats",
+        "status",
+        "trial_results",
+    ];
     const KNOWN_STATS: [&str; 14] = [
-        "n_completed_trials", "n_errored_trials", "n_running_trials", "n_pending_trials", "n_cancelled_trials",
-        "n_retries", "evals", "n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "n_trials",
-        "n_errors", "status",
+        "n_completed_trials",
+        "n_errored_trials",
+        "n_running_trials",
+        "n_pending_trials",
+        "n_cancelled_trials",
+        "n_retries",
+        "evals",
+        "n_input_tokens",
+        "n_cache_tokens",
+        "n_output_tokens",
+        "cost_usd",
+        "n_trials",
+        "n_errors",
+        "status",
     ];
     for (prefix, node, known) in
         [("", Some(result), &KNOWN[..]), ("stats.", result.get("stats"), &KNOWN_STATS[..])]

@@ -44,8 +44,7 @@ pub(super) fn kind(tree: &Tree, at: &str) -> Result<Kind, (String, u8)> {
     if is_job(tree, at, &entries) {
         return Ok(Kind::Job);
     }
-    let task_with_jobs =
-        |e: &Entry| is_folder(tree, &join(&join(at, &e.name), "harbor_jobs"));
+    let task_with_jobs = |e: &Entry| is_folder(tree, &join(&join(at, &e.name), "harbor_jobs"));
     let folders = || entries.iter().filter(|e| e.is_folder());
     if folders().any(|e| task_with_jobs(e) && !jobs_of_task(tree, &join(at, &e.name)).is_empty()) {
         return Ok(Kind::Tasks);
@@ -142,8 +141,16 @@ fn is_trial(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
     has("steps") || (has("agent") && has("verifier"))
 }
 
-const JOB_KEYS: [&str; 8] =
-    ["job_name", "jobs_dir", "n_concurrent_trials", "n_attempts", "datasets", "agents", "orchestrator", "tasks"];
+const JOB_KEYS: [&str; 8] = [
+    "job_name",
+    "jobs_dir",
+    "n_concurrent_trials",
+    "n_attempts",
+    "datasets",
+    "agents",
+    "orchestrator",
+    "tasks",
+];
 
 fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
     let read = |name: &str| {
@@ -153,7 +160,8 @@ fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
             .unwrap_or(Node::Null)
     };
     let config = read("config.json");
-    if JOB_KEYS.iter().filter(|k| config.get(k).is_some()).count() >= 2 && config.get("trial_name").is_none() {
+    if JOB_KEYS.iter().filter(|k| config.get(k).is_some()).count() >= 2 && config.get("trial_name").is_none()
+    {
         return true;
     }
     let result = read("result.json");
@@ -166,7 +174,8 @@ fn is_job(tree: &Tree, at: &str, entries: &[Entry]) -> bool {
     // A job whose own files are damaged or gone, or a folder of trials that were run one by one.
     entries.iter().filter(|e| e.is_folder() && !e.name.starts_with('.')).any(|e| {
         let child = join(at, &e.name);
-        let files = is_file(tree, &join(&child, "config.json")) || is_file(tree, &join(&child, "result.json"));
+        let files =
+            is_file(tree, &join(&child, "config.json")) || is_file(tree, &join(&child, "result.json"));
         files && is_trial(tree, &child, &tree.list(&child))
     })
 }

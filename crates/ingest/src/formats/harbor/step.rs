@@ -62,9 +62,11 @@ pub(super) fn read(
 ) -> Graded {
     let mut attempt = Attempt::new(1, Verdict::Error);
     let own = exception(node);
-    let by_result = node.and_then(|n| n.at(&["verifier_result", "rewards"])).map(rewards).filter(|r| !r.is_empty());
+    let by_result =
+        node.and_then(|n| n.at(&["verifier_result", "rewards"])).map(rewards).filter(|r| !r.is_empty());
     // Without an entry in the result the verifier's own file is the only witness.
-    let rewards = by_result.or_else(|| if node.is_none() { reward_files(tree, folder, report) } else { None });
+    let rewards =
+        by_result.or_else(|| if node.is_none() { reward_files(tree, folder, report) } else { None });
 
     times(node, &mut attempt);
     usage(node, &mut attempt);
@@ -151,11 +153,17 @@ fn reward_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Vec<(S
     if !is_file(tree, &path) {
         return None;
     }
-    let number = tree.read_text(&path, REWARD_CAP).map(|(t, _)| t.trim().parse::<f64>().ok().filter(|n| n.is_finite()));
+    let number = tree
+        .read_text(&path, REWARD_CAP)
+        .map(|(t, _)| t.trim().parse::<f64>().ok().filter(|n| n.is_finite()));
     match number {
         Ok(Some(number)) => Some(vec![("reward".to_owned(), number)]),
         Ok(None) => {
-            report.warn(Warning::skipped(path, "harbor.reward_unreadable", "It holds no number: the step has no verdict."));
+            report.warn(Warning::skipped(
+                path,
+                "harbor.reward_unreadable",
+                "It holds no number: the step has no verdict.",
+            ));
             None
         }
         Err(error) => {
@@ -166,10 +174,13 @@ fn reward_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Vec<(S
 }
 
 fn times(node: Option<&Node>, attempt: &mut Attempt) {
-    let time = |part: &str, key: &str| node.and_then(|n| n.at(&[part, key])).and_then(Node::word).map(str::to_owned);
+    let time =
+        |part: &str, key: &str| node.and_then(|n| n.at(&[part, key])).and_then(Node::word).map(str::to_owned);
     let span = |part: &str| clock::seconds_between(&time(part, "started_at")?, &time(part, "finished_at")?);
-    attempt.timing.started_at = time("agent_execution", "started_at").or_else(|| time("verifier", "started_at"));
-    attempt.timing.finished_at = time("verifier", "finished_at").or_else(|| time("agent_execution", "finished_at"));
+    attempt.timing.started_at =
+        time("agent_execution", "started_at").or_else(|| time("verifier", "started_at"));
+    attempt.timing.finished_at =
+        time("verifier", "finished_at").or_else(|| time("agent_execution", "finished_at"));
     attempt.timing.agent_seconds = span("agent_execution");
     attempt.timing.test_seconds = span("verifier");
 }
@@ -231,7 +242,9 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
                     return false;
                 }
             }
-            Err(error) => report.unreadable(&path, &error, "The tests are told from their output, if it names them."),
+            Err(error) => {
+                report.unreadable(&path, &error, "The tests are told from their output, if it names them.");
+            }
         }
     }
     if let Some(output) = output {
@@ -382,7 +395,8 @@ pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
         let name = path.strip_prefix(&agent).map_or("", |p| p.trim_start_matches('/'));
         name.starts_with("trajectory") && name.ends_with(".json")
     };
-    let (mut transcripts, logs): (Vec<String>, Vec<String>) = logs.into_iter().partition(|p| is_trajectory(p));
+    let (mut transcripts, logs): (Vec<String>, Vec<String>) =
+        logs.into_iter().partition(|p| is_trajectory(p));
     // Continuations are read with the file that they continue.
     transcripts.retain(|p| !p.contains("/trajectory.cont-"));
     transcripts.sort_by_key(|p| (!p.ends_with("/trajectory.json"), p.clone()));
@@ -406,8 +420,8 @@ pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
 /// Files below a folder that may be text, told by their names.
 fn text_files(tree: &Tree, folder: &str, depth: u8, out: &mut Vec<String>) {
     const BINARY: [&str; 24] = [
-        "png", "jpg", "jpeg", "gif", "webp", "pdf", "zip", "gz", "tgz", "tar", "xz", "zst", "bz2", "db", "sqlite",
-        "so", "o", "pyc", "bin", "exe", "wav", "mp3", "mp4", "webm",
+        "png", "jpg", "jpeg", "gif", "webp", "pdf", "zip", "gz", "tgz", "tar", "xz", "zst", "bz2", "db",
+        "sqlite", "so", "o", "pyc", "bin", "exe", "wav", "mp3", "mp4", "webm",
     ];
     let text = |e: &Entry| {
         let extension = e.name.rsplit_once('.').map(|(_, x)| x.to_ascii_lowercase());

@@ -82,10 +82,11 @@ impl Task {
                 task.known = !task.steps.is_empty();
             }
         }
-        let tests = (1..=task.steps.len().max(1)).filter_map(|n| task.suite(tree, n)).next();
+        let tests = (1..=task.steps.len().max(1)).find_map(|n| task.suite(tree, n));
         task.uses_cases = tests.is_some_and(|folder| {
             tree.list(&folder).iter().filter(|e| !e.is_folder() && e.size < TOML_CAP).take(20).any(|e| {
-                tree.read_text(&join(&folder, &e.name), TOML_CAP).is_ok_and(|(t, _)| t.contains("CASE_SUMMARY"))
+                tree.read_text(&join(&folder, &e.name), TOML_CAP)
+                    .is_ok_and(|(t, _)| t.contains("CASE_SUMMARY"))
             })
         });
         task

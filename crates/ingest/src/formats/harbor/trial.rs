@@ -61,7 +61,13 @@ impl StepLog {
 
 impl Trial {
     /// Reads what the folder says of the trial as a whole.
-    pub(super) fn load(tree: &Tree, path: &str, job: usize, job_config: Option<&Node>, report: &mut Report) -> Self {
+    pub(super) fn load(
+        tree: &Tree,
+        path: &str,
+        job: usize,
+        job_config: Option<&Node>,
+        report: &mut Report,
+    ) -> Self {
         let entries = tree.list(path);
         let has = |name: &str| entries.iter().any(|e| e.name == name && !e.is_folder());
         let file = join(path, "result.json");
@@ -131,7 +137,9 @@ impl Trial {
     pub(super) fn started(&self) -> Vec<String> {
         if let Some(results) = self.step_results() {
             let name = |(i, r): (usize, &Node)| {
-                r.get("step_name").and_then(Node::word).map_or_else(|| format!("step {}", i + 1), str::to_owned)
+                r.get("step_name")
+                    .and_then(Node::word)
+                    .map_or_else(|| format!("step {}", i + 1), str::to_owned)
             };
             return results.iter().enumerate().map(name).collect();
         }
@@ -214,7 +222,10 @@ impl Trial {
             if let Some(begun) = &declared.begun {
                 let around = Around {
                     // A trial's exception ended the step that was running.
-                    exception: own.as_ref().filter(|_| Some(index) == last_begun).map(|(k, m)| (k.as_str(), m.as_str())),
+                    exception: own
+                        .as_ref()
+                        .filter(|_| Some(index) == last_begun)
+                        .map(|(k, m)| (k.as_str(), m.as_str())),
                     unfinished: self.result.is_none(),
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
@@ -258,7 +269,11 @@ impl Trial {
         let began = self.result.as_ref().map_or_else(
             // Without a result, what the agent or the tests left says that it began.
             || ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty()),
-            |r| ["agent_execution", "verifier", "verifier_result", "agent_result"].iter().any(|k| r.get(k).is_some()),
+            |r| {
+                ["agent_execution", "verifier", "verifier_result", "agent_result"]
+                    .iter()
+                    .any(|k| r.get(k).is_some())
+            },
         );
         let begun = began.then(|| Begun {
             folder: self.path.clone(),
@@ -393,9 +408,26 @@ fn is_empty(tree: &Tree, folder: &str) -> bool {
 const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go, and shown as unfinished.";
 
 const KNOWN: [&str; 20] = [
-    "id", "task_name", "trial_name", "trial_uri", "task_id", "source", "task_checksum", "config", "agent_info",
-    "agent_result", "verifier_result", "verifier_environment_mode", "exception_info", "started_at", "finished_at",
-    "environment_setup", "agent_setup", "agent_execution", "verifier", "step_results",
+    "id",
+    "task_name",
+    "trial_name",
+    "trial_uri",
+    "task_id",
+    "source",
+    "task_checksum",
+    "config",
+    "agent_info",
+    "agent_result",
+    "verifier_result",
+    "verifier_environment_mode",
+    "exception_info",
+    "started_at",
+    "finished_at",
+    "environment_setup",
+    "agent_setup",
+    "agent_execution",
+    "verifier",
+    "step_results",
 ];
 
 #[cfg(test)]
@@ -404,7 +436,9 @@ mod tests {
 
     #[test]
     fn the_log_says_which_steps_were_started_of_how_many() {
-        let log = StepLog::parse("x\nStarting step 1/4: round-1\n2026 DEBUG Starting step 2/4: a: b \nStarting step 4/4: no\nStarting step x/4: no\n");
+        let log = StepLog::parse(
+            "x\nStarting step 1/4: round-1\n2026 DEBUG Starting step 2/4: a: b \nStarting step 4/4: no\nStarting step x/4: no\n",
+        );
         assert_eq!(log, StepLog { started: vec!["round-1".into(), "a: b".into()], declared: Some(4) });
     }
 }

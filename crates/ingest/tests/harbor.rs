@@ -1,0 +1,666 @@
+//! Harbor's jobs: real ones (`tests/fixtures/harbor`), and what is made of them by damage, kills and other layouts.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "helpers of tests; figures are copied, not computed"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ingest::format::{Format, Part, Report, Sniff};
+use ingest::formats::harbor::Harbor;
+use ingest::tree::{Tree, join};
+use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, StepKind, Verdict};
+
+#[derive(Default)]
+struct Read {
+    runs: Vec<Run>,
+    /// Run key and episode.
+    episodes: Vec<(String, Episode)>,
+    parts: Vec<(String, Part)>,
+    report: Report,
+}
+
+/// Reads every place below a folder as discovery does.
+fn read(path: &Path) -> Read {
+    let tree = Tree::open(path).unwrap();
+    let mut out = Read::default();
+    let mut folders = vec![String::new()];
+    while let Some(at) = folders.pop() {
+        if Harbor.sniff(&tree, &at) != Sniff::Recognised {
+            folders.extend(tree.list(&at).iter().filter(|e| e.is_folder()).map(|e| join(&at, &e.name)));
+            continue;
+        }
+        let survey = Harbor.survey(&tree, &at, &mut out.report);
+        for part in survey.parts {
+            for reading in Harbor.read(&tree, &at, &part, &mut out.report) {
+                assert!(survey.runs.iter().any(|r| r.key == reading.run), "no run {}", reading.run);
+                out.episodes.push((reading.run, reading.episode));
+            }
+            out.parts.push((at.clone(), part));
+        }
+        out.runs.extend(survey.runs);
+    }
+    out
+}
+
+impl Read {
+    fn run(&self, key: &str) -> &Run {
+        self.runs.iter().find(|r| r.key == key).unwrap_or_else(|| panic!("no run {key}"))
+    }
+    fn of(&self, run: &str) -> Vec<&Episode> {
+        self.episodes.iter().filter(|(r, _)| r == run).map(|(_, e)| e).collect()
+    }
+    fn episode(&self, trial: &str) -> &Episode {
+        let found = |e: &Episode| e.extra.get("trial").and_then(|t| t.as_str()) == Some(trial);
+        &self.episodes.iter().find(|(_, e)| found(e)).unwrap_or_else(|| panic!("no trial {trial}")).1
+    }
+    fn codes(&self) -> Vec<&str> {
+        self.report.warnings.iter().map(|w| w.code.as_str()).collect()
+    }
+}
+
+/// `p` passed, `f` failed, `e` error, `n` not reached, `c` stopped from outside.
+fn letters(episode: &Episode) -> String {
+    episode.turns.iter().map(|t| t.state().letter()).collect()
+}
+
+/// Passed steps / declared steps, and the mean share of cases over declared steps.
+fn score(episode: &Episode) -> (f64, f64) {
+    let planned = f64::from(episode.planned_turns.unwrap());
+    let passed = episode.turns.iter().filter(|t| t.state().is_passed()).count() as f64;
+    let cases: f64 = episode
+        .turns
+        .iter()
+        .filter_map(|t| t.attempts.last())
+        .filter_map(|a| Some(f64::from(a.passed?) / f64::from(a.total.filter(|t| *t > 0)?)))
+        .sum();
+    (passed / planned, cases / planned)
+}
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn edit(path: &Path, from: &str, to: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{} has no {from}", path.display());
+    std::fs::write(path, text.replace(from, to)).unwrap();
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+const V1: &str = "theme_v1_w1_notes_regression__FbTCbSY";
+const V2: &str = "theme_v2_w1_notes_abort_no_rewar__sPM4jnR";
+const V5: &str = "theme_v5_w1_notes_min_reward__PAxApKs";
+const V7: &str = "theme_v7_w1_notes_verifier_timeo__T4gXUFs";
+
+#[test]
+fn every_trial_of_the_failures_job_is_told_as_it_was() {
+    let read = read(&fixture());
+    // Trial, turns, end, Harbor's reward, score and case score of the benchmark's scripts.
+    let table = [
+        (V1, "ppfp", (Some(3), EndReason::TestsFailed), Some(0.75), 0.75, 0.80),
+        (V2, "ppen", (Some(3), EndReason::VerifierError), Some(1.0), 0.50, 0.50),
+        (
+            "theme_v3_w1_notes_agent_timeout__exkNy4S",
+            "pfpp",
+            (Some(2), EndReason::AgentTimeout),
+            Some(0.75),
+            0.75,
+            0.857,
+        ),
+        (
+            "theme_v4_w1_notes_build_failure__etfLpGN",
+            "pepp",
+            (Some(2), EndReason::BuildFailed),
+            Some(0.75),
+            0.75,
+            0.75,
+        ),
+        (V5, "pfnn", (Some(2), EndReason::TestsFailed), Some(0.5), 0.25, 0.357),
+        ("theme_v6_w1_notes_env_broken__RcH4Ruz", "nnnn", (Some(1), EndReason::Environment), None, 0.0, 0.0),
+        (V7, "penn", (Some(2), EndReason::VerifierTimeout), Some(1.0), 0.25, 0.25),
+        (
+            "theme_v8_w1_notes_multi_reward_f__PbDXGqX",
+            "ppfp",
+            (Some(3), EndReason::TestsFailed),
+            Some(1.0),
+            0.75,
+            0.80,
+        ),
+    ];
+    for (trial, turns, end, harbor, passed, cases) in table {
+        let episode = read.episode(trial);
+        assert_eq!(letters(episode), turns, "{trial}");
+        assert_eq!(episode.end(), end, "{trial}");
+        let reported: BTreeMap<_, _> = episode.reported.iter().cloned().collect();
+        assert_eq!(reported.get("harbor.reward").copied(), harbor, "{trial}");
+        let ours = score(episode);
+        assert!((ours.0 - passed).abs() < 1e-9 && (ours.1 - cases).abs() < 5e-4, "{trial}: {ours:?}");
+    }
+    let episodes = read.of("failures-k1/oracle");
+    assert_eq!(episodes.len(), 8);
+    let mean = episodes.iter().map(|e| score(e).0).sum::<f64>() / 8.0;
+    assert!((mean - 0.5).abs() < 1e-9);
+    let reported: BTreeMap<_, _> = read.run("failures-k1/oracle").reported.figures.iter().cloned().collect();
+    assert_eq!(reported["harbor.mean.reward"], 0.71875);
+    assert_eq!((reported["harbor.n_trials"], reported["harbor.n_errors"]), (7.0, 1.0));
+
+    // One exception of a trial and three of steps, where the job counts one.
+    assert_eq!(episodes.iter().filter(|e| e.exception.is_some()).count(), 1);
+    let of_steps: Vec<&str> = episodes
+        .iter()
+        .flat_map(|e| &e.turns)
+        .flat_map(|t| &t.attempts)
+        .filter_map(|a| a.exception.as_ref().map(|(k, _)| k.as_str()))
+        .collect();
+    assert_eq!(of_steps, ["RewardFileNotFoundError", "AgentTimeoutError", "VerifierTimeoutError"]);
+    assert!(read.report.warnings.is_empty(), "{:?}", read.report.warnings);
+}
+
+#[test]
+fn every_other_job_is_read_too() {
+    let read = read(&fixture());
+    let keys: Vec<&str> = {
+        let mut keys: Vec<&str> = read.runs.iter().map(|r| r.key.as_str()).collect();
+        keys.sort_unstable();
+        keys
+    };
+    assert_eq!(
+        keys,
+        [
+            "failures-k1/oracle",
+            "interrupted/oracle",
+            "nop-k1/nop",
+            "oracle-k2/oracle",
+            "terminus2-mock-priced/terminus-2/openai/gpt-4o-mini"
+        ]
+    );
+    let turns = |run: &str| -> BTreeMap<(String, u32), String> {
+        read.of(run).iter().map(|e| ((e.scenario.clone(), e.repeat), letters(e))).collect()
+    };
+    let of = |list: &[(&str, u32, &str)]| -> BTreeMap<(String, u32), String> {
+        list.iter().map(|(s, r, l)| (((*s).to_owned(), *r), (*l).to_owned())).collect()
+    };
+    let (t1, t2, v1) = ("theme_t1_w1_notes_cli", "theme_t2_w2_ledger_report", "theme_v1_w1_notes_regression");
+    assert_eq!(turns("interrupted/oracle"), of(&[(t1, 1, "pppp"), (t2, 1, "ppp"), (v1, 1, "ppfp")]));
+    assert_eq!(turns("nop-k1/nop"), of(&[(t1, 1, "eeee"), (t2, 1, "eee")]));
+    let twice =
+        [(t1, 1, "pppp"), (t1, 2, "pppp"), (t2, 1, "ppp"), (t2, 2, "ppp"), (v1, 1, "ppfp"), (v1, 2, "ppfp")];
+    assert_eq!(turns("oracle-k2/oracle"), of(&twice));
+    // The repeats stand in the order in which they began.
+    assert_eq!(read.episode("theme_t1_w1_notes_cli__H5GwjG9").repeat, 1);
+    assert_eq!(read.episode("theme_t1_w1_notes_cli__Pc56hoy").repeat, 2);
+
+    assert_eq!(read.run("nop-k1/nop").baseline, Some(Baseline::Nop));
+    let oracle = read.run("oracle-k2/oracle");
+    assert_eq!(oracle.baseline, Some(Baseline::Oracle));
+    assert_eq!(oracle.planned_episodes, Some(6));
+    assert_eq!(oracle.runner, Some(("Harbor".to_owned(), Some("0.24.0".to_owned()))));
+    assert_eq!(oracle.benchmark.key, "harbor:tasks");
+    assert_eq!(oracle.settings.get("n_attempts").and_then(serde_json::Value::as_u64), Some(2));
+    assert_eq!(oracle.settings.get("environment.type").and_then(|v| v.as_str()), Some("docker"));
+}
+
+#[test]
+fn a_model_run_has_tokens_cost_calls_and_a_transcript() {
+    let read = read(&fixture());
+    let run = read.run("terminus2-mock-priced/terminus-2/openai/gpt-4o-mini");
+    assert_eq!((run.model.as_deref(), run.provider.as_deref()), (Some("gpt-4o-mini"), Some("openai")));
+    assert_eq!((run.harness.as_deref(), run.harness_version.as_deref()), (Some("terminus-2"), Some("2.0.0")));
+    assert_eq!(run.baseline, None);
+    let episode = read.of(&run.key)[0];
+    let attempts: Vec<_> = episode.turns.iter().flat_map(|t| &t.attempts).collect();
+    let input: u64 = attempts.iter().map(|a| a.tokens.input.unwrap()).sum();
+    let cost: f64 = attempts.iter().map(|a| a.cost_usd.unwrap()).sum();
+    assert_eq!(input, 18_675);
+    assert!((cost - 0.002_991_225).abs() < 1e-12);
+    // Two commands, one, and finishing twice: `mark_task_complete` counts.
+    assert_eq!(attempts.iter().map(|a| a.tool_calls.unwrap()).collect::<Vec<_>>(), [5, 5, 5, 5]);
+    assert!((attempts[0].timing.agent_seconds.unwrap() - 3.470_589).abs() < 1e-6);
+
+    let tree = Tree::open(&fixture()).unwrap();
+    let transcript = attempts[0].artifacts.iter().find(|a| a.kind == ArtifactKind::Transcript).unwrap();
+    let steps = Harbor.transcript(&tree, transcript).unwrap();
+    assert_eq!(steps.format.as_deref(), Some("ATIF-v1.8"));
+    assert_eq!(steps.steps[0].kind, StepKind::User);
+    let calls: usize = steps.steps.iter().map(|s| s.tool_calls.len()).sum();
+    assert_eq!(calls, 5);
+    let first = &steps.steps[1].tool_calls;
+    assert_eq!((first[0].summary.as_str(), first[0].result.as_deref()), ("ls -la /app", None));
+    assert!(first[1].result.as_deref().unwrap().contains("total 8"));
+}
+
+#[test]
+fn a_turn_says_what_was_asked_and_which_cases_failed() {
+    let read = read(&fixture());
+    let episode = read.episode(V1);
+    let turn = &episode.turns[2];
+    assert_eq!(turn.title.as_deref(), Some("Round 3 - hide done notes (conflicts with round 2)"));
+    assert_eq!(turn.extra.get("step").and_then(|v| v.as_str()), Some("round-3"));
+    let Some(Request::File(request)) = &turn.request else { panic!("no request") };
+    assert_eq!(request.path, "tasks/theme_v1_w1_notes_regression/steps/round-3/instruction.md");
+    let kinds: Vec<(ArtifactKind, &str)> = turn.artifacts.iter().map(|a| (a.kind, a.path.as_str())).collect();
+    assert_eq!(
+        kinds,
+        [
+            (ArtifactKind::Reference, "tasks/theme_v1_w1_notes_regression/steps/round-3/solution/solve.sh"),
+            (ArtifactKind::Suite, "tasks/theme_v1_w1_notes_regression/steps/round-3/tests")
+        ]
+    );
+    let attempt = &turn.attempts[0];
+    assert_eq!((attempt.passed, attempt.total), (Some(2), Some(10)));
+    let failing: Vec<_> = attempt.tests.iter().filter(|t| t.is_failing()).collect();
+    assert_eq!(failing.len(), 8);
+    assert!(failing.iter().all(|t| t.group.is_some() && t.expected.is_some() && t.message.is_some()));
+    let passed = attempt.tests.iter().find(|t| !t.is_failing()).unwrap();
+    assert_eq!((passed.group.as_ref(), passed.message.as_ref()), (None, None));
+    let logs: Vec<&str> = attempt.artifacts.iter().map(|a| a.path.rsplit('/').next().unwrap()).collect();
+    assert_eq!(logs, ["test-stdout.txt", "oracle.txt"]);
+    assert_eq!(episode.extra.get("difficulty").and_then(|v| v.as_str()), Some("easy"));
+}
+
+#[test]
+fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("failures-k1");
+    copy(&fixture().join("jobs/failures-k1"), &job);
+    // The log of a trial says `Starting step 3/4`.
+    let with_log = read(&job);
+    let episode = with_log.episode(V2);
+    assert_eq!((episode.planned_turns, letters(episode).as_str()), (Some(4), "ppe"));
+    assert_eq!(episode.extra.get("declared_steps").and_then(|v| v.as_str()), Some("4, by trial.log"));
+    // Nothing was started of this one, so nothing is known of its steps but that there is one.
+    assert_eq!(
+        with_log.episode("theme_v6_w1_notes_env_broken__RcH4Ruz").end(),
+        (Some(1), EndReason::Environment)
+    );
+
+    for trial in [V1, V2, V5, V7] {
+        std::fs::remove_file(job.join(trial).join("trial.log")).unwrap();
+    }
+    let without = read(&job);
+    // The last step passed, so it was the last one.
+    assert_eq!(without.episode(V1).planned_turns, Some(4));
+    assert_eq!(without.episode(V1).extra["declared_steps"], "4, by a trial that ran to its end");
+    assert_eq!(without.episode(V2).planned_turns, Some(3));
+    assert_eq!(without.episode(V2).extra["declared_steps"], "unknown, at least 3");
+    assert_eq!(without.episode(V5).extra["declared_steps"], "unknown, at least 2");
+    assert_eq!(without.codes().iter().filter(|c| **c == "harbor.declared_steps_unknown").count(), 3);
+    // Without the tests themselves, other output of the task shows that they print CASE lines.
+    assert_eq!(letters(without.episode("theme_v4_w1_notes_build_failure__etfLpGN")), "pepp");
+}
+
+#[test]
+fn a_killed_trial_shows_its_finished_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let trial = dir.path().join("jobs/failures-k1").join(V1);
+    std::fs::remove_file(trial.join("result.json")).unwrap();
+    std::fs::remove_dir_all(trial.join("steps/round-4")).unwrap();
+    std::fs::remove_dir_all(trial.join("steps/round-3/verifier")).unwrap();
+    write(
+        &trial.join("trial.log"),
+        "Starting step 1/4: round-1\nStarting step 2/4: round-2\nStarting step 3/4: round-3\n",
+    );
+    let killed = read(dir.path());
+    let episode = killed.episode(V1);
+    assert_eq!(letters(episode), "ppcn");
+    assert_eq!(episode.end(), (Some(3), EndReason::Unfinished));
+    assert_eq!(episode.planned_turns, Some(4));
+    assert_eq!(episode.turns[1].attempts[0].total, Some(7));
+    assert!(killed.codes().contains(&"harbor.trial_unfinished"));
+
+    // The same without the log: what lies in the trial's own folder is of the step in flight.
+    std::fs::remove_file(trial.join("trial.log")).unwrap();
+    std::fs::remove_dir_all(trial.join("steps/round-3")).unwrap();
+    write(&trial.join("agent/oracle.txt"), "working");
+    let killed = read(dir.path());
+    let episode = killed.episode(V1);
+    assert_eq!(letters(episode), "ppcn");
+    let logs: Vec<&str> = episode.turns[2].attempts[0].artifacts.iter().map(|a| a.path.as_str()).collect();
+    assert_eq!(logs, [format!("jobs/failures-k1/{V1}/agent/oracle.txt")]);
+
+    // And without anything of the task: passing all that is known is not passing everything.
+    let alone = tempfile::tempdir().unwrap();
+    std::fs::remove_dir_all(trial.join("agent")).unwrap();
+    copy(&trial, &alone.path().join(V1));
+    let killed = read(alone.path());
+    let episode = killed.episode(V1);
+    assert_eq!((letters(episode).as_str(), episode.end()), ("pp", (Some(3), EndReason::Unfinished)));
+}
+
+#[test]
+fn a_cancelled_trial_is_stopped_from_outside() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let job = dir.path().join("jobs/failures-k1");
+    let path = job.join(V2).join("result.json");
+    edit(&path, "RewardFileNotFoundError", "CancelledError");
+    edit(
+        &job.join("result.json"),
+        "\"finished_at\": \"2026-11-21T07:33:12.007169\"",
+        "\"finished_at\": null",
+    );
+    edit(
+        &job.join("result.json"),
+        "\"updated_at\": \"2026-11-21T07:33:12.007169\"",
+        "\"updated_at\": \"2026-11-21T06:33:12Z\"",
+    );
+    let read = read(dir.path());
+    let episode = read.episode(V2);
+    assert_eq!((letters(episode).as_str(), episode.end()), ("ppcn", (Some(3), EndReason::Cancelled)));
+    assert_eq!(read.run("failures-k1/oracle").finished_at, None);
+    assert!(read.codes().contains(&"harbor.job_unfinished"));
+}
+
+#[test]
+fn damaged_files_are_said_and_nothing_vanishes() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let job = dir.path().join("jobs/failures-k1");
+    let text = std::fs::read_to_string(job.join(V1).join("result.json")).unwrap();
+    write(&job.join(V1).join("result.json"), &text[..text.len() / 2]);
+    write(&job.join(V2).join("result.json"), "[1, 2]");
+    write(&job.join(V2).join("config.json"), "");
+    write(&job.join("result.json"), "\u{0}\u{1}");
+    std::fs::write(job.join("lock.json"), [0xff; 10]).unwrap();
+    std::fs::create_dir(job.join("theme_x__never")).unwrap();
+    std::fs::create_dir(job.join(".sources")).unwrap();
+    let read = read(dir.path());
+    assert_eq!(read.of("failures-k1/oracle").len(), 8);
+    assert_eq!(letters(read.episode(V1)), "ppfp");
+    assert_eq!(letters(read.episode(V2)), "ppcn");
+    assert_eq!(read.run("failures-k1/oracle").runner, Some(("Harbor".to_owned(), None)));
+    assert!(read.run("failures-k1/oracle").reported.figures.is_empty());
+    let said: Vec<(&str, &str)> =
+        read.report.warnings.iter().map(|w| (w.path.rsplit('/').next().unwrap(), w.code.as_str())).collect();
+    for want in [
+        ("result.json", "json.truncated"),
+        ("result.json", "json.wrong_type"),
+        ("config.json", "file.empty"),
+        ("theme_x__never", "harbor.not_a_trial"),
+    ] {
+        assert!(said.contains(&want), "{want:?} in {said:?}");
+    }
+    assert!(!said.iter().any(|(path, _)| *path == ".sources"));
+}
+
+#[test]
+fn wrong_types_in_a_result_cost_only_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let path = dir.path().join("jobs/failures-k1").join(V1).join("result.json");
+    edit(&path, "\"started_at\": \"2026-11-21T07:30:38.546352Z\"", "\"started_at\": 3");
+    edit(&path, "\"cost_usd\": null", "\"cost_usd\": {\"a\": \"b\"}, \"new_field\": 7");
+    edit(&path, "\"agent_info\": {", "\"surprise\": [1], \"agent_info\": {");
+    let read = read(dir.path());
+    let episode = read.episode(V1);
+    assert_eq!(letters(episode), "ppfp");
+    assert_eq!(episode.timing.started_at, None);
+    assert_eq!(episode.turns[0].attempts[0].cost_usd, None);
+    assert_eq!(episode.turns[0].attempts[0].extra["new_field"], 7);
+    assert_eq!(episode.extra["surprise"][0], 1);
+}
+
+#[test]
+fn the_layout_of_evocode_bench_gives_one_run_per_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let tasks =
+        ["theme_t1_w1_notes_cli", "theme_v2_w1_notes_abort_no_reward", "theme_v6_w1_notes_env_broken"];
+    for task in tasks {
+        copy(&fixture().join("tasks").join(task), &dir.path().join(task));
+    }
+    let place = |from: &str, trial: &str, task: &str, bucket: &str| {
+        let job = dir.path().join(task).join("harbor_jobs").join(bucket).join("2026-11-21__07-30-38");
+        copy(&fixture().join("jobs").join(from).join(trial), &job.join(trial));
+        for file in ["config.json", "result.json", "lock.json"] {
+            std::fs::copy(fixture().join("jobs").join(from).join(file), job.join(file)).unwrap();
+        }
+    };
+    place("failures-k1", V2, tasks[1], "oracle");
+    place("oracle-k2", "theme_t1_w1_notes_cli__H5GwjG9", tasks[0], "oracle");
+    place("terminus2-mock-priced", "theme_t1_w1_notes_cli__xVc8kuG", tasks[0], "gpt-4o-mini");
+    let all = read(dir.path());
+    let mut keys: Vec<&str> = all.runs.iter().map(|r| r.key.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["gpt-4o-mini/terminus-2", "oracle/oracle"]);
+    let turns: Vec<String> = all.of("oracle/oracle").iter().map(|e| letters(e)).collect();
+    assert_eq!(turns, ["pppp", "ppen"]);
+    // A task that was never run counts as 0, as in the published scores.
+    let totals = &all.run("gpt-4o-mini/terminus-2").reported.totals_only;
+    let zero: Vec<(&str, Option<u32>, Option<f64>)> =
+        totals.iter().map(|t| (t.scenario.as_str(), t.turns, t.passed_turns)).collect();
+    assert_eq!(zero, [(tasks[1], Some(4), Some(0.0)), (tasks[2], Some(4), Some(0.0))]);
+    assert!(all.codes().contains(&"harbor.task_not_run"));
+    assert_eq!(all.parts.len(), 2);
+
+    // One task's folder alone.
+    let one = read(&dir.path().join(tasks[0]));
+    assert_eq!(one.runs.len(), 2);
+    assert!(one.episodes.iter().all(|(_, e)| letters(e) == "pppp" && e.planned_turns == Some(4)));
+}
+
+#[test]
+fn a_single_trial_can_be_opened_alone() {
+    let read = read(&fixture().join("jobs/failures-k1").join(V5));
+    assert_eq!(read.runs.len(), 1);
+    assert_eq!(read.runs[0].harness.as_deref(), Some("oracle"));
+    let episode = read.episode("");
+    assert_eq!((letters(episode).as_str(), episode.planned_turns), ("pf", Some(4)));
+}
+
+const CONFIG: &str = r#"{"task": {"path": "/home/x/one/fix-bug"}, "trial_name": "T", "agent": {"name": "claude-code", "model_name": "anthropic/claude-9"}}"#;
+
+fn single_step(dir: &Path, trial: &str, result: &str) -> PathBuf {
+    let path = dir.join("my__job").join(trial);
+    write(&path.join("config.json"), CONFIG);
+    if !result.is_empty() {
+        write(&path.join("result.json"), result);
+    }
+    path
+}
+
+#[test]
+fn single_step_trials_are_one_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    write(
+        &dir.path().join("my__job/config.json"),
+        r#"{"job_name": "my__job", "agents": [{"name": "claude-code", "model_name": "anthropic/claude-9", "env": {"ANTHROPIC_API_KEY": "sk-x"}}]}"#,
+    );
+    // As Harbor 0.5 wrote it.
+    write(
+        &dir.path().join("my__job/result.json"),
+        r#"{"id": "x", "started_at": "2025-12-01T10:00:00.5", "finished_at": null, "n_total_trials": 7, "stats": {"n_trials": 4, "n_errors": 1, "evals": {"claude-code__claude-9__adhoc": {"n_trials": 4, "n_errors": 1, "metrics": [{"mean": 0.25}], "pass_at_k": {"2": 0.5}, "reward_stats": {"reward": {"1.0": ["fix-bug__aaaaaaa"]}}, "exception_stats": {}}}}}"#,
+    );
+    write(&dir.path().join("one/fix-bug/task.toml"), "[metadata]\ndifficulty = \"hard\"\n");
+    write(&dir.path().join("one/fix-bug/instruction.md"), "# Fix the bug\n\nPlease.\n");
+    write(&dir.path().join("one/fix-bug/tests/test.sh"), "pytest\n");
+    let result = |fields: &str| {
+        format!(
+            r#"{{"task_name": "fix-bug", "trial_name": "T", "agent_info": {{"name": "claude-code", "version": "2.1", "model_info": {{"name": "claude-9", "provider": "anthropic"}}}}, {fields}}}"#
+        )
+    };
+    let passed = single_step(
+        dir.path(),
+        "fix-bug__aaaaaaa",
+        &result(
+            r#""started_at": "2025-12-01T10:00:01Z", "agent_result": {"n_input_tokens": 9, "n_output_tokens": 2, "rollout_details": [[1]]}, "verifier_result": {"rewards": {"reward": 1.0}},
+            "agent_execution": {"started_at": "2025-12-01T10:00:02Z", "finished_at": "2025-12-01T10:00:04.5Z"}, "verifier": {"started_at": "2025-12-01T10:00:05Z", "finished_at": "2025-12-01T10:00:06Z"}"#,
+        ),
+    );
+    write(
+        &passed.join("verifier/test-stdout.txt"),
+        "============ test session starts ============\ncollected 2 items\n\ntest_a.py ..   [100%]\n\n============ 2 passed in 0.10s ============\n",
+    );
+    write(&passed.join("artifacts/manifest.json"), "[]");
+    write(&passed.join("artifacts/app/main.py"), "print()");
+    write(&passed.join("agent/sessions/a.jsonl"), "{}");
+    write(&passed.join("agent/shot.png"), "x");
+    let failed = single_step(
+        dir.path(),
+        "fix-bug__bbbbbbb",
+        &result(
+            r#""started_at": "2025-12-01T10:01:00Z", "verifier_result": {"rewards": {"reward": 0.5}}, "verifier": {}"#,
+        ),
+    );
+    write(
+        &failed.join("verifier/ctrf.json"),
+        r#"{"results": {"summary": {"tests": 2, "passed": 1, "failed": 1}, "tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": "failed", "message": "no"}]}}"#,
+    );
+    single_step(
+        dir.path(),
+        "fix-bug__ccccccc",
+        &result(
+            r#""started_at": "2025-12-01T10:02:00Z", "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": "too long"}, "agent_execution": {"started_at": "2025-12-01T10:02:02Z", "finished_at": "2025-12-01T10:12:02Z"}, "verifier_result": {"rewards": {"reward": 0.0}}"#,
+        ),
+    );
+    single_step(
+        dir.path(),
+        "fix-bug__ddddddd",
+        &result(
+            r#""started_at": "2025-12-01T10:03:00Z", "exception_info": {"exception_type": "NetworkConnectionError", "exception_message": "no route"}, "agent_setup": {"started_at": "2025-12-01T10:03:00Z"}, "agent_execution": null, "step_results": null"#,
+        ),
+    );
+    single_step(
+        dir.path(),
+        "fix-bug__eeeeeee",
+        &result(
+            r#""started_at": "2025-12-01T10:04:00Z", "exception_info": {"exception_type": "ApiRateLimitError", "exception_message": "429"}, "agent_execution": {"started_at": "2025-12-01T10:04:02Z"}"#,
+        ),
+    );
+    let killed = single_step(dir.path(), "fix-bug__fffffff", "");
+    write(&killed.join("agent/log.txt"), "at work");
+    write(
+        &passed.join("agent/trajectory.json"),
+        r#"{"schema_version": "ATIF-v1.2", "steps": [{"source": "system", "message": "s"}, {"source": "user", "message": "Fix it"}, {"source": "agent", "message": "ok", "tool_calls": [{"function_name": "bash"}]}]}"#,
+    );
+
+    let read = read(dir.path());
+    assert_eq!(read.runs.len(), 1);
+    let run = &read.runs[0];
+    assert_eq!(run.key, "my__job/claude-code/anthropic/claude-9");
+    assert_eq!((run.model.as_deref(), run.provider.as_deref()), (Some("claude-9"), Some("anthropic")));
+    assert_eq!(run.benchmark.key, "harbor:adhoc");
+    assert_eq!(run.settings["agent.env.ANTHROPIC_API_KEY"], "[hidden]");
+    assert_eq!(run.planned_episodes, Some(7));
+    let figures: BTreeMap<_, _> = run.reported.figures.iter().cloned().collect();
+    assert_eq!(
+        (figures["harbor.mean.reward"], figures["harbor.pass@2"], figures["harbor.n_trials"]),
+        (0.25, 0.5, 4.0)
+    );
+    assert!(read.codes().contains(&"harbor.trials_missing"));
+
+    let mut episodes = read.of(&run.key);
+    episodes.sort_by_key(|e| e.repeat);
+    let ends: Vec<(String, EndReason)> = episodes.iter().map(|e| (letters(e), e.end().1)).collect();
+    let want = [
+        ("p", EndReason::PassedAll),
+        ("f", EndReason::TestsFailed),
+        ("f", EndReason::AgentTimeout),
+        ("n", EndReason::Environment),
+        ("e", EndReason::Endpoint),
+        ("c", EndReason::Unfinished),
+    ];
+    assert_eq!(ends, want.map(|(l, e)| (l.to_owned(), e)));
+    assert!(episodes.iter().all(|e| e.planned_turns == Some(1) && e.scenario == "fix-bug"));
+    let first = &episodes[0].turns[0];
+    assert_eq!(first.title.as_deref(), Some("Fix the bug"));
+    let attempt = &first.attempts[0];
+    assert_eq!((attempt.passed, attempt.total, attempt.tool_calls), (Some(2), Some(2), Some(1)));
+    assert_eq!((attempt.timing.agent_seconds, attempt.timing.test_seconds), (Some(2.5), Some(1.0)));
+    let kinds: Vec<ArtifactKind> = attempt.artifacts.iter().map(|a| a.kind).collect();
+    assert_eq!(
+        kinds,
+        [ArtifactKind::Transcript, ArtifactKind::TestOutput, ArtifactKind::AgentLog, ArtifactKind::Code]
+    );
+    let second = &episodes[1].turns[0].attempts[0];
+    assert_eq!((second.passed, second.total), (Some(1), Some(2)));
+    assert_eq!(second.verdict, Verdict::Failed);
+    assert_eq!(episodes[3].exception.as_ref().unwrap().0, "NetworkConnectionError");
+
+    // Without the task's folder the request is what the agent was told.
+    std::fs::remove_dir_all(dir.path().join("one")).unwrap();
+    let tree = Tree::open(dir.path()).unwrap();
+    let mut report = Report::default();
+    let survey = Harbor.survey(&tree, "my__job", &mut report);
+    let readings = Harbor.read(&tree, "my__job", &survey.parts[0], &mut report);
+    let first = readings.iter().find(|r| r.episode.repeat == 1).unwrap();
+    let Some(Request::File(request)) = &first.episode.turns[0].request else { panic!("no request") };
+    assert_eq!(request.pointer.as_deref(), Some("/steps/1/message"));
+}
+
+#[test]
+fn only_the_part_that_changed_has_another_stamp() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let before = read(dir.path()).parts;
+    assert_eq!(before, read(dir.path()).parts);
+    let reward = dir.path().join("jobs/failures-k1").join(V1).join("steps/round-3/verifier/reward.txt");
+    write(&reward, "1.0\n");
+    write(&dir.path().join("tasks/theme_t2_w2_ledger_report/task.toml"), "[[steps]]\nname = \"round-1\"\n");
+    let after = read(dir.path()).parts;
+    let mut changed: Vec<(&str, &str)> = before
+        .iter()
+        .zip(&after)
+        .filter(|(a, b)| a.1.stamp != b.1.stamp)
+        .map(|(a, _)| (a.0.as_str(), a.1.key.as_str()))
+        .collect();
+    changed.sort_unstable();
+    let t2 = "theme_t2_w2_ledger_report";
+    assert_eq!(
+        changed,
+        [
+            ("jobs/failures-k1", "theme_v1_w1_notes_regression"),
+            ("jobs/interrupted", t2),
+            ("jobs/nop-k1", t2),
+            ("jobs/oracle-k2", t2)
+        ]
+    );
+}
+
+#[test]
+fn a_task_that_was_changed_since_does_not_change_what_ran() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let toml = dir.path().join("tasks/theme_v2_w1_notes_abort_no_reward/task.toml");
+    edit(&toml, "[[steps]]\nname = \"round-4\"", "");
+    let read = read(dir.path());
+    assert_eq!(read.episode(V2).planned_turns, Some(4));
+    assert!(read.codes().contains(&"harbor.steps_differ"));
+}
+
+#[test]
+fn a_folder_that_is_no_job_is_not_taken_for_one() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir.path().join("config.json"), "{\"theme\": \"dark\"}");
+    write(&dir.path().join("sub/config.json"), "{}");
+    let tree = Tree::open(dir.path()).unwrap();
+    let Sniff::Not { found, closeness } = Harbor.sniff(&tree, "") else { panic!("recognised") };
+    assert_eq!((found.as_str(), closeness), ("config.json, and no trials", 10));
+    assert!(matches!(Harbor.sniff(&tree, "sub"), Sniff::Not { .. }));
+    // A jobs folder is no place: the jobs in it are.
+    let tree = Tree::open(&fixture()).unwrap();
+    assert!(matches!(Harbor.sniff(&tree, "jobs"), Sniff::Not { .. }));
+    assert!(matches!(Harbor.sniff(&tree, "tasks"), Sniff::Not { .. }));
+    assert_eq!(Harbor.sniff(&tree, "jobs/oracle-k2"), Sniff::Recognised);
+}
