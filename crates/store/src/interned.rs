@@ -1,5 +1,6 @@
 //! Texts that many rows share: lists of test ids and change requests stand once in the database.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::Result;
 use crate::schema::Migration;
+use crate::values::json;
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -34,7 +36,7 @@ CREATE INDEX request_to_index ON request (id) WHERE indexed = 0;
 
 /// Which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Table {
+enum Table {
     Suite,
     Request,
 }
@@ -42,11 +44,32 @@ pub(crate) enum Table {
 /// Most bytes of text that are remembered to save looking them up.
 const REMEMBERED_BYTES: usize = 32 * 1024 * 1024;
 
-/// Rows that this process wrote or found lately.
+/// Rows that this process wrote or found lately, by a hash of their parts: an import meets the same suite and the same
+/// request once a run.
 #[derive(Debug, Default)]
 pub(crate) struct Interned {
-    known: HashMap<(Table, u64), (i64, Box<str>)>,
+    known: HashMap<(Table, u64), Known>,
     bytes: usize,
+}
+
+/// A row and the parts that it was made from, one after the other.
+#[derive(Debug)]
+struct Known {
+    id: i64,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Known {
+    fn is(&self, parts: &[&str]) -> bool {
+        let mut begin = 0;
+        self.ends.len() == parts.len()
+            && self.ends.iter().zip(parts).all(|(end, part)| {
+                let same = self.text.get(begin..*end) == Some(*part);
+                begin = *end;
+                same
+            })
+    }
 }
 
 impl Interned {
@@ -56,41 +79,71 @@ impl Interned {
         self.bytes = 0;
     }
 
-    /// The row of a text; made if it is not there.
-    pub(crate) fn row(&mut self, conn: &Connection, table: Table, body: &str) -> Result<i64> {
-        let mut hasher = DefaultHasher::new();
-        body.hash(&mut hasher);
-        let hash = hasher.finish();
-        if let Some((id, known)) = self.known.get(&(table, hash))
-            && **known == *body
+    /// The row of a change request; made if it is not there.
+    pub(crate) fn request(&mut self, conn: &Connection, text: &str) -> Result<i64> {
+        self.row(conn, Table::Request, &[text], || Ok(Cow::Borrowed(text)))
+    }
+
+    /// The row of a list of test ids; made if it is not there.
+    pub(crate) fn suite(&mut self, conn: &Connection, ids: &[&str]) -> Result<i64> {
+        self.row(conn, Table::Suite, ids, || json(&ids).map(Cow::Owned))
+    }
+
+    fn row<'a>(
+        &mut self,
+        conn: &Connection,
+        table: Table,
+        parts: &[&str],
+        body: impl FnOnce() -> Result<Cow<'a, str>>,
+    ) -> Result<i64> {
+        let key = (table, hash(parts));
+        if let Some(known) = self.known.get(&key)
+            && known.is(parts)
         {
-            return Ok(*id);
+            return Ok(known.id);
         }
-        let (find, add) = match table {
-            Table::Suite => (
-                "SELECT id FROM suite WHERE hash = ?1 AND body = ?2",
-                "INSERT INTO suite (hash, body) VALUES (?1, ?2)",
-            ),
-            Table::Request => (
-                "SELECT id FROM request WHERE hash = ?1 AND body = ?2",
-                "INSERT INTO request (hash, body) VALUES (?1, ?2)",
-            ),
-        };
-        let values = (hash.cast_signed(), body);
-        let found = conn.prepare_cached(find)?.query_row(values, |row| row.get(0)).optional()?;
-        let id = match found {
-            Some(id) => id,
-            None => conn.prepare_cached(add)?.insert(values)?,
-        };
-        if self.bytes + body.len() > REMEMBERED_BYTES {
+        let id = find_or_add(conn, table, &body()?)?;
+        let bytes: usize = parts.iter().map(|part| part.len() + size_of::<usize>()).sum();
+        if self.bytes + bytes > REMEMBERED_BYTES {
             self.forget();
         }
-        if body.len() <= REMEMBERED_BYTES
-            && let None = self.known.insert((table, hash), (id, body.into()))
-        {
-            self.bytes += body.len();
+        if bytes <= REMEMBERED_BYTES {
+            let ends = parts.iter().scan(0, |end, part| {
+                *end += part.len();
+                Some(*end)
+            });
+            let known = Known { id, text: parts.concat(), ends: ends.collect() };
+            if self.known.insert(key, known).is_none() {
+                self.bytes += bytes;
+            }
         }
         Ok(id)
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The row of a text in the database. Texts with one hash are told apart by themselves.
+fn find_or_add(conn: &Connection, table: Table, body: &str) -> Result<i64> {
+    let (find, add) = match table {
+        Table::Suite => (
+            "SELECT id FROM suite WHERE hash = ?1 AND body = ?2",
+            "INSERT INTO suite (hash, body) VALUES (?1, ?2)",
+        ),
+        Table::Request => (
+            "SELECT id FROM request WHERE hash = ?1 AND body = ?2",
+            "INSERT INTO request (hash, body) VALUES (?1, ?2)",
+        ),
+    };
+    let values = (hash(body).cast_signed(), body);
+    let found = conn.prepare_cached(find)?.query_row(values, |row| row.get(0)).optional()?;
+    match found {
+        Some(id) => Ok(id),
+        None => Ok(conn.prepare_cached(add)?.insert(values)?),
     }
 }
 

@@ -152,7 +152,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
         [run] => Some(run),
         _ => runs::only_one_of_place(conn, source, part.place)?,
     };
-    warnings::replace(conn, source, Some(id), run, part.warnings.iter().chain(&own_warnings))?;
+    warnings::replace_of_part(conn, source, id, run, part.warnings.iter().chain(&own_warnings))?;
     touch_runs(conn, &touched)?;
     changes::log_source(conn, source)?;
     if whole {

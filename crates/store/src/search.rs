@@ -5,7 +5,7 @@
 //! `request.indexed` and `episode.indexed` say what is done.
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use model::TestResult;
 
@@ -177,29 +177,40 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
 }
 
 fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
+    // The best texts first, then where they are played: the other way round every place of every text would be looked at.
+    let mut best =
+        conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1
-         FROM request_index JOIN request ON request.id = request_index.rowid
-           JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
+         FROM request JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN}
-         WHERE request_index MATCH ?1 GROUP BY request.id ORDER BY min(request_index.rank) LIMIT {limit}"
+         WHERE request.id = ?1 HAVING count(*) > 0"
     );
-    let mut find = conn.prepare_cached(&sql)?;
-    let rows = find.query_map([phrases], |row| {
-        let turn: u32 = row.get(2)?;
-        let title: Option<String> = row.get(3)?;
-        let scenario: String = row.get(4)?;
-        let body: String = row.get(5)?;
-        Ok(Match {
-            title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
-            detail: around(&body, words),
-            episode: row.get(1)?,
-            turn: Some(turn),
-            also: row.get(6)?,
-            ..Match::of(MatchKind::Request, row.get(0)?)
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut places = conn.prepare_cached(&sql)?;
+    let mut hits = Vec::new();
+    for request in best.query_map([phrases], |row| row.get::<_, i64>(0))? {
+        let found = places
+            .query_row([request?], |row| {
+                let turn: u32 = row.get(2)?;
+                let title: Option<String> = row.get(3)?;
+                let scenario: String = row.get(4)?;
+                let body: String = row.get(5)?;
+                Ok(Match {
+                    title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
+                    detail: around(&body, words),
+                    episode: row.get(1)?,
+                    turn: Some(turn),
+                    also: row.get(6)?,
+                    ..Match::of(MatchKind::Request, row.get(0)?)
+                })
+            })
+            .optional()?;
+        hits.extend(found);
+        if hits.len() >= limit as usize {
+            break;
+        }
+    }
+    Ok(hits)
 }
 
 /// The test that holds most of the words, by its own id and texts.
@@ -217,14 +228,15 @@ fn failure_text(test: &TestResult) -> String {
     std::iter::once(test.id.as_str()).chain(texts).collect::<Vec<_>>().join("\n")
 }
 
+/// The latest first: to rank tens of thousands of messages that differ in a number costs time and says nothing.
 fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
     let sql = format!(
         "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
            attempt.outcomes, attempt.details
-         FROM failure_index JOIN attempt ON attempt.id = failure_index.rowid
+         FROM failure_index CROSS JOIN attempt ON attempt.id = failure_index.rowid
            JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN}
-         WHERE failure_index MATCH ?1 ORDER BY failure_index.rank LIMIT {limit}"
+         WHERE failure_index MATCH ?1 ORDER BY failure_index.rowid DESC LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
     let mut suites = turns::Suites::new();

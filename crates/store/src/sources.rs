@@ -114,14 +114,14 @@ fn read_source(row: &Row<'_>) -> rusqlite::Result<Source> {
     })
 }
 
-/// Changes a row of `source`; that there is none is an error.
+/// Changes a row of `source` and logs it; that there is no such row is an error. The statement changes only what is
+/// otherwise, so that looking at an unchanged source again wakes nobody.
 fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -> Result<()> {
-    let rows = conn.prepare_cached(sql)?.execute((source, value))?;
-    if rows == 0 {
-        return Err(StoreError::NoSource(source));
+    if conn.prepare_cached(sql)?.execute((source, value))? > 0 {
+        changes::log_source(conn, source)?;
+        return Ok(());
     }
-    changes::log_source(conn, source)?;
-    Ok(())
+    path_and_name(conn, source).map(drop)
 }
 
 /// Path and name of a source.
@@ -142,10 +142,15 @@ impl Store {
                 "INSERT INTO source (path, name, zip, opened_at) VALUES (?1, ?2, ?3, {NOW})
                  ON CONFLICT (path) DO UPDATE SET name = ?2, zip = ?3, closed_at = NULL,
                    opened_at = iif(closed_at IS NULL, opened_at, excluded.opened_at)
-                 RETURNING id"
+                 WHERE (name, zip, closed_at) IS NOT (?2, ?3, NULL)"
             );
-            let id = conn.prepare_cached(&sql)?.query_row((path, name, zip), |row| row.get(0))?;
-            changes::log_source(conn, id)?;
+            let changed = conn.prepare_cached(&sql)?.execute((path, name, zip))?;
+            let id = conn
+                .prepare_cached("SELECT id FROM source WHERE path = ?1")?
+                .query_row([path], |row| row.get(0))?;
+            if changed > 0 {
+                changes::log_source(conn, id)?;
+            }
             Ok(id)
         })
     }
@@ -153,13 +158,19 @@ impl Store {
     /// Notes what the source was recognised as (names of formats, joined with `, `).
     pub fn set_source_format(&self, source: SourceId, format: &str) -> Result<()> {
         self.write(|write| {
-            update(&write.tx, source, "UPDATE source SET format = ?2 WHERE id = ?1", Some(format))
+            update(
+                &write.tx,
+                source,
+                "UPDATE source SET format = ?2 WHERE id = ?1 AND format <> ?2",
+                Some(format),
+            )
         })
     }
 
     /// Notes that reading came to its end (`None`), or why it stopped before.
     pub fn set_source_read(&self, source: SourceId, stopped: Option<&str>) -> Result<()> {
-        let sql = "UPDATE source SET complete = ?2 IS NULL, message = ?2 WHERE id = ?1";
+        let sql = "UPDATE source SET complete = ?2 IS NULL, message = ?2
+          WHERE id = ?1 AND (complete, message) IS NOT (?2 IS NULL, ?2)";
         self.write(|write| update(&write.tx, source, sql, stopped))
     }
 
@@ -191,7 +202,14 @@ impl Store {
 
     /// Takes back [`Store::remove_source`]. If the data was purged meanwhile, the source is open and empty.
     pub fn restore_source(&self, source: SourceId) -> Result<()> {
-        self.write(|write| update(&write.tx, source, "UPDATE source SET closed_at = ?2 WHERE id = ?1", None))
+        self.write(|write| {
+            update(
+                &write.tx,
+                source,
+                "UPDATE source SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NOT ?2",
+                None,
+            )
+        })
     }
 
     /// Deletes what was read of sources that were closed at least `age` ago. Their paths stay in [`Store::recent`],
@@ -277,7 +295,7 @@ impl Store {
             let mut find = conn.prepare_cached(
                 "SELECT
                    (SELECT count(*) FROM run WHERE source = ?1),
-                   count(*), total(reached_turns), total(known_turns - reached_turns), total(attempts),
+                   count(*), total(reached_turns), total(max(known_turns - reached_turns, 0)), total(attempts),
                    (SELECT coalesce(sum(files_read), 0) FROM part WHERE source = ?1)
                      + (SELECT survey_files_read FROM source WHERE id = ?1),
                    (SELECT count(*) FROM warning WHERE source = ?1)

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::connection::Write;
 use crate::episodes::read_timing;
-use crate::interned::Table;
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
 use crate::schema::Migration;
 use crate::values::{
@@ -185,7 +184,7 @@ pub(crate) fn put(write: &mut Write<'_>, episode: EpisodeId, turn: &Turn) -> Res
     let (request, request_file) = match &turn.request {
         None => (None, None),
         Some(Request::Text(text)) => {
-            let row = write.interned.row(&write.tx, Table::Request, &cut(text, REQUEST_BYTES))?;
+            let row = write.interned.request(&write.tx, &cut(text, REQUEST_BYTES))?;
             (Some(row), None)
         }
         Some(Request::File(artifact)) => (None, artifacts_json(std::slice::from_ref(artifact))?),
@@ -222,7 +221,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
     let mut details = None;
     if !tests.is_empty() {
         let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-        suite = Some(write.interned.row(&write.tx, Table::Suite, &json(&ids)?)?);
+        suite = Some(write.interned.suite(&write.tx, &ids)?);
         outcomes = Some(tests.iter().map(|test| letter(test.outcome)).collect());
         let known: Vec<Detail<'_>> =
             tests.iter().enumerate().filter_map(|(at, test)| Detail::of(at, test)).collect();

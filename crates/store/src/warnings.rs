@@ -62,22 +62,30 @@ pub struct CodeCount {
     pub example: Warning,
 }
 
-/// Replaces the warnings of a part, or of the survey.
-pub(crate) fn replace<'a>(
+/// Replaces the warnings of a part.
+pub(crate) fn replace_of_part<'a>(
     conn: &Connection,
     source: SourceId,
-    part: Option<i64>,
+    part: i64,
     run: Option<RunId>,
     warnings: impl Iterator<Item = &'a Warning>,
 ) -> Result<()> {
-    // Two statements, because an index does not serve `part IS ?`.
-    match part {
-        Some(part) => conn.prepare_cached("DELETE FROM warning WHERE part = ?1")?.execute([part])?,
-        None => conn
-            .prepare_cached("DELETE FROM warning WHERE source = ?1 AND part IS NULL")?
-            .execute([source])?,
-    };
-    warnings.into_iter().try_for_each(|warning| add(conn, source, part, run, warning))
+    conn.prepare_cached("DELETE FROM warning WHERE part = ?1")?.execute([part])?;
+    for warning in warnings {
+        add(conn, source, Some(part), run, &stored(warning))?;
+    }
+    Ok(())
+}
+
+/// A warning as it is stored: no text is longer than the cap.
+fn stored(warning: &Warning) -> Warning {
+    let cut = |text: &str| cut(text, MESSAGE_BYTES).into_owned();
+    Warning {
+        path: cut(&warning.path),
+        code: cut(&warning.code),
+        message: cut(&warning.message),
+        treatment: warning.treatment,
+    }
 }
 
 fn add(
@@ -87,20 +95,21 @@ fn add(
     run: Option<RunId>,
     warning: &Warning,
 ) -> Result<()> {
+    let Warning { path, code, message, treatment } = warning;
     conn.prepare_cached(
         "INSERT INTO warning (source, part, run, path, code, message, treatment)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute((
-        source,
-        part,
-        run,
-        cut(&warning.path, MESSAGE_BYTES),
-        cut(&warning.code, MESSAGE_BYTES),
-        cut(&warning.message, MESSAGE_BYTES),
-        warning.treatment.as_str(),
-    ))?;
+    .execute((source, part, run, path, code, message, treatment.as_str()))?;
     Ok(())
+}
+
+/// The warnings of the survey of a source with their runs, in the order in which they were put.
+fn of_survey(conn: &Connection, source: SourceId) -> Result<Vec<(Option<RunId>, Warning)>> {
+    let mut find = conn.prepare_cached(
+        "SELECT run, path, code, message, treatment FROM warning WHERE source = ?1 AND part IS NULL ORDER BY id",
+    )?;
+    find.query_and_then([source], |row| Ok((row.get(0)?, read(row, 1)?)))?.collect()
 }
 
 /// Whether a path lies in a folder of the source or is it.
@@ -139,13 +148,24 @@ impl Store {
                 .map(|place| Ok((runs::only_one_of_place(conn, source, &place)?, place)))
                 .map(|found: Result<_>| found.map(|(run, place)| (place, run)))
                 .collect::<Result<_>>()?;
-            replace(conn, source, None, None, std::iter::empty())?;
-            for warning in warnings {
-                let place = places.iter().find(|(place, _)| lies_in(&warning.path, place));
-                add(conn, source, None, place.and_then(|(_, run)| *run), warning)?;
-            }
-            conn.prepare_cached("UPDATE source SET survey_files_read = ?2 WHERE id = ?1")?
+            let run_of = |warning: &Warning| {
+                places.iter().find(|(place, _)| lies_in(&warning.path, place)).and_then(|(_, run)| *run)
+            };
+            let warnings: Vec<(Option<RunId>, Warning)> =
+                warnings.iter().map(|warning| (run_of(warning), stored(warning))).collect();
+            let files_changed = conn
+                .prepare_cached(
+                    "UPDATE source SET survey_files_read = ?2 WHERE id = ?1 AND survey_files_read <> ?2",
+                )?
                 .execute((source, int(files_read)))?;
+            if files_changed == 0 && of_survey(conn, source)? == warnings {
+                return Ok(());
+            }
+            conn.prepare_cached("DELETE FROM warning WHERE source = ?1 AND part IS NULL")?
+                .execute([source])?;
+            for (run, warning) in &warnings {
+                add(conn, source, None, *run, warning)?;
+            }
             changes::log_source(conn, source)?;
             Ok(())
         })

@@ -1,4 +1,5 @@
 //! The library as a file: new, old, newer, foreign, shared by several processes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model::{Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Turn, Verdict, Warning};
 use rusqlite::Connection;
-use store::{PartRead, RunFilter, Store, StoreError, schema};
+use store::{PartRead, Store, StoreError, schema};
 
 fn episode(key: &str, verdicts: &[Verdict]) -> Episode {
     let mut episode = Episode::new(key, format!("scenario {key}"));

@@ -1,4 +1,5 @@
 //! The library as a whole: what is put is what is read, whatever is put again, closed, purged or restored.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::time::Duration;
 
@@ -146,6 +147,29 @@ fn a_part_that_is_read_again_replaces_what_it_gave_and_nothing_else() {
     assert_eq!(store.run("results.a").unwrap().unwrap().entry.totals.episodes, 1);
     store.drop_places(source, &[]).unwrap();
     assert_eq!(store.library_counts().unwrap().runs, 0);
+}
+
+#[test]
+fn looking_again_at_an_unchanged_source_changes_nothing() {
+    let (store, source) = library();
+    let look = |warnings: &[Warning]| {
+        assert_eq!(store.put_source("/data/results", "results", false).unwrap(), source);
+        store.set_source_format(source, "StaminaBench output").unwrap();
+        store.drop_places(source, &[String::new()]).unwrap();
+        store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
+        let keep: Vec<_> = store.part_stamps(source).unwrap().into_keys().collect();
+        store.drop_parts(source, &keep).unwrap();
+        store.put_survey_warnings(source, warnings, 4).unwrap();
+        store.set_source_read(source, None).unwrap();
+        store.last_change().unwrap()
+    };
+    let warning = Warning::skipped("link", "link.left_out", "x".repeat(store::limits::MESSAGE_BYTES * 2));
+    let first = look(std::slice::from_ref(&warning));
+    assert_eq!(look(std::slice::from_ref(&warning)), first);
+    assert!(look(&[]) > first);
+    store.set_source_read(source, Some("The disk is gone.")).unwrap();
+    assert_eq!(store.source(source).unwrap().unwrap().message.as_deref(), Some("The disk is gone."));
+    assert_eq!(store.changes_since(first).unwrap().sources, [source]);
 }
 
 #[test]
@@ -381,7 +405,7 @@ fn hostile_numbers_and_texts_are_held() {
     wild.tokens = Some(Tokens { input: Some(u64::MAX), cached: None, output: Some(u64::MAX) });
     wild.cost_usd = Some(f64::INFINITY);
     let mut turn = Turn::new(u32::MAX);
-    turn.attempts = vec![attempt(1, Verdict::Passed, u32::MAX.min(9), 2), attempt(1, Verdict::Failed, 0, 0)];
+    turn.attempts = vec![attempt(1, Verdict::Passed, 9, 2), attempt(1, Verdict::Failed, 0, 0)];
     turn.attempts[0].tests[0].message = Some("x".repeat(1_000_000));
     turn.attempts[0].reward = Some(f64::NAN);
     wild.turns = vec![Turn::new(0), turn];

@@ -1,4 +1,5 @@
 //! Whatever episodes are put, in whatever order, is what is read.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::collections::BTreeMap;
 
@@ -148,7 +149,9 @@ fn episode() -> impl Strategy<Value = Episode> {
 }
 
 /// One part's reading: episodes of the runs `r` and `s`, and a few warnings.
-fn reading() -> impl Strategy<Value = (Vec<(String, Episode)>, Vec<Warning>)> {
+type Reading = (Vec<(String, Episode)>, Vec<Warning>);
+
+fn reading() -> impl Strategy<Value = Reading> {
     let warning =
         (text(), "[a-b]", text()).prop_map(|(path, code, message)| Warning::skipped(path, &code, message));
     (vec(("[rs]", episode()), 0..4), vec(warning, 0..3))
@@ -164,7 +167,7 @@ fn store() -> (Store, SourceId) {
     (store, source)
 }
 
-fn put(store: &Store, source: SourceId, key: &str, reading: &(Vec<(String, Episode)>, Vec<Warning>)) {
+fn put(store: &Store, source: SourceId, key: &str, reading: &Reading) {
     let part = PartRead {
         place: "",
         key,
@@ -207,7 +210,7 @@ fn read(store: &Store, run: &str) -> Vec<String> {
 }
 
 /// What a part gives: of two episodes with one key in one run the last.
-fn expected(parts: &BTreeMap<usize, (Vec<(String, Episode)>, Vec<Warning>)>, run: &str) -> Vec<String> {
+fn expected(parts: &BTreeMap<usize, Reading>, run: &str) -> Vec<String> {
     let mut episodes: Vec<String> = Vec::new();
     for (readings, _) in parts.values() {
         let of_run: BTreeMap<&str, &Episode> =
