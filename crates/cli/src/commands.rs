@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workbench::api::{
@@ -15,6 +16,9 @@ use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Figure, Sort};
 use crate::{json, serve, table};
+
+/// How often a long reading says how far it is.
+const PROGRESS: Duration = Duration::from_secs(2);
 
 /// Runs the command that the arguments name.
 pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
@@ -64,10 +68,10 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
     let mut sources = Vec::new();
     let mut errors = Vec::new();
     for path in paths {
-        let last = Cell::new(0);
+        let told = Cell::new(Instant::now());
         let progress = |done: u32, total: u32| {
-            if total >= 20 && done * 20 / total > last.get() {
-                last.set(done * 20 / total);
+            if told.get().elapsed() >= PROGRESS {
+                told.set(Instant::now());
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };

@@ -1,0 +1,208 @@
+//! A user opens, watches, reads and closes real results through the commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::{CensoringPolicy, EndReason, Ending, TurnState};
+use workbench::api::{
+    AppState, AttemptRef, CodeRequest, FigureKind, FigureTheme, GridSort, ListRuns, Nothing, OpenSource,
+    ReadText, RunFigureRequest, RunGridRequest, RunRef, SetPolicy, SourceRef, SourceStatus, TurnRef,
+    WaitForChanges,
+};
+use workbench::{Options, Workbench};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the repository")
+        .join("tests/fixtures")
+        .join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+fn open(folder: &Path, live: bool) -> Arc<Workbench> {
+    Workbench::open(Options { db: Some(folder.join("library.sqlite")), live, sample: None })
+        .expect("a library")
+}
+
+/// Waits, by the command that the UI waits with, until the state is as wanted.
+fn until(workbench: &Workbench, what: &str, wanted: impl Fn(&AppState) -> bool) -> AppState {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let state = workbench.app_state(Nothing {}).expect("a state");
+        if wanted(&state) {
+            return state;
+        }
+        assert!(Instant::now() < deadline, "never: {what}");
+        let request = WaitForChanges { since: state.change, timeout_ms: 5_000 };
+        workbench.wait_for_changes(request).expect("changes");
+    }
+}
+
+fn ready(state: &AppState) -> bool {
+    !state.sources.is_empty() && state.sources.iter().all(|s| s.status == SourceStatus::Ready)
+}
+
+fn runs(workbench: &Workbench) -> Vec<workbench::api::RunRow> {
+    workbench.list_runs(ListRuns::default()).expect("runs").rows
+}
+
+#[test]
+fn a_folder_that_changes_is_seen_in_the_open_app() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let jobs = folder.path().join("jobs");
+    copy(&fixture("harbor/jobs/nop-k1"), &jobs.join("nop-k1"));
+    let workbench = open(folder.path(), true);
+    workbench.open_source(OpenSource { path: jobs.display().to_string() }).expect("opened");
+    until(&workbench, "the jobs are read", ready);
+    assert_eq!(runs(&workbench).len(), 1);
+
+    copy(&fixture("harbor/jobs/oracle-k2"), &jobs.join("oracle-k2"));
+    until(&workbench, "the new job is noticed", |_| {
+        runs(&workbench).iter().any(|r| r.id.contains("oracle-k2") && r.episodes == 6)
+    });
+
+    std::fs::remove_dir_all(jobs.join("nop-k1")).expect("removed");
+    until(&workbench, "the removed job is gone", |_| {
+        runs(&workbench).iter().all(|r| r.id.contains("oracle-k2"))
+    });
+}
+
+#[test]
+fn what_another_process_reads_shows_up_in_the_open_app() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let app = open(folder.path(), true);
+    let cli = open(folder.path(), false);
+    cli.ingest(&fixture("harbor/jobs/nop-k1"), &|_, _| {}).expect("read");
+    until(&app, "the source of the other process", |s| s.sources.len() == 1 && s.runs == 1);
+}
+
+#[test]
+fn from_the_run_down_to_a_failing_test() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), false);
+    workbench.ingest(&fixture("harbor"), &|_, _| {}).expect("read");
+    let run = runs(&workbench).into_iter().find(|r| r.id.contains("failures-k1")).expect("the job").id;
+
+    let grid = workbench
+        .run_grid(RunGridRequest { run: run.clone(), sort: GridSort::default(), offset: 0, limit: 0 })
+        .expect("a grid");
+    assert_eq!((grid.turns, grid.total), (4, 8));
+    let episode = grid.rows.iter().find(|e| e.cells == "ppfp").expect("a regression").episode.clone();
+
+    let turn =
+        workbench.get_turn(TurnRef { run: run.clone(), episode: episode.clone(), turn: 3 }).expect("a turn");
+    assert_eq!(turn.state, TurnState::Failed);
+    assert!(turn.request.expect("the task's instruction").text.contains("Round 3"));
+    let attempt = &turn.attempts[0];
+    assert!(!attempt.failing.is_empty() && attempt.failing[0].expected.is_some());
+    assert_eq!(attempt.failing_not_described, 0);
+    assert!(!attempt.regressed.is_empty(), "the test passed at turn 2");
+
+    let log = attempt.logs.iter().find(|l| l.label == "Test output").expect("a test output");
+    let read = |path: &str| {
+        workbench.read_text(ReadText {
+            run: run.clone(),
+            episode: episode.clone(),
+            turn: Some(3),
+            attempt: Some(1),
+            path: path.to_owned(),
+            offset: 0,
+            limit: 0,
+        })
+    };
+    assert!(read(&log.path).expect("the log").text.contains("CASE_SUMMARY"));
+    assert_eq!(
+        read("jobs/failures-k1/config.json").expect_err("no log of this attempt").code,
+        "text.not_found"
+    );
+    assert_eq!(read("../../etc/passwd").expect_err("no way out").code, "text.not_found");
+
+    let of = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
+    let no_code =
+        workbench.code_changes(CodeRequest { of, against: None }).expect_err("Harbor keeps no code");
+    assert_eq!(no_code.code, "code.not_found");
+    let beyond = workbench.get_turn(TurnRef { run, episode, turn: 5 }).expect_err("four turns");
+    assert_eq!(beyond.code, "turn.not_found");
+}
+
+#[test]
+fn the_policy_decides_what_is_an_event() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), false);
+    workbench.ingest(&fixture("harbor/jobs/failures-k1"), &|_, _| {}).expect("read");
+    let before = runs(&workbench).remove(0);
+    assert_eq!((before.stamina.events, before.stamina.censored), (7, 1));
+
+    let mut policy = CensoringPolicy::default();
+    policy.overrides.insert(EndReason::Environment, Ending::Event);
+    let table = workbench.set_policy(SetPolicy { policy }).expect("a policy");
+    assert_eq!(table.name, "custom");
+    let after = runs(&workbench).remove(0);
+    assert_eq!((after.stamina.events, after.stamina.censored), (8, 0));
+    assert!(after.stamina.mean < before.stamina.mean);
+    assert_eq!(after.score, before.score, "a score does not depend on the policy");
+
+    let survival = workbench.run_survival(RunRef { run: after.id.clone() }).expect("a table");
+    assert_eq!(survival.rows.iter().map(|r| r.events).sum::<u32>(), 8);
+    let drawing = workbench
+        .run_figure(RunFigureRequest {
+            run: after.id,
+            kind: FigureKind::FirstFailures,
+            theme: FigureTheme::Light,
+            width: 600.0,
+            height: 100.0,
+            plot_left: 60.0,
+            px_per_turn: 40.0,
+            turns: 4,
+        })
+        .expect("a chart");
+    assert!(drawing.svg.starts_with("<svg") && drawing.hits.len() == 4);
+    workbench.set_policy(SetPolicy { policy: CensoringPolicy::default() }).expect("the default again");
+    assert_eq!(runs(&workbench).remove(0), before);
+}
+
+#[test]
+fn a_closed_source_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), true);
+    let path = fixture("harbor/jobs/nop-k1").display().to_string();
+    let source = workbench.open_source(OpenSource { path: path.clone() }).expect("opened").id;
+    until(&workbench, "the job is read", ready);
+    let before = runs(&workbench);
+    workbench.close_source(SourceRef { source }).expect("closed");
+    let state = workbench.app_state(Nothing {}).expect("a state");
+    assert!(state.sources.is_empty() && state.recent.iter().any(|r| r.path == path && r.exists));
+    assert!(runs(&workbench).is_empty());
+    workbench.restore_source(SourceRef { source }).expect("restored");
+    assert_eq!(runs(&workbench), before);
+}
+
+#[test]
+fn a_new_library_begins_with_the_sample() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the repository")
+        .join("data/sample-harbor.zip");
+    let options =
+        Options { db: Some(folder.path().join("library.sqlite")), live: true, sample: Some(sample) };
+    let workbench = Workbench::open(options).expect("a library");
+    let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
+    assert!(state.sources[0].zip && state.sample.is_some());
+}
