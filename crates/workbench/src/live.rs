@@ -179,7 +179,7 @@ impl Workbench {
         let changes = self.store.changes_since(seen)?;
         if changes.last == seen {
             // Nothing is being written: a good moment to make a few more texts searchable.
-            if self.store.index_text(20)? {
+            if self.store.index_text(10)? {
                 self.changes.add([], []);
             }
             return Ok(seen);
