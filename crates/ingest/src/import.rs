@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 use model::{Episode, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
@@ -20,7 +21,7 @@ use crate::discover::{NotRecognised, Place, discover_among};
 use crate::format::{Format, Part, Report, Survey};
 use crate::tree::{Stamp, Tree};
 
-/// Threads that read parts.
+/// Threads that survey places and read parts.
 const READERS: usize = 2;
 /// Parts that were read and wait to be written. Each may hold thousands of test results.
 const WAITING: usize = 2;
@@ -138,13 +139,8 @@ fn survey<'a>(
     let mut jobs = Vec::new();
     let mut keep: Vec<(String, String)> = Vec::new();
     store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
-    for place in places {
-        let surveyed = catch_unwind(AssertUnwindSafe(|| {
-            let mut report = Report::default();
-            let survey = place.format.survey(tree, &place.at, &mut report);
-            (survey, report)
-        }));
-        let Ok((survey, said)) = surveyed else {
+    for (place, surveyed) in places.iter().zip(survey_all(tree, places)) {
+        let Some((survey, said)) = surveyed else {
             report.warn(failed(place.format, &place.at, "What was read of it before stays"));
             keep.extend(known.keys().filter(|(at, _)| *at == place.at).cloned());
             continue;
@@ -161,6 +157,30 @@ fn survey<'a>(
     }
     store.drop_parts(source, &keep)?;
     Ok(jobs)
+}
+
+/// Surveys the places on several threads: most of the time goes into waiting for the file system, and an import that
+/// finds nothing changed is nothing but survey. `None` where the reader failed.
+fn survey_all(tree: &Tree, places: &[Place]) -> Vec<Option<(Survey, Report)>> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<(Survey, Report)>>> = Mutex::new(places.iter().map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..READERS.min(places.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(place) = places.get(index) else { return };
+                    let surveyed = catch_unwind(AssertUnwindSafe(|| {
+                        let mut report = Report::default();
+                        let survey = place.format.survey(tree, &place.at, &mut report);
+                        (survey, report)
+                    }));
+                    done.lock().unwrap_or_else(PoisonError::into_inner)[index] = surveyed.ok();
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The survey with the first of each key. A reader makes keys from names in the source, which repeat as they like.

@@ -41,9 +41,9 @@ const PACE: Pace = Pace {
 };
 /// Looking again may take this share of the time at most (one part in so many).
 const SHARE: u32 = 4;
-/// How long after an overflow of the system's queue the next one counts. Our own reading can cause overflows, and must
-/// not make us read for ever.
-const OVERFLOW_PAUSE: Duration = Duration::from_secs(5);
+/// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
+/// can cause overflows, and must not make us look for ever.
+const OVERFLOW_PAUSE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
 
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +82,10 @@ struct State {
     stop: bool,
     /// When the first change since the last bell came in, and the last one.
     pending: Option<(Instant, Instant)>,
-    /// When the system last told that it lost events.
+    /// The system lost events; when that rings.
     overflow: Option<Instant>,
+    /// The last such bell, and how long until the next.
+    overflow_rung: Option<(Instant, Duration)>,
     /// The system can not watch all folders.
     exhausted: bool,
 }
@@ -102,10 +104,30 @@ impl Shared {
 
     fn overflowed(&self) {
         let now = Instant::now();
-        let counts = self.state().overflow.is_none_or(|last| now - last > OVERFLOW_PAUSE);
-        if counts {
-            self.state().overflow = Some(now);
-            self.changed();
+        let mut state = self.state();
+        let pause_ends = state.overflow_rung.map_or(now, |(at, pause)| at + pause);
+        state.overflow.get_or_insert(pause_ends.max(now));
+        self.wake.notify_one();
+    }
+}
+
+impl State {
+    /// When the bell is to ring.
+    fn ring_at(&self, pace: Pace) -> Option<Instant> {
+        let pending = self.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
+        [pending, self.overflow].into_iter().flatten().min()
+    }
+
+    fn rung(&mut self, now: Instant) {
+        self.pending = None;
+        if self.overflow.is_some_and(|at| at <= now) {
+            self.overflow = None;
+            let (shortest, longest) = OVERFLOW_PAUSE;
+            let pause = match self.overflow_rung {
+                Some((at, pause)) if now - at < longest * 2 => (pause * 2).min(longest),
+                _ => shortest,
+            };
+            self.overflow_rung = Some((now, pause));
         }
     }
 }
@@ -113,7 +135,8 @@ impl Shared {
 /// Watches a folder or zip and calls `on_change` from a thread of its own when it changed, after a short silence.
 ///
 /// Blocks while the folders are listed (a second at 100,000 folders). Begin to watch *before* reading the source, so
-/// that no change falls between. A folder that goes away is a change, and so is its return.
+/// that no change falls between. That it goes away is a change, and so is its coming, also if it is not there yet.
+/// Errors: the system has no thread for it.
 pub fn watch(path: &Path, hint: Hint, on_change: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
     watch_at(path, hint, PACE, on_change)
 }
@@ -124,13 +147,9 @@ fn watch_at(
     pace: Pace,
     on_change: impl Fn() + Send + 'static,
 ) -> std::io::Result<Watch> {
-    let path = path.canonicalize()?;
+    let path = path.canonicalize().or_else(|_| std::path::absolute(path))?;
     let shared = Arc::new(Shared::default());
-    let look = if path.is_dir() && hint == Hint::Auto && !is_remote(&path) {
-        Look::begin_notified(&path, &shared)
-    } else {
-        Look::begin_rescanned(&path, &shared)
-    };
+    let look = Look::begin(&path, hint, &shared);
     shared.rescanned.store(look.notifier.is_none(), Ordering::Relaxed);
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
@@ -156,7 +175,8 @@ impl Drop for Watch {
 struct Look {
     /// `None` when changes are noticed by looking again.
     notifier: Option<RecommendedWatcher>,
-    /// What the last look saw.
+    hint: Hint,
+    /// What the last look saw; `None` = nothing there.
     seen: Option<u64>,
     /// How long it took.
     took: Duration,
@@ -165,25 +185,25 @@ struct Look {
 }
 
 impl Look {
-    fn begin_notified(path: &Path, shared: &Arc<Shared>) -> Self {
-        match notifier(path, shared) {
-            Ok(notifier) => Self {
-                notifier: Some(notifier),
-                seen: identity(path),
-                took: Duration::ZERO,
-                unsettled: false,
-            },
-            Err(error) => {
-                tracing::info!(%error, "folder is watched by rescanning");
-                Self::begin_rescanned(path, shared)
+    fn begin(path: &Path, hint: Hint, shared: &Arc<Shared>) -> Self {
+        if hint == Hint::Auto && path.is_dir() && !is_remote(path) {
+            match notifier(path, shared) {
+                Ok(notifier) => {
+                    let seen = identity(path);
+                    return Self {
+                        notifier: Some(notifier),
+                        hint,
+                        seen,
+                        took: Duration::ZERO,
+                        unsettled: false,
+                    };
+                }
+                Err(error) => tracing::info!(%error, "folder is watched by rescanning"),
             }
         }
-    }
-
-    fn begin_rescanned(path: &Path, shared: &Arc<Shared>) -> Self {
         let begin = Instant::now();
         let seen = glance(path, shared);
-        Self { notifier: None, seen, took: begin.elapsed(), unsettled: false }
+        Self { notifier: None, hint, seen, took: begin.elapsed(), unsettled: false }
     }
 
     /// When to look again.
@@ -205,10 +225,9 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
                 return;
             }
             let now = Instant::now();
-            let ring_at =
-                state.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
+            let ring_at = state.ring_at(pace);
             if ring_at.is_some_and(|at| at <= now) {
-                state.pending = None;
+                state.rung(now);
                 break true;
             }
             if look_at <= now || state.exhausted {
@@ -224,7 +243,7 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
             continue;
         }
         if exhausted {
-            look = Look::begin_rescanned(path, shared);
+            look = Look::begin(path, Hint::Rescan, shared);
             // What the system did not tell of since its limit was reached.
             shared.changed();
         } else if look_again(path, &mut look, shared) {
@@ -237,25 +256,17 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
 
 /// Whether the source is another than at the last look.
 fn look_again(path: &Path, look: &mut Look, shared: &Arc<Shared>) -> bool {
-    if look.notifier.is_some() {
-        let seen = identity(path);
-        if seen == look.seen {
-            return false;
-        }
-        // The folder went, or came back as another one, which the old watches do not see.
-        *look = if seen.is_some() {
-            Look::begin_notified(path, shared)
-        } else {
-            Look { seen: None, notifier: look.notifier.take(), took: Duration::ZERO, unsettled: false }
-        };
+    let begin = Instant::now();
+    let seen = if look.notifier.is_some() { identity(path) } else { glance(path, shared) };
+    look.took = begin.elapsed();
+    if look.seen.is_none() && seen.is_some() || look.notifier.is_some() && seen != look.seen {
+        // It came, went, or another one is in its place, which the old watches do not see.
+        *look = Look::begin(path, look.hint, shared);
         return true;
     }
-    let begin = Instant::now();
-    let seen = glance(path, shared);
-    look.took = begin.elapsed();
     let differs = seen != look.seen;
     look.seen = seen;
-    if path.is_dir() {
+    if look.notifier.is_some() || seen.is_none() || path.is_dir() {
         return differs;
     }
     // A zip counts as changed when it looks the same again after it looked different.
@@ -456,6 +467,24 @@ mod tests {
     }
 
     #[test]
+    fn lost_events_ring_at_once_and_then_ever_more_seldom() {
+        let shared = Shared::default();
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            shared.overflowed();
+            shared.overflowed();
+            let mut state = shared.state();
+            let at = state.ring_at(PACE).unwrap();
+            pauses.push(at.saturating_duration_since(Instant::now()).as_secs_f64().round());
+            // As if the time had come.
+            state.overflow = Some(Instant::now());
+            state.rung(Instant::now());
+            assert_eq!(state.ring_at(PACE), None);
+        }
+        assert_eq!(pauses, [0.0, 5.0, 10.0, 20.0, 40.0, 60.0]);
+    }
+
+    #[test]
     fn reading_is_no_change_and_dropping_ends_it() {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("f"), "x").unwrap();
@@ -481,7 +510,16 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_not_there_is_an_error() {
-        assert!(watch(Path::new("/no/such/folder"), Hint::Auto, || {}).is_err());
+    fn what_is_not_there_yet_rings_when_it_comes() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("later");
+        let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
+        assert_eq!(watch.mode(), Mode::Rescanned);
+        fs::create_dir(&path).unwrap();
+        bell.rings("a folder that comes");
+        bell.falls_silent();
+        assert_eq!(watch.mode(), Mode::Notified);
+        fs::write(path.join("f"), "x").unwrap();
+        bell.rings("a file in it");
     }
 }

@@ -90,7 +90,7 @@ impl Folder {
         }
         let bottom = depth(folder) >= MAX_DEPTH;
         let mut entries = Vec::new();
-        let mut names = fs::Dir::read_from(&handle)?;
+        let mut names = fs::Dir::new(handle)?;
         while let Some(name) = names.read() {
             let name = name?;
             let raw = name.file_name();
@@ -117,7 +117,7 @@ impl Folder {
             let mut stat = None;
             if kind == FileType::Unknown || kind == FileType::RegularFile {
                 // A file that is gone since is no entry.
-                let Ok(found) = fs::statat(&handle, raw, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                let Ok(found) = fs::statat(names.fd()?, raw, AtFlags::SYMLINK_NOFOLLOW) else { continue };
                 kind = FileType::from_raw_mode(found.st_mode);
                 stat = Some(found);
             }
@@ -136,7 +136,7 @@ impl Folder {
                     }
                 }
                 FileType::Symlink => {
-                    let target = fs::readlinkat(&handle, raw, Vec::new()).ok();
+                    let target = fs::readlinkat(names.fd()?, raw, Vec::new()).ok();
                     let target = target.as_ref().map(|t| t.to_string_lossy());
                     notes.skipped(
                         &join(folder, text),
