@@ -2,10 +2,11 @@
 
 pub mod evocode;
 pub mod harbor;
+pub mod staminabench;
 
 use crate::format::Format;
 
 /// Every format, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&harbor::Harbor, &evocode::EvoCode]
+    &[&harbor::Harbor, &evocode::EvoCode, &staminabench::StaminaBench]
 }

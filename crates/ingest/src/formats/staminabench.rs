@@ -1,0 +1,412 @@
+//! Output folders of `StaminaBench`, and Stamina Lab's own, which have the same layout.
+//!
+//! ```text
+//! output_dir/config.yaml, report.json
+//! output_dir/scenario_N/trajectory.json
+//! output_dir/scenario_N/{agent_code, ground_truth, test_suites, schemas, server_logs, test_results, agent_logs, changes}/
+//! ```
+//!
+//! The original's README names these and nothing inside them; its code and data were not available and were not read.
+//! So there are two ways to read a scenario. A `trajectory.json` whose `schema_version` is [`SCHEMA`] is read exactly
+//! ([`exact`]), as `docs/formats.md` defines it and the runner writes it. Anything else is read for what it plainly says
+//! ([`foreign`], [`words`]) and put together with what the names of files say ([`names`], [`files`], [`merge`]). Either
+//! way the raw pytest logs are read and have the last word ([`logs`]).
+//!
+//! A part is a scenario folder. Turns and attempts count from 1 in the model, whatever the source does.
+
+mod config;
+mod exact;
+mod facts;
+mod fields;
+mod files;
+mod foreign;
+mod lean;
+mod logs;
+mod merge;
+mod names;
+mod notes;
+mod own;
+mod report;
+mod steps;
+mod stream;
+mod usage;
+mod words;
+
+use model::{Artifact, ArtifactKind, Baseline, Benchmark, Episode, Run, Transcript, Warning};
+
+pub use own::SCHEMA;
+
+use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::readers::json::Node;
+use crate::tree::{ReadError, Stamp, Tree, file_name, join};
+use config::Config;
+use lean::Lean;
+use notes::Notes;
+use report::ReportFile;
+
+/// Largest trajectory that is read, in bytes.
+const TRAJECTORY_CAP: u64 = 4 << 30;
+/// Most scenarios of one run.
+const SCENARIOS: usize = 10_000;
+/// Most scenario folders that are looked into to see whether the place is a run.
+const LOOKED_AT: usize = 5;
+
+/// The format.
+#[derive(Debug, Clone, Copy)]
+pub struct StaminaBench;
+
+/// What is told of a place from its own files.
+struct Place {
+    config: Option<Config>,
+    report: Option<ReportFile>,
+    /// Names of the scenario folders, in the order of their numbers; `""` = the place is a scenario itself.
+    scenarios: Vec<String>,
+    stamp: Stamp,
+}
+
+impl Place {
+    /// Reads `config.yaml` and `report.json`, and lists the scenarios.
+    fn open(tree: &Tree, at: &str, report: &mut Report) -> Self {
+        let mut place = Self { config: None, report: None, scenarios: Vec::new(), stamp: Stamp::new() };
+        let mut config_path = join(at, "config.yaml");
+        let mut numbered = Vec::new();
+        for entry in tree.list(at) {
+            if entry.is_folder() {
+                if let Some(number) = names::scenario_number(&entry.name) {
+                    numbered.push((number, entry.name));
+                }
+            } else if matches!(entry.name.as_str(), "config.yaml" | "config.yml" | "report.json") {
+                place.stamp = place.stamp.text(&entry.name).number(entry.size).number(entry.stamp);
+                if entry.name == "config.yml" {
+                    config_path = join(at, "config.yml");
+                }
+            }
+        }
+        numbered.sort();
+        if numbered.len() > SCENARIOS {
+            report.warn(Warning::skipped(
+                at,
+                "scenarios.too_many",
+                format!("There are {} scenario folders. The first {SCENARIOS} are read", numbered.len()),
+            ));
+            numbered.truncate(SCENARIOS);
+        }
+        place.scenarios = numbered.into_iter().map(|(_, name)| name).collect();
+        if place.scenarios.is_empty() && is_scenario(tree, at).is_ok() {
+            place.scenarios.push(String::new());
+        }
+        match Config::read(tree, &config_path) {
+            Ok(config) => {
+                report.files_read += u64::from(config.is_some());
+                place.config = config;
+            }
+            Err(error) => report.unreadable(
+                &config_path,
+                &error,
+                "Settings, planned turns and the model are not known from it",
+            ),
+        }
+        let path = join(at, "report.json");
+        match ReportFile::read(tree, &path) {
+            Ok(read) => {
+                report.files_read += u64::from(read.is_some());
+                place.report = read;
+            }
+            Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown"),
+        }
+        place
+    }
+
+    fn run(&self, at: &str) -> Run {
+        let config = self.config.clone().unwrap_or_default();
+        let report = self.report.as_ref();
+        let said = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
+        let benchmark =
+            config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
+        let mut run = Run::unknown(run_key(at), benchmark_of(benchmark.as_deref()));
+        run.harness = said("harness")
+            .or_else(|| config.agent())
+            .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
+        run.harness_version = said("harness_version");
+        run.runner = said("runner").map(|name| (name, said("runner_version")));
+        let model = said("model").or_else(|| config.model().map(str::to_owned));
+        if let Some(model) = model {
+            let (provider, model) = config::split_provider(&model);
+            run.model = Some(model);
+            run.provider = said("provider").or(provider);
+        }
+        run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        run.simulated = report
+            .and_then(|r| r.run("simulated"))
+            .and_then(Node::truth)
+            .unwrap_or(run.harness.as_deref() == Some("mock"));
+        run.planned_episodes = config.scenarios().or_else(|| report.and_then(ReportFile::tasks));
+        run.attempt_limit = report
+            .and_then(|r| r.run("attempt_limit"))
+            .and_then(Node::count)
+            .and_then(|n| u32::try_from(n).ok())
+            .or_else(|| config.attempt_limit());
+        run.started_at = said("started_at");
+        run.finished_at = said("finished_at");
+        if let Some(report) = report {
+            run.reported = report.reported();
+            run.extra = report.extra();
+        }
+        run.settings = config.settings;
+        run
+    }
+
+    fn planned_turns(&self) -> Option<u32> {
+        self.config
+            .as_ref()
+            .and_then(Config::turns)
+            .or_else(|| self.report.as_ref().and_then(ReportFile::turns))
+    }
+
+    fn is_own(&self) -> bool {
+        self.report.as_ref().is_some_and(ReportFile::is_own)
+    }
+}
+
+fn run_key(at: &str) -> String {
+    if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
+}
+
+fn benchmark_of(word: Option<&str>) -> Benchmark {
+    let (key, name) = match word {
+        Some("restful_server_gen") => ("staminabench:single-turn", "StaminaBench, single turn"),
+        _ => ("staminabench", "StaminaBench"),
+    };
+    Benchmark { key: key.to_owned(), name: name.to_owned() }
+}
+
+/// Whether a folder is a scenario that was played; if not, what there is of one.
+fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
+    let mut trajectory = false;
+    let (mut results, mut pack) = (Vec::new(), Vec::new());
+    for entry in tree.list(at) {
+        if !entry.is_folder() {
+            trajectory |= entry.name.eq_ignore_ascii_case("trajectory.json");
+        } else if let Some(kind) = names::folder_kind(&entry.name) {
+            if names::is_result(kind) { results.push((entry.name, kind)) } else { pack.push(entry.name) }
+        }
+    }
+    if trajectory && !(results.is_empty() && pack.is_empty()) {
+        return Ok(());
+    }
+    if trajectory {
+        // Other harnesses call their transcripts so, too.
+        return if looks_like_ours(tree, &join(at, "trajectory.json")) {
+            Ok(())
+        } else {
+            Err(("trajectory.json without turns".to_owned(), 20))
+        };
+    }
+    let placed = |(name, kind): &(String, ArtifactKind)| {
+        // `code` or `snapshots` alone are names that anything may have.
+        let folder = join(at, name);
+        let strict =
+            matches!(kind, ArtifactKind::TestOutput | ArtifactKind::ServerLog | ArtifactKind::AgentLog)
+                || name == "agent_code";
+        strict
+            && tree.list(&folder).iter().any(|e| {
+                let p = names::placed(&e.name);
+                p.turn.is_some() || p.step.is_some()
+            })
+    };
+    if results.iter().any(placed) {
+        return Ok(());
+    }
+    if let Some((name, _)) = results.first() {
+        return Err((format!("{name}/ but nothing in it names a turn"), 30));
+    }
+    if pack.len() >= 2 {
+        return Err((format!("a scenario without results ({})", pack.join(", ")), 50));
+    }
+    Err(("none".to_owned(), 0))
+}
+
+/// Whether the begin of a trajectory says that it is of turns, and not of another harness.
+fn looks_like_ours(tree: &Tree, path: &str) -> bool {
+    let Ok((bytes, _)) = tree.read_range(path, 0, 64 << 10) else { return false };
+    let head = String::from_utf8_lossy(&bytes);
+    if head.contains("\"schema_version\"") {
+        return head.contains(&format!("\"{}", own::SCHEMA_FAMILY));
+    }
+    words::TURNS
+        .iter()
+        .chain(words::TURN)
+        .chain(words::ATTEMPTS)
+        .any(|key| head.contains(&format!("\"{key}\"")))
+}
+
+/// Whether a trajectory is in our own schema, told from its first bytes: `schema_version` is its first key.
+fn is_own(tree: &Tree, path: &str) -> bool {
+    let Ok((bytes, _)) = tree.read_range(path, 0, 256) else { return false };
+    let head = String::from_utf8_lossy(&bytes);
+    head.find("\"schema_version\"").is_some_and(|at| head[at..].contains(&format!("\"{SCHEMA}\"")))
+}
+
+/// Stamp of a scenario in our own schema: the trajectory, and every test log.
+fn own_stamp(tree: &Tree, folder: &str) -> Stamp {
+    let mut stamp = Stamp::new().text(SCHEMA);
+    let logs = join(folder, "test_results");
+    let entries = tree.entry(&join(folder, "trajectory.json")).into_iter().chain(tree.list(&logs));
+    for entry in entries {
+        stamp = stamp.text(&entry.name).number(entry.size).number(entry.stamp);
+    }
+    stamp
+}
+
+impl StaminaBench {
+    fn read_scenario(tree: &Tree, at: &str, key: &str, episode: Episode, notes: &mut Notes<'_>) -> Episode {
+        let folder = if key.is_empty() { at.to_owned() } else { join(at, key) };
+        let path = join(&folder, "trajectory.json");
+        if is_own(tree, &path) {
+            let mut said = own::Trajectory::default();
+            notes.read_file();
+            match stream::read_into(tree, &path, TRAJECTORY_CAP, &mut said) {
+                Ok(()) => return exact::episode(tree, &folder, episode, said, notes),
+                Err(error) if error.code() == "json.wrong_type" => notes.warn(Warning::read_differently(
+                    &path,
+                    "schema.mismatch",
+                    format!("{error}. It says that it is of {SCHEMA} and is not: it is read for what it plainly says"),
+                )),
+                Err(error) => notes.warn(Warning::skipped(
+                    &path,
+                    error.code(),
+                    format!("{error}. The turns before that place are read, later ones from the other files"),
+                )),
+            }
+        }
+        let listing = files::list(tree, &folder);
+        let mut said = facts::TrajectoryFacts::default();
+        if let Some((path, _)) = &listing.trajectory {
+            let mut lean = Lean::default();
+            notes.read_file();
+            let done = stream::read_into(tree, path, TRAJECTORY_CAP, &mut lean);
+            if let Err(error) = done
+                && !is_own(tree, path)
+            {
+                notes.warn(Warning::skipped(
+                    path,
+                    error.code(),
+                    format!("{error}. What came before that place is read, the rest from the other files"),
+                ));
+            }
+            if lean.cut {
+                notes.warn(Warning::read_differently(
+                    path,
+                    "trajectory.too_large",
+                    "There is more in this trajectory than is kept in memory. What came first is read",
+                ));
+            }
+            said = foreign::trajectory(lean, path);
+        }
+        merge::episode(tree, &folder, episode, said, listing, notes)
+    }
+}
+
+impl Format for StaminaBench {
+    fn id(&self) -> &'static str {
+        "staminabench"
+    }
+
+    fn name(&self) -> &'static str {
+        "StaminaBench output"
+    }
+
+    fn looked_for(&self) -> &'static str {
+        "scenario_N/ with trajectory.json or test_results/"
+    }
+
+    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+        let entries = tree.list(at);
+        let has_file =
+            |names: &[&str]| entries.iter().any(|e| !e.is_folder() && names.contains(&e.name.as_str()));
+        let scenarios: Vec<&str> = entries
+            .iter()
+            .filter(|e| e.is_folder() && names::scenario_number(&e.name).is_some())
+            .map(|e| e.name.as_str())
+            .collect();
+        if scenarios.is_empty() {
+            let (mut found, mut closeness) = match is_scenario(tree, at) {
+                Ok(()) => return Sniff::Recognised,
+                Err(not) => not,
+            };
+            if has_file(&["report.json"]) {
+                let report = ReportFile::read(tree, &join(at, "report.json"));
+                if matches!(report, Ok(Some(report)) if report.is_report()) {
+                    return Sniff::Recognised;
+                }
+                if closeness < 20 {
+                    (found, closeness) = ("report.json but no scenario_N/".to_owned(), 20);
+                }
+            }
+            return Sniff::Not { found, closeness };
+        }
+        let mut best = (format!("{} scenario folders with nothing in them", scenarios.len()), 40);
+        for name in scenarios.iter().take(LOOKED_AT) {
+            match is_scenario(tree, &join(at, name)) {
+                // The name of the folder makes up for a trajectory that says little.
+                Ok(()) | Err((_, 20)) => return Sniff::Recognised,
+                Err((found, closeness)) if closeness > best.1 => best = (found, closeness),
+                Err(_) => {}
+            }
+        }
+        // A run that has just begun has its configuration and empty folders.
+        if has_file(&["config.yaml", "report.json"]) && best.1 <= 50 {
+            return Sniff::Recognised;
+        }
+        Sniff::Not { found: best.0, closeness: best.1.max(60) }
+    }
+
+    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
+        let place = Place::open(tree, at, report);
+        let own_run = place.is_own();
+        let parts = place
+            .scenarios
+            .iter()
+            .map(|name| {
+                let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let stamp = if own_run || is_own(tree, &join(&folder, "trajectory.json")) {
+                    // Planned turns and everything else stand in the trajectory itself.
+                    own_stamp(tree, &folder).finish()
+                } else {
+                    files::list(tree, &folder).stamp.number(place.stamp.finish()).finish()
+                };
+                Part { key: name.clone(), stamp }
+            })
+            .collect();
+        Survey { runs: vec![place.run(at)], parts }
+    }
+
+    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+        let scenario = if part.key.is_empty() {
+            if at.is_empty() { tree.name() } else { file_name(at).to_owned() }
+        } else {
+            part.key.clone()
+        };
+        let mut episode = Episode::new(scenario.clone(), scenario.clone());
+        let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
+        if !is_own(tree, &join(&folder, "trajectory.json")) {
+            // What is wrong with these files was said by the survey.
+            let place = Place::open(tree, at, &mut Report::default());
+            episode.planned_turns = place.planned_turns();
+            if let Some(report) = &place.report {
+                let position = place.scenarios.iter().position(|s| *s == part.key);
+                let said = report.of_scenario(&scenario, position, place.scenarios.len());
+                episode.reported = said.figures;
+                episode.extra = said.extra;
+            }
+        }
+        let mut notes = Notes::new(report);
+        let episode = Self::read_scenario(tree, at, &part.key, episode, &mut notes);
+        notes.finish(&folder);
+        vec![Reading { run: run_key(at), episode }]
+    }
+
+    fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
+        steps::read(tree, &artifact.path, artifact.pointer.as_deref().unwrap_or(""))
+    }
+}

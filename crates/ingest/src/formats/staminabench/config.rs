@@ -1,0 +1,349 @@
+//! `config.yaml`: the snapshot of the resolved configuration, written by `OmegaConf`.
+//!
+//! Read as an event stream into JSON, with a bound on values and depth, so that aliases that multiply themselves end as
+//! an error and not as a full memory.
+
+use std::collections::HashMap;
+
+use model::Extra;
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Number, Value};
+
+use crate::tree::{ReadError, Tree};
+
+/// Largest file that is read, in bytes.
+const CAP: u64 = 4 << 20;
+/// Most values in one document, those that aliases repeat included.
+const VALUES: usize = 50_000;
+/// Deepest nesting.
+const DEPTH: usize = 64;
+
+/// The settings of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Config {
+    /// Everything, flattened to dotted keys.
+    pub(super) settings: Extra,
+}
+
+impl Config {
+    /// Reads a configuration; `None` if there is none.
+    pub(super) fn read(tree: &Tree, path: &str) -> Result<Option<Self>, ReadError> {
+        let text = match tree.read_text(path, CAP) {
+            Ok((text, _)) => text,
+            Err(ReadError::Missing) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let text = text.trim_start_matches('\u{feff}');
+        match parse(text).map_err(|what| ReadError::Malformed { code: "yaml.malformed", what })? {
+            Value::Object(map) => {
+                let mut settings = Extra::new();
+                flatten("", map, &mut settings);
+                Ok(Some(Self { settings }))
+            }
+            Value::Null => Ok(Some(Self::default())),
+            _ => Err(ReadError::Malformed {
+                code: "yaml.wrong_type",
+                what: "The configuration is no map of names to values".to_owned(),
+            }),
+        }
+    }
+
+    /// A text setting.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.settings.get(key).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty())
+    }
+
+    /// A whole number.
+    pub(super) fn count(&self, key: &str) -> Option<u32> {
+        match self.settings.get(key)? {
+            Value::Number(n) => n.as_u64().and_then(|n| u32::try_from(n).ok()),
+            Value::String(s) => s.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// A truth value.
+    pub(super) fn is_set(&self, key: &str) -> bool {
+        matches!(self.settings.get(key), Some(Value::Bool(true)))
+    }
+
+    /// A key of the benchmark's own section, whichever of its names the section has.
+    fn section(&self) -> &'static str {
+        let has = |section: &str| self.settings.keys().any(|k| k.starts_with(section));
+        if has("restful_server_gen_iterative.") {
+            "restful_server_gen_iterative"
+        } else {
+            "restful_server_gen"
+        }
+    }
+
+    /// The agent as the configuration names it, in lower case: `mini_swe`.
+    pub(super) fn agent(&self) -> Option<String> {
+        self.text("agent").map(str::to_lowercase)
+    }
+
+    /// The benchmark, in lower case.
+    pub(super) fn benchmark(&self) -> Option<String> {
+        self.text("benchmark").map(str::to_lowercase)
+    }
+
+    /// Turns a scenario; `quick_debug` overrides it with 2.
+    pub(super) fn turns(&self) -> Option<u32> {
+        if self.is_set("quick_debug") {
+            return Some(2);
+        }
+        self.count(&format!("{}.n_turns", self.section())).or_else(|| self.count("n_turns"))
+    }
+
+    /// Scenarios; `quick_debug` overrides it with 2, `execute_episodes` names a subset.
+    pub(super) fn scenarios(&self) -> Option<u32> {
+        if self.is_set("quick_debug") {
+            return Some(2);
+        }
+        let section = self.section();
+        if let Some(list) = self.text(&format!("{section}.execute_episodes")) {
+            return u32::try_from(list.split(',').filter(|e| !e.trim().is_empty()).count()).ok();
+        }
+        self.count(&format!("{section}.n_scenarios")).or_else(|| self.count("n_scenarios"))
+    }
+
+    /// Most attempts a turn may take, as the configuration gives it.
+    pub(super) fn attempt_limit(&self) -> Option<u32> {
+        self.count(&format!("{}.attempt_limit", self.section())).or_else(|| self.count("attempt_limit"))
+    }
+
+    /// The model: `model_id` in the section of the agent, or in the only section that has one.
+    pub(super) fn model(&self) -> Option<&str> {
+        const NAMES: [&str; 3] = ["model_id", "model", "model_name"];
+        if let Some(agent) = self.agent() {
+            let of_agent = NAMES.iter().find_map(|name| self.text(&format!("{agent}.{name}")));
+            if of_agent.is_some() {
+                return of_agent;
+            }
+        }
+        if let Some(top) = NAMES.iter().find_map(|name| self.text(name)) {
+            return Some(top);
+        }
+        let mut all = self.settings.iter().filter(|(key, _)| {
+            // The sampler's model made the scenarios; it did not play them.
+            key.rsplit_once('.')
+                .is_some_and(|(section, name)| NAMES.contains(&name) && !section.contains("restful"))
+        });
+        match (all.next(), all.next()) {
+            (Some((_, value)), None) => value.as_str().map(str::trim).filter(|t| !t.is_empty()),
+            _ => None,
+        }
+    }
+}
+
+/// `bedrock/zai.glm-5` as (provider, model), where the first part is the name of a provider.
+pub(super) fn split_provider(model: &str) -> (Option<String>, String) {
+    const PROVIDERS: [&str; 28] = [
+        "bedrock",
+        "amazon-bedrock",
+        "bedrock_converse",
+        "openai",
+        "anthropic",
+        "openrouter",
+        "azure",
+        "azure_ai",
+        "vertex_ai",
+        "gemini",
+        "google",
+        "mistral",
+        "deepseek",
+        "groq",
+        "together_ai",
+        "togetherai",
+        "fireworks_ai",
+        "huggingface",
+        "ollama",
+        "vllm",
+        "hosted_vllm",
+        "litellm",
+        "litellm_proxy",
+        "xai",
+        "moonshot",
+        "dashscope",
+        "nvidia_nim",
+        "zai",
+    ];
+    match model.split_once('/') {
+        Some((provider, name))
+            if PROVIDERS.contains(&provider.to_lowercase().as_str()) && !name.is_empty() =>
+        {
+            (Some(provider.to_owned()), name.to_owned())
+        }
+        _ => (None, model.to_owned()),
+    }
+}
+
+fn flatten(prefix: &str, map: Extra, out: &mut Extra) {
+    for (key, value) in map {
+        let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Object(inner) if !inner.is_empty() => flatten(&key, inner, out),
+            value => {
+                out.insert(key, value);
+            }
+        }
+    }
+}
+
+/// An open list or map while its entries come in.
+enum Open {
+    List(Vec<Value>, usize),
+    Map(Extra, Option<String>, usize),
+}
+
+/// Parses the first document of a YAML text.
+fn parse(text: &str) -> Result<Value, String> {
+    let mut stack: Vec<Open> = Vec::new();
+    let mut anchors: HashMap<usize, Value> = HashMap::new();
+    let mut values = 0usize;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|e| format!("It is not YAML: {e}"))?;
+        let line = span.start.line();
+        let (value, anchor) = match event {
+            Event::SequenceStart(anchor, _) => {
+                stack.push(Open::List(Vec::new(), anchor));
+                if stack.len() > DEPTH {
+                    return Err(format!("Line {line}: nested more than {DEPTH} deep"));
+                }
+                continue;
+            }
+            Event::MappingStart(anchor, _) => {
+                stack.push(Open::Map(Extra::new(), None, anchor));
+                if stack.len() > DEPTH {
+                    return Err(format!("Line {line}: nested more than {DEPTH} deep"));
+                }
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
+                Some(Open::List(list, anchor)) => (Value::Array(list), anchor),
+                Some(Open::Map(map, _, anchor)) => (Value::Object(map), anchor),
+                None => return Err(format!("Line {line}: an end without a begin")),
+            },
+            Event::Scalar(text, style, anchor, _) => (scalar(&text, style), anchor),
+            Event::Alias(id) => (anchors.get(&id).cloned().unwrap_or(Value::Null), 0),
+            Event::DocumentEnd => return Ok(Value::Null),
+            _ => continue,
+        };
+        values += size(&value, VALUES);
+        if values > VALUES {
+            return Err(format!("Line {line}: more than {VALUES} values"));
+        }
+        if anchor > 0 {
+            anchors.insert(anchor, value.clone());
+        }
+        match stack.last_mut() {
+            None => return Ok(value),
+            Some(Open::List(list, _)) => list.push(value),
+            Some(Open::Map(map, key, _)) => match key.take() {
+                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+                Some(name) => {
+                    map.insert(name, value);
+                }
+            },
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// Values in a value, counted no further than `most`.
+fn size(value: &Value, most: usize) -> usize {
+    let mut count = 0;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        count += 1;
+        if count > most {
+            break;
+        }
+        match value {
+            Value::Array(list) => open.extend(list),
+            Value::Object(map) => open.extend(map.values()),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// A plain scalar by the core rules; a quoted one is text.
+fn scalar(text: &str, style: ScalarStyle) -> Value {
+    if style != ScalarStyle::Plain {
+        return Value::String(text.to_owned());
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => {
+            let looks_numeric =
+                text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+            if looks_numeric && let Ok(whole) = text.parse::<i64>() {
+                return Value::Number(whole.into());
+            }
+            if looks_numeric && let Some(number) = text.parse().ok().and_then(Number::from_f64) {
+                return Value::Number(number);
+            }
+            Value::String(text.to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn config(text: &str) -> Config {
+        let Ok(Value::Object(map)) = parse(text) else { panic!("not a map: {:?}", parse(text)) };
+        let mut settings = Extra::new();
+        flatten("", map, &mut settings);
+        Config { settings }
+    }
+
+    const REAL: &str = "agent: MINI_SWE\nbenchmark: RESTFUL_SERVER_GEN_ITERATIVE\noutput_dir: /path/to/results\nuse_docker: true\nbatch_size: 5\nquick_debug: false\nscenarios_dir: null\nrestful_server_gen_iterative:\n  n_scenarios: 20\n  n_turns: 100\n  attempt_limit: 10\n  base_seed: 42\n  test_fail_feedback_type: DETAILED\n  execute_episodes: null\n  llm_sampler_model_id: zai.glm-5\nmini_swe:\n  model_id: bedrock/zai.glm-5\n  env: []\nopenhands:\n  model_id: bedrock/other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n";
+
+    #[test]
+    fn an_omegaconf_snapshot() {
+        let c = config(REAL);
+        assert_eq!(c.agent().as_deref(), Some("mini_swe"));
+        assert_eq!((c.turns(), c.scenarios(), c.attempt_limit()), (Some(100), Some(20), Some(10)));
+        assert_eq!(c.model(), Some("bedrock/zai.glm-5"));
+        assert_eq!(split_provider("bedrock/zai.glm-5"), (Some("bedrock".into()), "zai.glm-5".into()));
+        assert_eq!(split_provider("Qwen/Qwen3.5-122B"), (None, "Qwen/Qwen3.5-122B".into()));
+        assert_eq!(c.settings.get("docker.image_name"), Some(&Value::from("agent-benchmarking:mini")));
+        let quick = config(&REAL.replace("quick_debug: false", "quick_debug: true"));
+        assert_eq!((quick.turns(), quick.scenarios()), (Some(2), Some(2)));
+        let some = config(&REAL.replace("execute_episodes: null", "execute_episodes: '1,5,10'"));
+        assert_eq!(some.scenarios(), Some(3));
+        assert_eq!(
+            config("agent: MOCK\nmini_swe: {model_id: a}\nopencode: {model_id: b}").model(),
+            None,
+            "nobody knows which"
+        );
+    }
+
+    #[test]
+    fn aliases_can_not_multiply_without_end() {
+        let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for n in 1..12 {
+            let last = n - 1;
+            let many = vec![format!("*a{last}"); 9].join(",");
+            let _ = writeln!(bomb, "a{n}: &a{n} [{many}]");
+        }
+        assert!(parse(&bomb).unwrap_err().contains("more than"));
+        assert!(parse(&"[".repeat(1000)).is_err());
+        assert!(parse("a: [1, 2\nb: }").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[a-z:\\-\\[\\]{}&*!|>'\"%@` \n\t0-9.#,?]{0,80}") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! An episode out of a trajectory in Stamina Lab's own schema.
+//!
+//! Everything is in the trajectory but the messages of failing tests; those, and the check of the numbers, come from
+//! the test logs. Of a log of a passing attempt only the last line is looked at.
+
+use std::collections::HashMap;
+
+use model::{
+    Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, TestOutcome, TestResult, Timing, Turn,
+    Verdict, Warning,
+};
+
+use super::logs::{self, Claim, Log};
+use super::notes::Notes;
+use super::own;
+use crate::tree::{Tree, file_name, join, parent};
+
+/// Requests up to this size are kept in the store, in bytes.
+const REQUEST_CAP: usize = 8 << 10;
+
+/// Turns a trajectory into an episode.
+pub(super) fn episode(
+    tree: &Tree,
+    folder: &str,
+    mut episode: Episode,
+    said: own::Trajectory,
+    notes: &mut Notes<'_>,
+) -> Episode {
+    episode.end_reason =
+        end_word(folder, said.end_reason.as_deref(), notes).filter(|r| *r != EndReason::PassedAll);
+    episode.title = said.title;
+    episode.planned_turns = said.planned_turns.or(episode.planned_turns);
+    episode.timing =
+        Timing { started_at: said.started_at, finished_at: said.finished_at, ..Timing::default() };
+    episode.exception = said.exception.map(|e| (e.kind, e.message));
+    episode.extra.extend(said.extra);
+    let mut reader = Reader { tree, folder, sizes: HashMap::new(), notes };
+    for (index, turn) in said.turns.into_iter().enumerate() {
+        let turn = reader.turn(index, turn);
+        let after = episode.turns.last().map_or(0, |t| t.number);
+        if turn.number <= after {
+            reader.notes.warn(Warning::skipped(
+                join(folder, "trajectory.json"),
+                "turns.out_of_order",
+                format!("Turn {} comes after turn {after}. It is left out", turn.number),
+            ));
+        } else {
+            episode.turns.push(turn);
+        }
+    }
+    episode
+}
+
+fn end_word(folder: &str, word: Option<&str>, notes: &mut Notes<'_>) -> Option<EndReason> {
+    let word = word?;
+    let reason = EndReason::parse(word);
+    if reason.is_none() {
+        notes.warn(Warning::read_differently(
+            join(folder, "trajectory.json"),
+            "end_reason.unknown",
+            format!(
+                "“{word}” is no end reason that this version knows. The reason is told from the verdicts"
+            ),
+        ));
+    }
+    reason
+}
+
+struct Reader<'a, 'b> {
+    tree: &'a Tree,
+    folder: &'a str,
+    /// Sizes of the files in the folders of logs, each listed once.
+    sizes: HashMap<String, HashMap<String, u64>>,
+    notes: &'a mut Notes<'b>,
+}
+
+impl Reader<'_, '_> {
+    /// A path that the trajectory names, from the tree's root; `None` if it leads out of the scenario.
+    fn path(&mut self, named: &str) -> Option<String> {
+        let inside = !named.is_empty()
+            && !named.starts_with('/')
+            && !named.contains('\0')
+            && named.split('/').all(|part| part != "..");
+        if !inside {
+            let shown: String = named.chars().take(200).collect();
+            self.notes.warn(Warning::skipped(
+                join(self.folder, "trajectory.json"),
+                "path.outside",
+                format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at"),
+            ));
+        }
+        inside.then(|| join(self.folder, named))
+    }
+
+    fn artifact(&mut self, kind: ArtifactKind, named: Option<&str>, to: &mut Vec<Artifact>) {
+        if let Some(path) = named.and_then(|named| self.path(named)) {
+            to.push(Artifact::new(kind, path));
+        }
+    }
+
+    fn size(&mut self, path: &str) -> Option<u64> {
+        let folder = parent(path);
+        if !self.sizes.contains_key(folder) {
+            let of_files = self
+                .tree
+                .list(folder)
+                .into_iter()
+                .filter(|e| !e.is_folder())
+                .map(|e| (e.name, e.size))
+                .collect();
+            self.sizes.insert(folder.to_owned(), of_files);
+        }
+        self.sizes.get(folder)?.get(file_name(path)).copied()
+    }
+
+    fn turn(&mut self, index: usize, said: own::Turn) -> Turn {
+        let mut turn = Turn::new(said.number);
+        turn.title = said.title;
+        turn.extra = said.extra;
+        turn.request = match said.request {
+            Some(text) if text.len() <= REQUEST_CAP || said.files.request.is_none() => {
+                Some(Request::Text(text))
+            }
+            _ => said
+                .files
+                .request
+                .as_deref()
+                .and_then(|named| self.path(named))
+                .map(|path| Request::File(Artifact::new(ArtifactKind::Request, path))),
+        };
+        self.artifact(ArtifactKind::Reference, said.files.reference.as_deref(), &mut turn.artifacts);
+        self.artifact(ArtifactKind::Suite, said.files.suite.as_deref(), &mut turn.artifacts);
+        self.artifact(ArtifactKind::Schema, said.files.schema.as_deref(), &mut turn.artifacts);
+        for (at, attempt) in said.attempts.into_iter().enumerate() {
+            let pointer = format!("/turns/{index}/attempts/{at}/steps");
+            let attempt = self.attempt(said.number, attempt, &said.tests, pointer);
+            if turn.attempts.last().is_none_or(|before| before.number < attempt.number) {
+                turn.attempts.push(attempt);
+            } else {
+                self.notes.warn(Warning::skipped(
+                    join(self.folder, "trajectory.json"),
+                    "turns.out_of_order",
+                    format!(
+                        "Attempt {} of turn {} comes twice. The second is left out",
+                        attempt.number, said.number
+                    ),
+                ));
+            }
+        }
+        turn
+    }
+
+    fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[String], pointer: String) -> Attempt {
+        let mut attempt = Attempt::new(said.number, Verdict::Error);
+        attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
+        attempt.tokens = said.tokens.unwrap_or_default();
+        attempt.cost_usd = said.cost_usd.filter(|c| c.is_finite());
+        attempt.tool_calls = said.tool_calls;
+        attempt.exception = said.exception.map(|e| (e.kind, e.message));
+        attempt.timing = Timing {
+            started_at: said.started_at,
+            finished_at: said.finished_at,
+            agent_seconds: said.agent_seconds,
+            test_seconds: said.test_seconds,
+        };
+        attempt.extra = said.extra;
+        if let Some(own::Counted(steps)) = said.steps {
+            attempt.extra.insert("agent_steps".to_owned(), steps.into());
+        }
+        self.files(&mut attempt, &said.files, said.steps.is_some().then_some(pointer));
+        attempt.tests =
+            self.tests(turn, said.number, suite, said.outcomes.as_deref().unwrap_or(""), said.failures);
+
+        let claim = Claim { passed: said.passed, total: said.total, success: said.success };
+        attempt.verdict = self.verdict(&said.verdict, claim);
+        let described = attempt.tests.iter().filter(|t| t.is_failing()).all(|t| t.message.is_some());
+        let brief = !attempt.tests.is_empty() && (attempt.verdict == Verdict::Passed || described);
+        let path = said.files.test_output.as_deref().and_then(|named| self.path(named)).unwrap_or_default();
+        let log = if let Some(size) = self.size(&path) {
+            logs::read(self.tree, &path, size, claim, brief, self.notes)
+        } else {
+            if !path.is_empty() {
+                self.notes.warn(Warning::skipped(
+                    &path,
+                    "file.missing",
+                    "The trajectory names this test log, and it is not there. The numbers of the trajectory are taken unchecked",
+                ));
+            }
+            Log::Nothing
+        };
+        let log = match log {
+            Log::Whole(log) => Some(*log),
+            Log::Agrees | Log::Nothing => None,
+        };
+        logs::settle(&mut attempt, claim, &path, log, self.notes);
+        attempt
+    }
+
+    fn verdict(&mut self, word: &str, claim: Claim) -> Verdict {
+        Verdict::parse(word).unwrap_or_else(|| {
+            self.notes.warn(Warning::read_differently(
+                join(self.folder, "trajectory.json"),
+                "verdict.unknown",
+                format!("“{word}” is no verdict that this version knows. It is told from the numbers"),
+            ));
+            match claim.passes() {
+                Some(true) => Verdict::Passed,
+                Some(false) => Verdict::Failed,
+                None => Verdict::Error,
+            }
+        })
+    }
+
+    fn files(&mut self, attempt: &mut Attempt, files: &own::AttemptFiles, steps: Option<String>) {
+        let to = &mut attempt.artifacts;
+        if let Some(pointer) = steps {
+            let path = join(self.folder, "trajectory.json");
+            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(pointer) });
+        } else if let Some(path) = files.transcript.as_deref().and_then(|named| self.path(named)) {
+            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some("/steps".to_owned()) });
+        }
+        self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), to);
+        self.artifact(ArtifactKind::ServerLog, files.server_log.as_deref(), to);
+        for log in files.agent_logs.iter().take(1_000) {
+            self.artifact(ArtifactKind::AgentLog, Some(log), to);
+        }
+        self.artifact(ArtifactKind::Code, files.code.as_deref(), to);
+    }
+
+    /// The tests of the suite with their outcomes, one letter each, and what the trajectory says of the failing ones.
+    fn tests(
+        &mut self,
+        turn: u32,
+        attempt: u32,
+        suite: &[String],
+        outcomes: &str,
+        failures: Vec<own::Failure>,
+    ) -> Vec<TestResult> {
+        if !outcomes.is_empty() && outcomes.len() != suite.len() {
+            self.notes.warn(Warning::read_differently(
+                join(self.folder, "trajectory.json"),
+                "tests.mismatch",
+                format!(
+                    "Turn {turn} attempt {attempt}: {} outcomes for {} tests. Those without the other are left out",
+                    outcomes.len(),
+                    suite.len()
+                ),
+            ));
+        }
+        let mut tests: Vec<TestResult> = suite
+            .iter()
+            .zip(outcomes.bytes())
+            .filter_map(|(id, letter)| {
+                let outcome = match letter {
+                    b'.' => TestOutcome::Passed,
+                    b'F' => TestOutcome::Failed,
+                    b'E' => TestOutcome::Error,
+                    b's' => TestOutcome::Skipped,
+                    _ => return None,
+                };
+                Some(TestResult::new(id.as_str(), outcome))
+            })
+            .collect();
+        if failures.is_empty() {
+            return tests;
+        }
+        let index: HashMap<String, usize> =
+            tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect();
+        for failure in failures {
+            let at = index.get(&failure.test).copied().unwrap_or_else(|| {
+                tests.push(TestResult::new(failure.test.as_str(), TestOutcome::Failed));
+                tests.len() - 1
+            });
+            let test = &mut tests[at];
+            (test.message, test.expected, test.actual) = (failure.message, failure.expected, failure.actual);
+        }
+        tests
+    }
+}

@@ -1,0 +1,299 @@
+//! One field of an object about an attempt, a turn or an episode: known by its name, or kept as it stands.
+
+use model::{Extra, TestOutcome, TestResult};
+use serde_json::Value;
+
+use super::facts::{Facts, kept};
+use super::usage::{self, Usage};
+use super::words::{self, normal};
+use crate::readers::json::Node;
+
+/// Most unknown fields that are kept of one object.
+const EXTRA_CAP: usize = 64;
+/// Most tests of one attempt.
+const TESTS_CAP: usize = 20_000;
+
+/// Takes all fields of an object; `prefix` names the wrappers it stands in.
+pub(super) fn record(facts: &mut Facts, node: &Node, prefix: &str, depth: u8) {
+    for (key, value) in node.map() {
+        field(facts, key, value, prefix, depth);
+    }
+}
+
+/// Takes one field, or keeps it as unknown.
+pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, depth: u8) {
+    let name = normal(key);
+    if *value == Node::Null || words::ATTEMPT.contains(&name.as_str()) || words::TURN.contains(&name.as_str())
+    {
+        return;
+    }
+    if known(facts, &name, value, prefix, key, depth) || facts.extra.len() >= EXTRA_CAP {
+        return;
+    }
+    if !(value.list().is_empty() && matches!(value, Node::List(_))) {
+        facts.extra.insert(format!("{prefix}{key}"), kept(value));
+    }
+}
+
+fn count(value: &Node) -> Option<u32> {
+    value.count().and_then(|n| u32::try_from(n).ok())
+}
+
+fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, depth: u8) -> bool {
+    let is = |names: &[&str]| names.contains(&name);
+    let list = value.list();
+    if is(words::TESTS)
+        && (list.iter().any(|t| !t.map().is_empty())
+            || (!value.map().is_empty() && !words::WRAPPERS.contains(&name)))
+    {
+        let named = if list.is_empty() { tests_by_name(value) } else { tests(list) };
+        if !named.is_empty() {
+            facts.tests = named;
+            return true;
+        }
+    }
+    if is(words::PASSED) {
+        match value {
+            Node::Bool(passed) => facts.success = facts.success.or(Some(*passed)),
+            Node::List(list) => {
+                facts.passed = u32::try_from(list.len()).ok();
+                facts.tests.extend(list.iter().filter_map(|t| named(t, TestOutcome::Passed)).take(TESTS_CAP));
+            }
+            Node::Text(text, _) => {
+                let Some((passed, total)) = text.split_once('/') else { return false };
+                let (Ok(passed), Ok(total)) = (passed.trim().parse(), total.trim().parse()) else {
+                    return false;
+                };
+                (facts.passed, facts.total) = (Some(passed), Some(total));
+            }
+            _ => match count(value) {
+                Some(n) => facts.passed = facts.passed.or(Some(n)),
+                None => return false,
+            },
+        }
+        return true;
+    }
+    if is(words::FAILED) {
+        match value {
+            Node::Bool(failed) => facts.success = facts.success.or(Some(!failed)),
+            Node::List(list) => {
+                facts.failed = u32::try_from(list.len()).ok();
+                facts.tests.extend(list.iter().filter_map(|t| named(t, TestOutcome::Failed)).take(TESTS_CAP));
+            }
+            _ => match count(value) {
+                Some(n) => facts.failed = facts.failed.or(Some(n)),
+                None => return false,
+            },
+        }
+        return true;
+    }
+    if is(words::ERRORED)
+        && let Some(n) = count(value)
+    {
+        facts.errored = facts.errored.or(Some(n));
+        return true;
+    }
+    if is(words::TOTAL)
+        && let Some(n) = count(value)
+    {
+        facts.total = facts.total.or(Some(n));
+        return true;
+    }
+    if is(words::SUCCESS) {
+        let said = match value {
+            Node::Bool(b) => Some(*b),
+            Node::Text(text, _) => words::status(text),
+            _ => value.count().filter(|n| *n <= 1).map(|n| n == 1),
+        };
+        facts.success = facts.success.or(said);
+        return said.is_some();
+    }
+    if is(words::SCORE)
+        && let Some(n) = value.number()
+    {
+        facts.score = facts.score.or(Some(n));
+        return true;
+    }
+    if is(words::COST)
+        && let Some(n) = value.number().filter(|n| *n >= 0.0)
+    {
+        facts.usage.cost_usd = facts.usage.cost_usd.or(Some(n));
+        return true;
+    }
+    if usage::is_token_key(name) && value.count().is_some() {
+        facts.usage.complete(usage::usage(&Node::Map(vec![(key.to_owned(), value.clone())])));
+        return true;
+    }
+    if is(words::USAGE) && !value.map().is_empty() {
+        let usage = usage::usage(value);
+        facts.usage.complete(usage);
+        return usage != Usage::default();
+    }
+    if is(words::TOOL_CALLS)
+        && let Some(n) = count(value)
+    {
+        facts.tool_calls = facts.tool_calls.or(Some(n));
+        return true;
+    }
+    if is_time(facts, name, value) {
+        return true;
+    }
+    if is(words::END)
+        && let Some(text) = value.word()
+    {
+        facts.end_reason = words::end_reason(text).or(facts.end_reason);
+        return model::EndReason::parse(text).is_some();
+    }
+    if is(words::EXCEPTION)
+        && let Some(exception) = exception(name, value)
+    {
+        facts.end_reason =
+            facts.end_reason.or_else(|| words::end_reason(&format!("{} {}", exception.0, exception.1)));
+        facts.exception.get_or_insert(exception);
+        return true;
+    }
+    if is(words::STATUS)
+        && let Some(text) = value.word()
+    {
+        let said = words::status(text);
+        facts.success = facts.success.or(said);
+        facts.end_reason = facts.end_reason.or_else(|| words::end_reason(text));
+        return said.is_some();
+    }
+    if is(words::WRAPPERS) && depth < 3 && !value.map().is_empty() {
+        record(facts, value, &format!("{prefix}{key}."), depth + 1);
+        return true;
+    }
+    false
+}
+
+fn is_time(facts: &mut Facts, name: &str, value: &Node) -> bool {
+    let timing = &mut facts.timing;
+    let slot = if words::STARTED.contains(&name) {
+        &mut timing.started_at
+    } else if words::FINISHED.contains(&name) {
+        &mut timing.finished_at
+    } else if name == "timestamp" {
+        &mut timing.started_at
+    } else {
+        let bare = words::without_unit(name);
+        let (slot, seconds) = if words::TEST_TIME.contains(&name) || words::TEST_TIME.contains(&bare) {
+            (&mut timing.test_seconds, words::seconds(name, value))
+        } else if words::AGENT_TIME.contains(&name) || words::AGENT_TIME.contains(&bare) {
+            (&mut timing.agent_seconds, words::seconds(name, value))
+        } else {
+            return false;
+        };
+        *slot = slot.or(seconds);
+        return seconds.is_some();
+    };
+    let time = usage::time(value);
+    let found = time.is_some();
+    if slot.is_none() {
+        *slot = time;
+    }
+    found
+}
+
+fn exception(name: &str, value: &Node) -> Option<(String, String)> {
+    if let Some(text) = value.word() {
+        // `TimeoutError: …` says its type itself.
+        let kind = text.split_once(": ").map(|(kind, _)| kind).filter(|k| k.len() < 80 && !k.contains(' '));
+        return Some((kind.unwrap_or(name).to_owned(), text.to_owned()));
+    }
+    let get = |names: &[&str]| {
+        value
+            .map()
+            .iter()
+            .find(|(k, _)| names.contains(&normal(k).as_str()))
+            .and_then(|(_, v)| v.word())
+            .map(str::to_owned)
+    };
+    let kind = get(&["type", "exception_type", "name", "class"]);
+    let message = get(&["message", "exception_message", "detail", "text", "msg"]);
+    (kind.is_some() || message.is_some())
+        .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
+}
+
+/// A test of a list of names or objects.
+fn named(node: &Node, outcome: TestOutcome) -> Option<TestResult> {
+    match node.word() {
+        Some(id) => Some(TestResult::new(id, outcome)),
+        None => test(node, Some(outcome)),
+    }
+}
+
+/// The tests of a list of objects.
+pub(super) fn tests(list: &[Node]) -> Vec<TestResult> {
+    list.iter().filter_map(|t| test(t, None)).take(TESTS_CAP).collect()
+}
+
+fn tests_by_name(node: &Node) -> Vec<TestResult> {
+    let of = |(id, value): &(String, Node)| {
+        let outcome = outcome(value)?;
+        Some(TestResult::new(id.clone(), outcome))
+    };
+    // A map of counts is no map of tests.
+    if node.map().iter().all(|(_, v)| matches!(v, Node::Number(_))) {
+        return Vec::new();
+    }
+    node.map()
+        .iter()
+        .filter_map(|entry| {
+            of(entry).or_else(|| test(&entry.1, None).map(|t| TestResult { id: entry.0.clone(), ..t }))
+        })
+        .take(TESTS_CAP)
+        .collect()
+}
+
+fn outcome(value: &Node) -> Option<TestOutcome> {
+    match value {
+        Node::Bool(true) => Some(TestOutcome::Passed),
+        Node::Bool(false) => Some(TestOutcome::Failed),
+        Node::Text(text, _) => Some(match text.trim().to_lowercase().as_str() {
+            "passed" | "pass" | "ok" | "success" | "xpass" | "xpassed" => TestOutcome::Passed,
+            "failed" | "fail" | "failure" => TestOutcome::Failed,
+            "error" | "errored" => TestOutcome::Error,
+            "skipped" | "skip" | "xfail" | "xfailed" => TestOutcome::Skipped,
+            _ => return None,
+        }),
+        _ => None,
+    }
+}
+
+fn test(node: &Node, known: Option<TestOutcome>) -> Option<TestResult> {
+    let find = |names: &[&str]| {
+        names.iter().find_map(|name| node.map().iter().find(|(k, _)| normal(k) == *name).map(|(_, v)| v))
+    };
+    let text = |names: &[&str]| {
+        find(names).map(|v| v.text().map_or_else(|| v.to_value().to_string(), str::to_owned))
+    };
+    let id = find(&["nodeid", "node_id", "test_id", "id", "name", "test_name", "test"])?.word()?;
+    let outcome = known.or_else(|| {
+        find(&["outcome", "status", "result", "verdict", "passed", "success"]).and_then(outcome)
+    })?;
+    let mut result = TestResult::new(id, outcome);
+    if result.is_failing() {
+        result.message =
+            text(&["message", "error", "longrepr", "failure_message", "traceback", "details", "reason"])
+                .or_else(|| {
+                    find(&["call", "setup"])
+                        .and_then(|c| c.get("longrepr"))
+                        .and_then(Node::text)
+                        .map(str::to_owned)
+                });
+        result.expected = text(&["expected"]);
+        result.actual = text(&["actual", "got", "received"]);
+    }
+    Some(result)
+}
+
+/// Fields of an object that are small, for places where nothing is interpreted.
+pub(super) fn plain(node: &Node, skip: &[&str]) -> Extra {
+    node.map()
+        .iter()
+        .filter(|(k, v)| !skip.contains(&normal(k).as_str()) && *v != Node::Null)
+        .take(EXTRA_CAP)
+        .map(|(k, v)| (k.clone(), kept(v)))
+        .collect::<serde_json::Map<String, Value>>()
+}

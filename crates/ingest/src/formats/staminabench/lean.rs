@@ -1,0 +1,230 @@
+//! Any `trajectory.json`, held lean: what is said about turns and attempts in full, the transcripts as sums only.
+//!
+//! The value is filled in place, so that a file that breaks off leaves what came before the break. Lists of messages
+//! never reach memory: of each only its place ([`Steps`]), length, tokens, cost and times stay.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+
+use super::stream::Sink;
+use super::usage::{self, Usage};
+use super::words;
+use crate::readers::json::Node;
+
+/// Values that are kept of one file.
+const VALUES: usize = 600_000;
+/// Bytes of text that are kept of one file.
+const TEXTS: usize = 48 << 20;
+/// Bytes that are kept of one text.
+const TEXT: usize = 8 << 10;
+/// Bytes that are kept of one key.
+const KEY: usize = 256;
+/// Values that are looked at in one step of a transcript.
+const STEP_VALUES: usize = 4_000;
+
+/// What a list of steps sums up to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Steps {
+    /// How many there are.
+    pub(super) count: u32,
+    /// Tokens and cost of those that name them.
+    pub(super) usage: Usage,
+    /// Tool calls; `None` = no step names any.
+    pub(super) tool_calls: Option<u32>,
+    /// Time of the first step that has one.
+    pub(super) first_at: Option<String>,
+    /// Time of the last step that has one.
+    pub(super) last_at: Option<String>,
+}
+
+/// A document without its transcripts.
+#[derive(Debug)]
+pub(super) struct Lean {
+    /// The document.
+    pub(super) root: Node,
+    /// Transcripts by their JSON pointer.
+    pub(super) steps: BTreeMap<String, Steps>,
+    /// Whether there was more than is kept.
+    pub(super) cut: bool,
+    pointer: String,
+    values: usize,
+    texts: usize,
+}
+
+impl Default for Lean {
+    fn default() -> Self {
+        Self {
+            root: Node::Null,
+            steps: BTreeMap::new(),
+            cut: false,
+            pointer: String::new(),
+            values: VALUES,
+            texts: TEXTS,
+        }
+    }
+}
+
+impl Sink for Lean {
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        let mut root = Node::Null;
+        let done = Fill { to: &mut root, lean: self, mode: Mode::Plain }.deserialize(json);
+        self.root = root;
+        done
+    }
+}
+
+/// What the place of a value says about it.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    /// Anything.
+    Plain,
+    /// Under a key that only transcripts have.
+    Transcript,
+    /// Under a key that transcripts and lists of attempts have.
+    Maybe,
+}
+
+struct Fill<'a> {
+    to: &'a mut Node,
+    lean: &'a mut Lean,
+    mode: Mode,
+}
+
+impl<'de> DeserializeSeed<'de> for Fill<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.lean.values == 0 {
+            self.lean.cut = true;
+            return IgnoredAny.deserialize_drop(deserializer);
+        }
+        self.lean.values -= 1;
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// Skips a value.
+trait Skip {
+    fn deserialize_drop<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error>;
+}
+
+impl Skip for IgnoredAny {
+    fn deserialize_drop<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_ignored_any(self).map(|_| ())
+    }
+}
+
+impl<'de> Visitor<'de> for Fill<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_bool<E>(self, v: bool) -> Result<(), E> {
+        *self.to = Node::Bool(v);
+        Ok(())
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<(), E> {
+        *self.to = Node::Number(v.into());
+        Ok(())
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<(), E> {
+        *self.to = Node::Number(v.into());
+        Ok(())
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<(), E> {
+        *self.to = Number::from_f64(v).map_or(Node::Null, Node::Number);
+        Ok(())
+    }
+    fn visit_str<E>(self, v: &str) -> Result<(), E> {
+        let cap = TEXT.min(self.lean.texts);
+        let (kept, cut) = crate::readers::json::cut(v, cap);
+        self.lean.texts -= kept.len();
+        self.lean.cut |= self.lean.texts == 0;
+        *self.to = Node::Text(kept.to_owned(), cut);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        *self.to = Node::List(Vec::new());
+        let Node::List(list) = self.to else { return Ok(()) };
+        let before = self.lean.pointer.len();
+        let mut steps = Steps::default();
+        let mut index = 0usize;
+        loop {
+            self.lean.pointer.truncate(before);
+            self.lean.pointer.push('/');
+            self.lean.pointer.push_str(&index.to_string());
+            let mut node = Node::Null;
+            let is_step = self.mode == Mode::Transcript;
+            let values = self.lean.values;
+            if is_step {
+                self.lean.values = values.min(STEP_VALUES);
+            }
+            let left = self.lean.values;
+            let texts = self.lean.texts;
+            let more = seq.next_element_seed(Fill { to: &mut node, lean: self.lean, mode: Mode::Plain });
+            let used = left - self.lean.values;
+            let more = match more {
+                Ok(more) => more.is_some(),
+                Err(error) => {
+                    // What came of a broken element is worth as much as the whole ones.
+                    if !is_step && node != Node::Null {
+                        list.push(node);
+                    }
+                    self.lean.pointer.truncate(before);
+                    return Err(error);
+                }
+            };
+            if !more {
+                break;
+            }
+            index += 1;
+            if is_step || (self.mode == Mode::Maybe && words::is_step(&node)) {
+                usage::sum_step(&node, &mut steps);
+                // A step is looked at and forgotten.
+                self.lean.values = values;
+                self.lean.texts = texts;
+            } else {
+                self.lean.values = values - used.min(values);
+                list.push(node);
+            }
+        }
+        self.lean.pointer.truncate(before);
+        if steps.count > 0 {
+            self.lean.steps.insert(self.lean.pointer.clone(), steps);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        *self.to = Node::Map(Vec::new());
+        let Node::Map(map) = self.to else { return Ok(()) };
+        let before = self.lean.pointer.len();
+        while let Some(key) = access.next_key::<String>()? {
+            self.lean.pointer.truncate(before);
+            self.lean.pointer.push('/');
+            self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            let mode = match words::normal(&key).as_str() {
+                key if words::TRANSCRIPTS.contains(&key) => Mode::Transcript,
+                key if words::MAYBE_TRANSCRIPTS.contains(&key) => Mode::Maybe,
+                _ => Mode::Plain,
+            };
+            let mut node = Node::Null;
+            let done = access.next_value_seed(Fill { to: &mut node, lean: self.lean, mode });
+            let (key, _) = crate::readers::json::cut(&key, KEY);
+            map.push((key.to_owned(), node));
+            if let Err(error) = done {
+                self.lean.pointer.truncate(before);
+                return Err(error);
+            }
+        }
+        self.lean.pointer.truncate(before);
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Warnings of one part, with a limit for each kind: a thousand contradictions need no thousand lines.
+
+use std::collections::BTreeMap;
+
+use model::Warning;
+
+use crate::format::Report;
+
+/// Warnings of one code that are kept of one part.
+const EACH: u32 = 20;
+
+/// Collects the warnings of a part.
+pub(super) struct Notes<'a> {
+    report: &'a mut Report,
+    counts: BTreeMap<String, (u32, Warning)>,
+}
+
+impl<'a> Notes<'a> {
+    /// Into a report.
+    pub(super) fn new(report: &'a mut Report) -> Self {
+        Self { report, counts: BTreeMap::new() }
+    }
+
+    /// Keeps a warning, unless there are enough of its kind.
+    pub(super) fn warn(&mut self, warning: Warning) {
+        let (count, _) = self.counts.entry(warning.code.clone()).or_insert_with(|| (0, warning.clone()));
+        *count += 1;
+        if *count <= EACH {
+            self.report.warn(warning);
+        }
+    }
+
+    /// Counts a file that was parsed.
+    pub(super) fn read_file(&mut self) {
+        self.report.files_read += 1;
+    }
+
+    /// Says how many warnings were left out.
+    pub(super) fn finish(self, folder: &str) {
+        for (code, (count, first)) in self.counts {
+            if count > EACH {
+                let message = format!(
+                    "{} more warnings of this kind ({code}) in this scenario are not listed",
+                    count - EACH
+                );
+                self.report.warn(Warning {
+                    path: folder.to_owned(),
+                    code,
+                    message,
+                    treatment: first.treatment,
+                });
+            }
+        }
+    }
+}

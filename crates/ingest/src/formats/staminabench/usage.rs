@@ -1,0 +1,234 @@
+//! Tokens, cost and times, under the names and in the units that harnesses and providers write them.
+
+use model::Tokens;
+
+use super::lean::Steps;
+use super::words::{self, normal};
+use crate::readers::json::Node;
+
+/// Tokens and cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Usage {
+    /// Tokens; `input` includes `cached`.
+    pub(super) tokens: Tokens,
+    /// US dollars.
+    pub(super) cost_usd: Option<f64>,
+}
+
+impl Usage {
+    /// Adds what is known.
+    pub(super) fn add(&mut self, other: Self) {
+        self.tokens = self.tokens.plus(other.tokens);
+        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+    }
+
+    /// Fills in what is not known yet.
+    pub(super) fn complete(&mut self, other: Self) {
+        self.tokens.input = self.tokens.input.or(other.tokens.input);
+        self.tokens.cached = self.tokens.cached.or(other.tokens.cached);
+        self.tokens.output = self.tokens.output.or(other.tokens.output);
+        self.cost_usd = self.cost_usd.or(other.cost_usd);
+    }
+}
+
+/// Which count of tokens a key names.
+fn token_kind(key: &str) -> Option<usize> {
+    let key = key
+        .strip_prefix("total_")
+        .or_else(|| key.strip_prefix("n_"))
+        .or_else(|| key.strip_prefix("num_"))
+        .unwrap_or(key);
+    let key = key.strip_suffix("_count").unwrap_or(key);
+    Some(match key {
+        "input_tokens" | "prompt_tokens" | "tokens_in" | "input" | "prompt" | "tokens_input"
+        | "tokens_prompt" => 0,
+        "output_tokens" | "completion_tokens" | "tokens_out" | "output" | "completion" | "tokens_output"
+        | "generated_tokens" => 1,
+        "cached_tokens"
+        | "cache_tokens"
+        | "cached_input_tokens"
+        | "cached_prompt_tokens"
+        | "cached"
+        | "cache_hit_tokens" => 2,
+        // These two are counted beside the input, not in it (Anthropic's way).
+        "cache_read_input_tokens" | "cache_read_tokens" | "cache_read" => 3,
+        "cache_creation_input_tokens" | "cache_creation_tokens" | "cache_write_tokens" | "cache_write" => 4,
+        _ => return None,
+    })
+}
+
+/// Whether a key outside a usage object is a count of tokens.
+pub(super) fn is_token_key(key: &str) -> bool {
+    key.contains("token") && token_kind(key).is_some()
+}
+
+/// Tokens and cost out of the fields of an object.
+pub(super) fn usage(node: &Node) -> Usage {
+    let mut counts = [None::<u64>; 5];
+    let mut cost_usd = None;
+    let mut look = |map: &[(String, Node)], all: bool| {
+        for (key, value) in map {
+            let key = normal(key);
+            if words::COST.contains(&key.as_str()) {
+                cost_usd = cost_usd.or_else(|| value.number().filter(|n| *n >= 0.0));
+            } else if (all || key.contains("token"))
+                && let (Some(kind), Some(count)) = (token_kind(&key), value.count())
+            {
+                counts[kind].get_or_insert(count);
+            }
+        }
+    };
+    look(node.map(), true);
+    for (key, value) in node.map() {
+        if normal(key).ends_with("_details") {
+            look(value.map(), false);
+        }
+    }
+    let [input, output, cached, read, created] = counts;
+    let beside = read.is_some() || created.is_some();
+    let input = match input {
+        Some(n) if beside => Some(n.saturating_add(read.unwrap_or(0)).saturating_add(created.unwrap_or(0))),
+        // More cached than input: then the input is what was not cached.
+        Some(n) if cached.is_some_and(|c| c > n) => Some(n.saturating_add(cached.unwrap_or(0))),
+        n => n,
+    };
+    Usage { tokens: Tokens { input, cached: cached.or(read), output }, cost_usd }
+}
+
+/// Adds one step of a transcript to its sums.
+pub(super) fn sum_step(node: &Node, sum: &mut Steps) {
+    sum.count = sum.count.saturating_add(1);
+    let mut of_step = usage_near(node);
+    for (key, value) in node.map() {
+        let key = normal(key);
+        match key.as_str() {
+            "tool_calls" => {
+                let calls = u32::try_from(value.list().len()).unwrap_or(u32::MAX);
+                sum.tool_calls = Some(sum.tool_calls.unwrap_or(0).saturating_add(calls));
+            }
+            // What a harness wraps around a provider's answer.
+            "response" | "extra" | "message" | "info" => {
+                of_step.complete(usage_near(value));
+                for (inner, value) in value.map() {
+                    if normal(inner) == "response" {
+                        of_step.complete(usage_near(value));
+                    }
+                }
+            }
+            "timestamp" | "time" | "created_at" | "at" => {
+                if let Some(at) = time(value) {
+                    sum.first_at.get_or_insert_with(|| at.clone());
+                    sum.last_at = Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    sum.usage.add(of_step);
+}
+
+/// Tokens and cost that an object names, itself or in its usage object.
+pub(super) fn usage_near(node: &Node) -> Usage {
+    let mut found = Usage::default();
+    for (key, value) in node.map() {
+        let key = normal(key);
+        if (words::USAGE.contains(&key.as_str()) || key == "metrics") && !value.map().is_empty() {
+            found.complete(usage(value));
+        }
+    }
+    let named: Vec<(String, Node)> = node
+        .map()
+        .iter()
+        .filter(|(k, _)| {
+            let k = normal(k);
+            is_token_key(&k) || words::COST.contains(&k.as_str())
+        })
+        .cloned()
+        .collect();
+    found.complete(usage(&Node::Map(named)));
+    found
+}
+
+/// A time: RFC 3339 as it stands, or seconds (milliseconds) since 1970 put into it.
+pub(super) fn time(node: &Node) -> Option<String> {
+    if let Some(text) = node.word() {
+        return crate::readers::clock::micros(text).map(|_| text.to_owned());
+    }
+    let Node::Number(_) = node else { return None };
+    let number = node.number()?;
+    let seconds = if number > 1e11 { number / 1000.0 } else { number };
+    // From 2001 to 2100; anything else is a duration or a counter.
+    if !(9.8e8..4.1e9).contains(&seconds) {
+        return None;
+    }
+    let whole = seconds.floor();
+    Some(rfc3339(whole as i64, ((seconds - whole) * 1e3) as u32))
+}
+
+/// Seconds since 1970 as a date in the Gregorian calendar.
+fn rfc3339(seconds: i64, millis: u32) -> String {
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
+        of_day / 3600,
+        of_day % 3600 / 60,
+        of_day % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(json: &str) -> Node {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn tokens_under_common_names() {
+        let of = |json: &str| {
+            let t = usage(&node(json)).tokens;
+            (t.input, t.cached, t.output)
+        };
+        assert_eq!(
+            of(
+                r#"{"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}"#
+            ),
+            (Some(10), Some(4), Some(3))
+        );
+        assert_eq!(of(r#"{"input": 10, "output": 3}"#), (Some(10), None, Some(3)));
+        assert_eq!(
+            of(
+                r#"{"input_tokens": 10, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 3}"#
+            ),
+            (Some(105), Some(90), Some(3))
+        );
+        assert_eq!(
+            of(r#"{"inputTokens": 10, "totalOutputTokens": 3, "cachedTokens": 70}"#),
+            (Some(80), Some(70), Some(3))
+        );
+        assert_eq!(of(r#"{"prompt_tokens": null, "completion_tokens": "3"}"#), (None, None, None));
+    }
+
+    #[test]
+    fn times_of_several_kinds() {
+        let of = |json: &str| time(&node(json));
+        assert_eq!(of("1767225600.5").as_deref(), Some("2026-01-01T00:00:00.500Z"));
+        assert_eq!(of("1767225600500").as_deref(), Some("2026-01-01T00:00:00.500Z"));
+        assert_eq!(of("\"2026-01-01 10:00:00\"").as_deref(), Some("2026-01-01 10:00:00"));
+        assert_eq!(of("12.5"), None);
+        assert_eq!(of("\"soon\""), None);
+    }
+}

@@ -1,0 +1,560 @@
+//! StaminaBench folders in several shapes, read through the format's own interface.
+//!
+//! `tests/fixtures/staminabench/make.py` plays the same two scenarios in every shape, so that every shape must give the
+//! same turns, attempts and verdicts.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not read its fixtures has failed")]
+
+mod hostile_kit;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ingest::format::{Format, Report, Sniff};
+use ingest::formats::staminabench::StaminaBench;
+use ingest::tree::Tree;
+use model::{
+    ArtifactKind, EndReason, Episode, Request, Run, StepKind, TestOutcome, Turn, TurnState, Verdict,
+};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/staminabench").join(name)
+}
+
+struct Read {
+    run: Run,
+    episodes: Vec<Episode>,
+    report: Report,
+}
+
+impl Read {
+    fn codes(&self) -> Vec<&str> {
+        self.report.warnings.iter().map(|w| w.code.as_str()).collect()
+    }
+    fn warning(&self, code: &str) -> &model::Warning {
+        self.report
+            .warnings
+            .iter()
+            .find(|w| w.code == code)
+            .unwrap_or_else(|| panic!("no {code} in {:#?}", self.report.warnings))
+    }
+}
+
+fn read_tree(tree: &Tree) -> Read {
+    assert_eq!(StaminaBench.sniff(tree, ""), Sniff::Recognised);
+    let mut report = Report::default();
+    let survey = StaminaBench.survey(tree, "", &mut report);
+    let run = survey.runs.into_iter().next().unwrap();
+    let mut episodes = Vec::new();
+    for part in &survey.parts {
+        for reading in StaminaBench.read(tree, "", part, &mut report) {
+            assert_eq!(reading.run, run.key);
+            episodes.push(reading.episode);
+        }
+    }
+    Read { run, episodes, report }
+}
+
+fn read(path: &Path) -> Read {
+    read_tree(&Tree::open(path).unwrap())
+}
+
+fn stamps(path: &Path) -> BTreeMap<String, u64> {
+    let survey = StaminaBench.survey(&Tree::open(path).unwrap(), "", &mut Report::default());
+    survey.parts.into_iter().map(|p| (p.key, p.stamp)).collect()
+}
+
+/// A copy of a fixture that may be changed.
+fn copy(name: &str) -> tempfile::TempDir {
+    fn all(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let to = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                all(&entry.path(), &to);
+            } else {
+                std::fs::copy(entry.path(), to).unwrap();
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    all(&fixture(name), folder.path());
+    folder
+}
+
+fn edit(path: &Path, change: impl FnOnce(String) -> String) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let changed = change(text.clone());
+    assert_ne!(text, changed, "{} was not changed", path.display());
+    std::fs::write(path, changed).unwrap();
+}
+
+/// (verdict, passed, total, end reason) of every attempt.
+fn play(episode: &Episode) -> Vec<Vec<(Verdict, Option<u32>, Option<u32>, Option<EndReason>)>> {
+    let of = |t: &Turn| t.attempts.iter().map(|a| (a.verdict, a.passed, a.total, a.end_reason)).collect();
+    episode.turns.iter().map(of).collect()
+}
+
+const SHAPES: [&str; 4] = ["own", "turns_from_zero", "nested_folders", "flat_records"];
+
+fn check_play(episodes: &[Episode], shape: &str) {
+    use EndReason::{ServerFailed, TestsFailed};
+    use Verdict::{Failed, Passed};
+    let first = &episodes[0];
+    assert_eq!(
+        play(first),
+        vec![
+            vec![(Passed, Some(3), Some(3), None)],
+            vec![(Failed, Some(3), Some(4), Some(TestsFailed)), (Passed, Some(4), Some(4), None)],
+            vec![
+                (Failed, Some(3), Some(5), Some(TestsFailed)),
+                (Failed, Some(4), Some(5), Some(TestsFailed)),
+                (Failed, Some(4), Some(5), Some(TestsFailed)),
+            ],
+            vec![(Failed, Some(0), Some(6), Some(ServerFailed))],
+        ],
+        "{shape}"
+    );
+    assert_eq!(first.stamina(), 2, "{shape}");
+    assert_eq!(first.end(), (Some(3), TestsFailed), "{shape}");
+    let failing: Vec<&str> =
+        first.turns[2].attempts[2].tests.iter().filter(|t| t.is_failing()).map(|t| t.id.as_str()).collect();
+    assert_eq!(failing, ["test_turn.py::test_holds"], "{shape}");
+    let test = first.turns[2].attempts[2].tests.iter().find(|t| t.is_failing()).unwrap();
+    assert_eq!((test.expected.as_deref(), test.actual.as_deref()), (Some("201"), Some("500")), "{shape}");
+    assert!(
+        test.message.as_deref().unwrap().starts_with("AssertionError: POST /holds: expected 201, got 500"),
+        "{shape}: {test:?}"
+    );
+    if let Some(second) = episodes.get(1) {
+        assert_eq!(second.stamina(), 4, "{shape}");
+        assert_eq!(second.end(), (None, EndReason::PassedAll), "{shape}");
+        assert_eq!(second.turns[0].state(), TurnState::PassedAfterRetries, "{shape}");
+    }
+}
+
+#[test]
+fn every_shape_gives_the_same_play() {
+    for shape in SHAPES {
+        let read = read(&fixture(shape));
+        assert_eq!(read.episodes.len(), if shape == "flat_records" { 1 } else { 2 }, "{shape}");
+        check_play(&read.episodes, shape);
+        let expected: &[&str] =
+            if shape == "turns_from_zero" { &["turns.from_zero", "turns.from_zero"] } else { &[] };
+        assert_eq!(read.codes(), expected, "{shape}: {:#?}", read.report.warnings);
+    }
+}
+
+#[test]
+fn zips_read_as_the_folders_they_hold() {
+    for shape in SHAPES {
+        let folder = tempfile::tempdir().unwrap();
+        let zip = folder.path().join(format!("{shape}.zip"));
+        let files = hostile_kit::files_of(&fixture(shape));
+        let entries: Vec<_> =
+            files.iter().map(|(name, bytes)| hostile_kit::ZipEntry::deflated(name, bytes)).collect();
+        std::fs::write(&zip, hostile_kit::zip(&entries)).unwrap();
+        let from_zip = read(&zip);
+        let from_folder = read(&fixture(shape));
+        check_play(&from_zip.episodes, shape);
+        assert_eq!(from_zip.run, from_folder.run, "{shape}");
+        if shape != "flat_records" {
+            // That one is named after the folder or zip that it is.
+            assert_eq!(from_zip.episodes, from_folder.episodes, "{shape}");
+        }
+    }
+}
+
+#[test]
+fn our_own_schema_is_read_exactly() {
+    let read = read(&fixture("own"));
+    let run = &read.run;
+    assert_eq!(run.benchmark.key, "staminabench");
+    assert_eq!((run.harness.as_deref(), run.harness_version.as_deref()), (Some("mini_swe"), Some("2.1.0")));
+    assert_eq!((run.model.as_deref(), run.provider.as_deref()), (Some("zai.glm-5"), Some("bedrock")));
+    assert_eq!(run.runner, Some(("Stamina Lab".into(), Some("0.1.0".into()))));
+    assert_eq!((run.planned_episodes, run.attempt_limit, run.simulated), (Some(2), Some(3), false));
+    assert_eq!(run.reported.figures[0], ("staminabench.success_rate".into(), 0.5));
+    assert_eq!(run.settings["restful_server_gen_iterative.test_fail_feedback_type"], "DETAILED");
+    assert_eq!(run.settings["docker.image_name"], "agent-benchmarking:mini");
+    assert!(run.extra.is_empty(), "{:?}", run.extra);
+
+    let episode = &read.episodes[0];
+    assert_eq!(
+        (episode.key.as_str(), episode.scenario.as_str(), episode.title.as_deref()),
+        ("scenario_0", "scenario_0", Some("Library"))
+    );
+    assert_eq!(episode.planned_turns, Some(4));
+    assert_eq!(episode.timing.started_at.as_deref(), Some("2026-06-01T10:00:00Z"));
+    let turn = &episode.turns[1];
+    assert_eq!(turn.title.as_deref(), Some("Loans can be renewed twice."));
+    assert_eq!(
+        turn.request,
+        Some(Request::Text("Loans can be renewed twice.\n\nA third renewal answers 409.".into()))
+    );
+    let paths: Vec<(ArtifactKind, &str)> = turn.artifacts.iter().map(|a| (a.kind, a.path.as_str())).collect();
+    assert_eq!(
+        paths,
+        [
+            (ArtifactKind::Reference, "scenario_0/ground_truth/turn_2.py"),
+            (ArtifactKind::Suite, "scenario_0/test_suites/turn_2.py"),
+            (ArtifactKind::Schema, "scenario_0/schemas/turn_2.yaml"),
+        ]
+    );
+    let attempt = &turn.attempts[0];
+    assert_eq!(
+        (attempt.tokens.input, attempt.tokens.cached, attempt.tokens.output),
+        (Some(2000), Some(1500), Some(52))
+    );
+    assert_eq!((attempt.cost_usd, attempt.tool_calls), (Some(0.003), Some(1)));
+    assert_eq!((attempt.timing.agent_seconds, attempt.timing.test_seconds), (Some(31.5), Some(0.4)));
+    assert_eq!(attempt.extra["agent_steps"], 3);
+    assert_eq!(attempt.tests.len(), 4);
+    assert_eq!(attempt.tests.iter().filter(|t| t.outcome == TestOutcome::Passed).count(), 3);
+    let paths: Vec<(ArtifactKind, &str)> =
+        attempt.artifacts.iter().map(|a| (a.kind, a.path.as_str())).collect();
+    assert_eq!(
+        paths,
+        [
+            (ArtifactKind::Transcript, "scenario_0/trajectory.json"),
+            (ArtifactKind::TestOutput, "scenario_0/test_results/turn_2_attempt_1.txt"),
+            (ArtifactKind::ServerLog, "scenario_0/server_logs/turn_2_attempt_1.txt"),
+            (ArtifactKind::AgentLog, "scenario_0/agent_logs/step_2.txt"),
+            (ArtifactKind::Code, "scenario_0/agent_code/turn_2_attempt_1"),
+        ]
+    );
+}
+
+#[test]
+fn transcripts_are_read_by_their_pointer() {
+    let tree = Tree::open(&fixture("own")).unwrap();
+    let own = read_tree(&tree);
+    let transcript =
+        StaminaBench.transcript(&tree, &own.episodes[0].turns[1].attempts[1].artifacts[0]).unwrap();
+    assert_eq!(transcript.steps.len(), 3);
+    assert_eq!(transcript.steps[0].kind, StepKind::User);
+    assert_eq!(transcript.steps[0].text, "Some tests failed: …");
+    let step = &transcript.steps[1];
+    assert_eq!(
+        (step.kind, step.reasoning.as_deref()),
+        (StepKind::Agent, Some("The routes are in one file."))
+    );
+    assert_eq!(
+        (step.tool_calls[0].name.as_str(), step.tool_calls[0].summary.as_str()),
+        ("bash", "cat server.py")
+    );
+    assert_eq!(step.tool_calls[0].result.as_deref(), Some("from flask import Flask"));
+    assert_eq!(step.tokens.unwrap().cached, Some(600));
+    assert_eq!(step.at.as_deref(), Some("2026-06-01T10:01:01Z"));
+
+    let tree = Tree::open(&fixture("turns_from_zero")).unwrap();
+    let episode = &read_tree(&tree).episodes[0];
+    let attempt = &episode.turns[1].attempts[1];
+    let artifact = attempt.artifacts.iter().find(|a| a.kind == ArtifactKind::Transcript).unwrap();
+    assert_eq!(artifact.pointer.as_deref(), Some("/turns/1/attempts/1/messages"));
+    let transcript = StaminaBench.transcript(&tree, artifact).unwrap();
+    assert_eq!(transcript.steps.len(), 3, "the answer of the tool belongs to its call");
+    assert_eq!(transcript.steps[1].tool_calls[0].result.as_deref(), Some("app.py"));
+    assert_eq!(transcript.steps[1].tool_calls[0].summary, "ls -la");
+    assert_eq!(transcript.steps[2].text, "Done.");
+    assert_eq!(
+        (attempt.tool_calls, attempt.tokens.input, attempt.tokens.cached),
+        (Some(1), Some(1001), Some(400))
+    );
+
+    let gone = model::Artifact { pointer: Some("/turns/99/messages".into()), ..artifact.clone() };
+    assert!(StaminaBench.transcript(&tree, &gone).is_err());
+}
+
+#[test]
+fn the_readme_layout_is_read_under_any_naming() {
+    let zero = read(&fixture("turns_from_zero"));
+    assert_eq!(
+        (zero.run.harness.as_deref(), zero.run.model.as_deref(), zero.run.provider.as_deref()),
+        (Some("opencode"), Some("zai.glm-5"), Some("amazon-bedrock"))
+    );
+    assert_eq!(zero.run.extra["hostname"], "ip-10-0-0-1");
+    let episode = &zero.episodes[0];
+    assert_eq!(episode.planned_turns, Some(4));
+    assert_eq!(episode.reported, [("staminabench.score".to_owned(), 0.66)]);
+    assert_eq!(episode.extra["git_commit"], "abc123");
+    assert_eq!(episode.extra["report.trajectory_summaries.n_steps"], 10);
+    // The first turn has no change; the request of the second is `turn_1.txt`.
+    assert_eq!(episode.turns[0].request, None);
+    assert_eq!(episode.turns[1].title.as_deref(), Some("Loans can be renewed twice."));
+    let kinds = |t: &Turn| t.artifacts.iter().map(|a| a.path.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        kinds(&episode.turns[0]),
+        [
+            "scenario_0/ground_truth/server_turn_0.py",
+            "scenario_0/schemas/turn_0.yaml",
+            "scenario_0/test_suites/test_turn_0.py"
+        ]
+    );
+    let attempt = &episode.turns[3].attempts[0];
+    assert_eq!(attempt.extra["model_temperature"], 0.7);
+    assert_eq!((attempt.cost_usd, attempt.timing.agent_seconds), (Some(0.01), Some(12.5)));
+    let paths: Vec<&str> = attempt.artifacts.iter().map(|a| a.path.as_str()).collect();
+    assert!(paths.contains(&"scenario_0/agent_logs/step_6.txt"), "one call an attempt: {paths:?}");
+    assert!(paths.contains(&"scenario_0/agent_code/turn_3_attempt_0"), "{paths:?}");
+
+    let nested = read(&fixture("nested_folders"));
+    let attempt = &nested.episodes[0].turns[2].attempts[1];
+    assert_eq!((attempt.tokens.input, attempt.tokens.output), (Some(10), Some(2)));
+    let paths: Vec<&str> = attempt.artifacts.iter().map(|a| a.path.as_str()).collect();
+    assert_eq!(paths, ["scenario-0/agent_code/turn_3/attempt_2", "scenario-0/test_results/t03/a02.txt"]);
+    assert_eq!(nested.episodes[0].cost_usd, Some(1.25));
+
+    let flat = read(&fixture("flat_records"));
+    assert_eq!(flat.episodes[0].scenario, "flat_records");
+    assert_eq!(flat.episodes[0].planned_turns, None);
+    let attempt = &flat.episodes[0].turns[1].attempts[0];
+    assert_eq!((attempt.tokens.input, attempt.timing.agent_seconds), (Some(100), Some(1.5)));
+    assert_eq!(attempt.timing.started_at.as_deref(), Some("2026-06-01T10:01:00.000Z"));
+    assert_eq!(attempt.extra["agent_steps"], 2);
+}
+
+#[test]
+fn every_file_is_optional() {
+    // Only the test results.
+    for shape in ["own", "turns_from_zero", "nested_folders"] {
+        let folder = copy(shape);
+        for scenario in
+            std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>()
+        {
+            if scenario.is_file() {
+                std::fs::remove_file(&scenario).unwrap();
+                continue;
+            }
+            for entry in std::fs::read_dir(&scenario).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>()
+            {
+                if entry.is_file() {
+                    std::fs::remove_file(entry).unwrap();
+                } else if entry.file_name().unwrap() != "test_results" {
+                    std::fs::remove_dir_all(entry).unwrap();
+                }
+            }
+        }
+        let read = read(folder.path());
+        check_play(&read.episodes, shape);
+        assert_eq!((read.run.harness.as_deref(), read.run.model.as_deref()), (None, None));
+        assert_eq!(read.episodes[0].planned_turns, None, "nothing says how many turns there were to be");
+    }
+    // Only the trajectory.
+    for shape in ["own", "turns_from_zero", "nested_folders"] {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = if shape == "nested_folders" { "scenario-0" } else { "scenario_0" };
+        std::fs::create_dir(folder.path().join(scenario)).unwrap();
+        let name = format!("{scenario}/trajectory.json");
+        std::fs::copy(fixture(shape).join(&name), folder.path().join(&name)).unwrap();
+        let read = read(folder.path());
+        let numbers: Vec<Vec<(Option<u32>, Option<u32>)>> = read.episodes[0]
+            .turns
+            .iter()
+            .map(|t| t.attempts.iter().map(|a| (a.passed, a.total)).collect())
+            .collect();
+        assert_eq!(numbers[1], [(Some(3), Some(4)), (Some(4), Some(4))], "{shape}");
+        assert_eq!(read.episodes[0].stamina(), 2, "{shape}");
+    }
+    // One scenario by itself.
+    let one = read(&fixture("own").join("scenario_0"));
+    check_play(&one.episodes, "a scenario");
+    assert_eq!(one.episodes[0].scenario, "scenario_0");
+    // Only the report.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixture("turns_from_zero").join("report.json"), folder.path().join("report.json")).unwrap();
+    let only = read(folder.path());
+    assert!(only.episodes.is_empty());
+    assert_eq!((only.run.harness.as_deref(), only.run.planned_episodes), (Some("opencode"), Some(2)));
+}
+
+#[test]
+fn a_contradiction_is_said_and_the_log_wins() {
+    // Our own schema claims a pass that the log does not have.
+    let folder = copy("own");
+    edit(&folder.path().join("scenario_1/test_results/turn_3_attempt_1.txt"), |_| {
+        std::fs::read_to_string(fixture("own/scenario_0/test_results/turn_3_attempt_2.txt")).unwrap()
+    });
+    let read_back = read(folder.path());
+    let warning = read_back.warning("verdict.contradiction");
+    assert_eq!(warning.path, "scenario_1/test_results/turn_3_attempt_1.txt");
+    assert!(warning.message.contains("4 of 5") && warning.message.contains("5 of 5"), "{}", warning.message);
+    let attempt = &read_back.episodes[1].turns[2].attempts[0];
+    assert_eq!(
+        (attempt.verdict, attempt.passed, attempt.end_reason),
+        (Verdict::Failed, Some(4), Some(EndReason::TestsFailed))
+    );
+    assert_eq!(attempt.tests.iter().filter(|t| t.is_failing()).count(), 1);
+    assert_eq!(read_back.episodes[1].stamina(), 2);
+
+    // A foreign trajectory that calls a pass a failure.
+    let folder = copy("turns_from_zero");
+    edit(&folder.path().join("scenario_1/trajectory.json"), |t| {
+        t.replacen("\"num_passed\": 4,", "\"num_passed\": 1,", 1)
+    });
+    let read_back = read(folder.path());
+    assert_eq!(read_back.codes().iter().filter(|c| **c == "verdict.contradiction").count(), 1);
+    check_play(&read_back.episodes, "with a wrong number");
+}
+
+#[test]
+fn a_damaged_trajectory_gives_what_came_before_the_damage() {
+    for shape in ["own", "turns_from_zero"] {
+        let folder = copy(shape);
+        let path = folder.path().join("scenario_0/trajectory.json");
+        let whole = std::fs::read_to_string(&path).unwrap();
+        for cut in [0, 1, whole.len() / 4, whole.len() / 2, whole.len() - 3] {
+            std::fs::write(&path, &whole[..whole.floor_char_boundary(cut)]).unwrap();
+            let read = read(folder.path());
+            // The test logs are all there, so all of the play still is.
+            check_play(&read.episodes, &format!("{shape} cut at {cut}"));
+            let code = if cut == 0 { "file.empty" } else { "json.truncated" };
+            assert_eq!(read.warning(code).path, "scenario_0/trajectory.json", "{shape} cut at {cut}");
+        }
+        // Without the logs, the turns before the break.
+        std::fs::remove_dir_all(folder.path().join("scenario_0/test_results")).unwrap();
+        let at = whole.find(if shape == "own" { "\"turn\": 4" } else { "\"turn_idx\": 3" }).unwrap();
+        std::fs::write(&path, &whole[..at]).unwrap();
+        let read = read(folder.path());
+        assert_eq!(play(&read.episodes[0])[1].len(), 2, "{shape}");
+        assert_eq!(read.episodes[0].stamina(), 2, "{shape}");
+    }
+}
+
+#[test]
+fn odd_files_are_warned_of_and_the_rest_is_read() {
+    let folder = copy("own");
+    let at = |path: &str| folder.path().join(path);
+    std::fs::write(at("config.yaml"), "a: [1, 2\nb").unwrap();
+    std::fs::write(at("report.json"), "{\"agent\": ").unwrap();
+    std::fs::write(at("scenario_0/test_results/turn_1_attempt_1.txt"), "").unwrap();
+    std::fs::write(at("scenario_0/test_results/turn_2_attempt_1.txt"), "Segmentation fault\n").unwrap();
+    edit(&at("scenario_0/test_results/turn_2_attempt_2.txt"), |t| t[..t.find("[ 50%]").unwrap()].to_owned());
+    let mut bytes = std::fs::read(at("scenario_0/test_results/turn_3_attempt_1.txt")).unwrap();
+    bytes[200] = 0xff;
+    std::fs::write(at("scenario_0/test_results/turn_3_attempt_1.txt"), bytes).unwrap();
+    std::fs::remove_file(at("scenario_0/test_results/turn_3_attempt_2.txt")).unwrap();
+    edit(&at("scenario_1/trajectory.json"), |t| t.replacen("\"passed\": 3", "\"passed\": \"three\"", 1));
+    edit(&at("scenario_0/trajectory.json"), |t| {
+        t.replacen("\"server_logs/turn_1_attempt_1.txt\"", "\"../../../etc/passwd\"", 1).replacen(
+            "\"end_reason\": \"tests_failed\"",
+            "\"end_reason\": \"moonlight\"",
+            1,
+        )
+    });
+    let read = read(folder.path());
+    for (code, path) in [
+        ("yaml.malformed", "config.yaml"),
+        ("json.truncated", "report.json"),
+        ("file.empty", "scenario_0/test_results/turn_1_attempt_1.txt"),
+        ("pytest.not_recognised", "scenario_0/test_results/turn_2_attempt_1.txt"),
+        ("pytest.truncated", "scenario_0/test_results/turn_2_attempt_2.txt"),
+        ("file.not_utf8", "scenario_0/test_results/turn_3_attempt_1.txt"),
+        ("file.missing", "scenario_0/test_results/turn_3_attempt_2.txt"),
+        ("path.outside", "scenario_0/trajectory.json"),
+        ("end_reason.unknown", "scenario_0/trajectory.json"),
+        ("schema.mismatch", "scenario_1/trajectory.json"),
+    ] {
+        assert_eq!(read.warning(code).path, path);
+    }
+    let verdicts: Vec<Verdict> = play(&read.episodes[0]).into_iter().flatten().map(|a| a.0).collect();
+    use Verdict::{Failed, Passed};
+    assert_eq!(
+        verdicts,
+        [Passed, Failed, Passed, Failed, Failed, Failed, Failed],
+        "the trajectory says it, the logs are gone"
+    );
+    assert_eq!(read.episodes[1].stamina(), 4, "read for what it plainly says, and from its logs");
+    assert!(!format!("{:?}", read.episodes).contains("etc/passwd"));
+}
+
+#[test]
+fn logs_that_break_off_do_not_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("scenario_0/test_results");
+    std::fs::create_dir_all(&results).unwrap();
+    let real = |name: &str| std::fs::read_to_string(fixture("../pytest/logs").join(name)).unwrap();
+    std::fs::write(results.join("turn_1_attempt_1.txt"), real("timeout_thread.txt")).unwrap();
+    std::fs::write(results.join("turn_1_attempt_2.txt"), real("internal_error.txt")).unwrap();
+    std::fs::write(results.join("turn_1_attempt_3.txt"), real("collection_error.txt")).unwrap();
+    std::fs::write(results.join("turn_1_attempt_4.txt"), real("no_tests.txt")).unwrap();
+    std::fs::write(results.join("turn_1_attempt_5.txt"), real("crash.txt")).unwrap();
+    let read = read(folder.path());
+    use EndReason::{NoVerdict, VerifierError, VerifierTimeout};
+    let ends: Vec<(Verdict, Option<EndReason>)> =
+        play(&read.episodes[0])[0].iter().map(|a| (a.0, a.3)).collect();
+    assert_eq!(
+        ends,
+        [
+            (Verdict::Error, Some(VerifierTimeout)),
+            (Verdict::Error, Some(VerifierError)),
+            (Verdict::Error, Some(VerifierError)),
+            (Verdict::Error, Some(NoVerdict)),
+            // The last log of an episode that nothing says has ended: it may still be written.
+            (Verdict::Unfinished, None),
+        ]
+    );
+}
+
+#[test]
+fn stamps_change_with_what_is_read() {
+    for shape in ["own", "turns_from_zero"] {
+        let folder = copy(shape);
+        let before = stamps(folder.path());
+        assert_eq!(before, stamps(folder.path()));
+        let log = if shape == "own" { "turn_2_attempt_1.txt" } else { "turn_1_attempt_0.log" };
+        edit(&folder.path().join("scenario_0/test_results").join(log), |t| t + "\n");
+        let after = stamps(folder.path());
+        assert_ne!(before["scenario_0"], after["scenario_0"], "{shape}");
+        assert_eq!(before["scenario_1"], after["scenario_1"], "{shape}");
+    }
+    // A foreign scenario depends on the configuration and on the names of artifacts.
+    let folder = copy("turns_from_zero");
+    let before = stamps(folder.path());
+    std::fs::create_dir(folder.path().join("scenario_1/agent_code/turn_3_attempt_7")).unwrap();
+    let after = stamps(folder.path());
+    assert!(before["scenario_0"] == after["scenario_0"] && before["scenario_1"] != after["scenario_1"]);
+    edit(&folder.path().join("config.yaml"), |t| t.replace("n_turns: 4", "n_turns: 5"));
+    assert_ne!(after["scenario_0"], stamps(folder.path())["scenario_0"]);
+}
+
+#[test]
+fn other_folders_are_not_taken() {
+    let not = |build: &dyn Fn(&Path)| {
+        let folder = tempfile::tempdir().unwrap();
+        build(folder.path());
+        StaminaBench.sniff(&Tree::open(folder.path()).unwrap(), "")
+    };
+    let closeness = |sniff: Sniff| match sniff {
+        Sniff::Recognised => panic!("recognised"),
+        Sniff::Not { closeness, .. } => closeness,
+    };
+    assert_eq!(closeness(not(&|_| {})), 0);
+    // The transcript of another harness.
+    let atif = |at: &Path| {
+        std::fs::write(
+            at.join("trajectory.json"),
+            r#"{"schema_version": "ATIF-v1.8", "agent": {"name": "x"}, "steps": []}"#,
+        )
+        .unwrap()
+    };
+    assert!(closeness(not(&atif)) > 0);
+    // Scenarios that nobody played.
+    let pack = |at: &Path| {
+        for folder in ["scenario_0/test_suites", "scenario_0/schemas", "scenario_0/changes"] {
+            std::fs::create_dir_all(at.join(folder)).unwrap();
+        }
+    };
+    assert!(
+        matches!(not(&pack), Sniff::Not { found, closeness } if found.contains("without results") && closeness >= 50)
+    );
+    // Any project with a folder of test results.
+    let project = |at: &Path| {
+        std::fs::create_dir(at.join("test_results")).unwrap();
+        std::fs::write(at.join("test_results/junit.xml"), "<x/>").unwrap();
+    };
+    assert!(closeness(not(&project)) < 50);
+    let report = |at: &Path| std::fs::write(at.join("report.json"), "{\"a\": 1}").unwrap();
+    assert!(closeness(not(&report)) < 50);
+}
