@@ -8,19 +8,20 @@ const row: RunRow = {
   harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
   planned_episodes: 26, planned_turns: [5, 15], attempt_limit: null,
   stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 },
-  score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean_reward", 0.531]],
+  score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean.case_ratio", 0.2], ["harbor.mean.reward", 0.531]],
   end_reasons: [
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
   tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, partial: "25 of 26 tasks", tags: [], note: "",
 };
-const find = (r: RunRow, key: string) => stats(r, undefined).find((s) => s.key.startsWith(key));
+const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide).find((s) => s.key.startsWith(key));
 
 describe("strip of numbers", () => {
   it("says why episodes ended", () => {
     expect(find(row, "Events")).toMatchObject({ value: "16", small: "tests failed" });
-    expect(find(row, "Censored")).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 other" });
+    expect(find(row, "Censored", true)).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 cancelled" });
+    expect(find(row, "Censored")).toMatchObject({ small: "6 passed all, 3 other", title: "6 passed all, 2 endpoint, 1 cancelled" });
     expect(find(row, "Episodes")).toMatchObject({ value: "25", small: "of 26, 5–15 turns" });
     expect(reasonsInWords([])).toBe("");
   });
@@ -38,12 +39,18 @@ describe("strip of numbers", () => {
     expect(find({ ...row, cost_usd: 0, cost_known: 25 }, "Cost")).toMatchObject({ value: "$0.00", unknown: false });
   });
   it("puts the reported figure beside ours, with its name", () => {
-    expect(find(row, "Score")).toMatchObject({ value: "53.2", small: "harbor.mean_reward 0.531, 25 of 26 tasks" });
-    const evocode: RunRow = { ...row, score: null, dataset_score: 59.68, case_score: 96.6, reported: [["dataset_score", 59.1], ["perfect_tasks", 9]] };
-    expect(stats(evocode, undefined).map((s) => s.key)).not.toContain("Score");
-    expect(find(evocode, "Dataset")).toMatchObject({ value: "59.7", small: "25 of 26 tasks, dataset_score 59.1" });
-    expect(find(evocode, "Perfect")).toMatchObject({ value: "9", small: "of 25, perfect_tasks 9" });
+    expect(find(row, "Score")).toMatchObject({ value: "53.2", small: "mean.reward 0.531" });
+    expect(find(row, "Score", true)).toMatchObject({ small: "25 of 26 tasks, mean.reward 0.531" });
+    expect(find({ ...row, score: null }, "Score")).toMatchObject({ value: "unknown", small: "mean.reward 0.531" });
+    const evocode: RunRow = { ...row, score: 59.68, dataset_score: 59.68, case_score: 96.6, reported: [["evocode.dataset_score", 59.118], ["evocode.perfect_tasks", 9]] };
+    expect(stats(evocode, undefined, true).map((s) => s.key)).not.toContain("Score");
+    expect(find(evocode, "Dataset", true)).toMatchObject({ value: "59.7", small: "25 of 26 tasks, reported 59.1" });
+    expect(find(evocode, "Dataset")).toMatchObject({ small: "reported 59.1" });
+    expect(find(evocode, "Case")).toMatchObject({ value: "96.6", small: undefined });
+    expect(find(evocode, "Perfect", true)).toMatchObject({ value: "9", small: "of 25, reported 9" });
     expect(reportedFor([["case_score", 1]], "score")).toBeUndefined();
+    expect(reportedFor(row.reported, "case")).toBeUndefined();
+    expect(find({ ...row, dataset_score: 50 }, "Dataset")).toMatchObject({ value: "50.0", small: "mean.reward 0.531" });
     expect(find(row, "Runner")).toMatchObject({ value: "Harbor", small: "0.24.0" });
   });
   it("counts turns", () => {

@@ -3,7 +3,7 @@ import type { EndCount } from "../host/bindings/EndCount";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, count, counted, dollars, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, count, dollars, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -27,16 +27,14 @@ export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
   return { passed, of };
 }
 
-/** The reported figure that stands beside one of ours, by the words in its name. */
-export function reportedFor(reported: readonly (readonly [string, number])[], ours: "score" | "dataset" | "case" | "perfect"): readonly [string, number] | undefined {
-  const names = (name: string): "score" | "dataset" | "case" | "perfect" | null => {
-    const n = name.toLowerCase();
-    if (n.includes("dataset")) return "dataset";
-    if (n.includes("perfect")) return "perfect";
-    if (n.includes("case")) return "case";
-    return /score|reward|mean/.test(n) ? "score" : null;
-  };
-  return reported.find(([name]) => names(name) === ours);
+/** The reported figure that stands beside one of ours, by its name; a mean reward stands beside the score. */
+export function reportedFor(reported: readonly (readonly [string, number])[], ours: "score" | "case" | "perfect"): readonly [string, number] | undefined {
+  const patterns = { score: [/dataset[ ._-]?score/, /(^|\.)score$/, /mean[ ._-]?reward/, /reward/], case: [/case[ ._-]?score/], perfect: [/perfect/] }[ours];
+  for (const pattern of patterns) {
+    const found = reported.find(([name]) => pattern.test(name.toLowerCase()));
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** A reported figure as its source writes it. */
@@ -44,23 +42,27 @@ export function reportedValue(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
 }
 
-export function reportedInWords(figure: readonly [string, number] | undefined): string | undefined {
-  return figure ? `${figure[0]} ${reportedValue(figure[1])}` : undefined;
+/** `reported 59.1` where the source calls it as we do, else with the source's own name: `mean_reward 0.531`. */
+export function reportedInWords(figure: readonly [string, number] | undefined, ours: string): string | undefined {
+  if (!figure) return undefined;
+  const name = figure[0].slice(figure[0].indexOf(".") + 1);
+  const same = name.toLowerCase().replaceAll(/[_-]/g, " ").startsWith(ours.toLowerCase());
+  return `${same ? "reported" : name} ${same ? String(Number(figure[1].toFixed(1))) : reportedValue(figure[1])}`;
 }
 
 const words = (...parts: (string | null | undefined)[]): string | undefined =>
   parts.filter((p): p is string => p !== null && p !== undefined && p !== "").join(", ") || undefined;
 
-export function stats(row: RunRow, grid: RunGrid | undefined): Stat[] {
+export function stats(row: RunRow, grid: RunGrid | undefined, wide: boolean): Stat[] {
   const s = row.stamina;
   const list: Stat[] = [];
-  const planned = row.planned_turns === null ? "planned turns unknown" : `${range(row.planned_turns)} turns`;
   const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
-  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, row.attempt_limit === null ? planned : `${planned}, ${counted(row.attempt_limit, "attempt")}`) });
+  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, row.planned_turns === null ? "turns unknown" : `${range(row.planned_turns)} turns`), title: row.partial ?? undefined });
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
-  const all = (ending: EndCount["ending"]): string => reasonsInWords(ended(ending), Infinity);
-  list.push({ key: "Events", value: count(s.events), small: s.events > 0 ? reasonsInWords(ended("event")) : undefined, title: all("event") || undefined });
-  list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored")) : undefined, title: all("censored") || undefined });
+  const all = (ending: EndCount["ending"]): string | undefined => reasonsInWords(ended(ending), Infinity) || undefined;
+  const most = wide ? 3 : 1;
+  list.push({ key: "Events", value: count(s.events), small: s.events > 0 ? reasonsInWords(ended("event"), most) : undefined, title: all("event") });
+  list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
   list.push({
     key: `Mean stamina, τ = ${String(s.tau)}`,
     value: fixed(s.mean, 2),
@@ -68,24 +70,34 @@ export function stats(row: RunRow, grid: RunGrid | undefined): Stat[] {
     unknown: s.mean === null,
   });
   list.push({ key: "Median", value: s.median === null ? "not reached" : String(s.median), unknown: s.median === null });
-  if (row.score !== null || row.dataset_score === null) {
-    const reported = reportedFor(row.reported, "score");
-    list.push({ key: "Score", value: fixed(row.score, 1), small: words(reportedInWords(reported), row.dataset_score === null ? row.partial : null), unknown: row.score === null, title: "Recomputed by Stamina Lab, 0 to 100; beside it what the source reports" });
+  const scored = (key: string, value: number, which: "case" | "perfect" | "score", digits: number, of: string | null): void => {
+    const figure = reportedFor(row.reported, which);
+    const reported = reportedInWords(figure, key);
+    list.push({
+      key,
+      value: value.toFixed(digits),
+      // On narrow windows the reported figure matters more than how much of the whole it is about.
+      small: wide ? words(of, reported) : (reported ?? of ?? undefined),
+      title: words("recomputed by Stamina Lab", of, figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none"),
+    });
+  };
+  if (row.dataset_score === null) {
+    if (row.score === null) list.push({ key: "Score", value: UNKNOWN, small: reportedInWords(reportedFor(row.reported, "score"), "Score"), unknown: true });
+    else scored("Score", row.score, "score", 1, row.partial);
+  } else {
+    scored("Dataset score", row.dataset_score, "score", 1, row.partial);
   }
-  if (row.dataset_score !== null) {
-    list.push({ key: "Dataset score", value: fixed(row.dataset_score, 1), small: words(row.partial, reportedInWords(reportedFor(row.reported, "dataset"))) });
-  }
-  if (row.case_score !== null) list.push({ key: "Case score", value: fixed(row.case_score, 1), small: reportedInWords(reportedFor(row.reported, "case")) });
-  if (row.dataset_score !== null) {
-    list.push({ key: "Perfect", value: count(row.perfect), small: words(`of ${count(row.episodes)}`, reportedInWords(reportedFor(row.reported, "perfect"))) });
-  }
+  if (row.case_score !== null) scored("Case score", row.case_score, "case", 1, null);
+  if (row.dataset_score !== null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
+  const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
   list.push({
     key: "Tokens",
     value: total === null ? UNKNOWN : thin(total),
+    small: wide ? parts : undefined,
     unknown: total === null,
-    title: total === null ? undefined : words(part("in", row.tokens.input), part("of that cached", row.tokens.cached), part("out", row.tokens.output)),
+    title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),
   });
   list.push({
     key: "Cost",
@@ -94,10 +106,11 @@ export function stats(row: RunRow, grid: RunGrid | undefined): Stat[] {
     unknown: row.cost_usd === null,
   });
   if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? "version unknown" });
-  if (grid !== undefined) {
+  if (wide && grid !== undefined) {
     const t = turnsPassed(grid);
-    list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}`, wide: true });
+    list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
   }
+  if (wide) list.push({ key: "Attempts a turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
   return list;
 }
 
