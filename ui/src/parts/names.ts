@@ -1,4 +1,4 @@
-// How a run is named: by its model; a run without one (oracle, nop, a source that does not say) by its place in its
+// How a run is named: by its model; a run without one (a baseline, a source that does not say) by its place in its
 // source, which is what its id ends with.
 import type { RunRow } from "../host/bindings/RunRow";
 
@@ -10,10 +10,13 @@ function slug(name: string): string {
     .replace(/^[-.]+|[-.]+$/g, "");
 }
 
-export function runName(row: Pick<RunRow, "id" | "model" | "source_name">): string {
-  if (row.model !== null) return row.model;
+export function runName(row: Pick<RunRow, "id" | "model" | "source_name" | "baseline" | "harness">): string {
+  if (row.model !== null && row.baseline === null) return row.model;
   const prefix = `${slug(row.source_name.replace(/\.zip$/, ""))}.`;
-  return row.id.startsWith(prefix) && row.id.length > prefix.length ? row.id.slice(prefix.length) : row.id;
+  const place = row.id.startsWith(prefix) && row.id.length > prefix.length ? row.id.slice(prefix.length) : row.id;
+  // The harness has its own column: `oracle-k2`, not `oracle-k2-oracle`.
+  const suffix = `-${slug(row.harness ?? "")}`;
+  return row.harness !== null && place.endsWith(suffix) && place.length > suffix.length ? place.slice(0, -suffix.length) : place;
 }
 
 /** `terminus-2 2.0.0`; `unknown` */
