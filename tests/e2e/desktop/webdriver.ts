@@ -92,6 +92,7 @@ export class Desktop {
   async #call(method: "GET" | "POST" | "DELETE", at: string, body?: unknown): Promise<unknown> {
     const response = await fetch(this.#base + at, {
       method,
+      signal: AbortSignal.timeout(30_000),
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     });
     const { value } = (await response.json()) as { value: unknown };

@@ -1,0 +1,14 @@
+//! Where the sample results lie: installed as a resource, or in the checkout that the program was built in.
+
+use std::path::PathBuf;
+
+const SAMPLE: &str = "data/sample-harbor.zip";
+
+/// The sample, if this program has one. The checkout comes first: what cargo copies beside the program may be gone
+/// after the next build.
+pub(crate) fn find(resources: Option<PathBuf>) -> Option<PathBuf> {
+    let program = std::env::current_exe().unwrap_or_default();
+    // `target/debug/stamina-lab`, or one deeper when built for a named target.
+    let checkout = program.ancestors().skip(3).take(2).map(PathBuf::from).collect::<Vec<_>>();
+    checkout.into_iter().chain(resources).map(|folder| folder.join(SAMPLE)).find(|sample| sample.is_file())
+}
