@@ -41,16 +41,39 @@ pub struct Warning {
     pub message: String,
     /// What was done.
     pub treatment: Treatment,
+    /// Key of the run that it concerns, where a part gives episodes of several; only on the way into the store, which
+    /// keeps the run beside the warning.
+    #[serde(skip)]
+    pub run: Option<String>,
 }
 
 impl Warning {
+    /// Says which of several runs it concerns.
+    #[must_use]
+    pub fn of_run(mut self, key: impl Into<String>) -> Self {
+        self.run = Some(key.into());
+        self
+    }
+
     /// A value that was put right.
     pub fn repaired(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
-        Self { path: path.into(), code: code.into(), message: message.into(), treatment: Treatment::Repaired }
+        Self {
+            path: path.into(),
+            code: code.into(),
+            message: message.into(),
+            treatment: Treatment::Repaired,
+            run: None,
+        }
     }
     /// Something that was left out.
     pub fn skipped(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
-        Self { path: path.into(), code: code.into(), message: message.into(), treatment: Treatment::Skipped }
+        Self {
+            path: path.into(),
+            code: code.into(),
+            message: message.into(),
+            treatment: Treatment::Skipped,
+            run: None,
+        }
     }
     /// Something that was read under another meaning.
     pub fn read_differently(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
@@ -59,6 +82,7 @@ impl Warning {
             code: code.into(),
             message: message.into(),
             treatment: Treatment::ReadDifferently,
+            run: None,
         }
     }
 }

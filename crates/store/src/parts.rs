@@ -147,10 +147,14 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
     }
 
     let conn = &write.tx;
-    // A warning is about the one run that the part belongs to; a part of several runs does not say which.
-    let run = match touched.iter().copied().collect::<Vec<_>>()[..] {
+    // A warning is about the run that it names, else about the one run that the part belongs to.
+    let only = match touched.iter().copied().collect::<Vec<_>>()[..] {
         [run] => Some(run),
         _ => runs::only_one_of_place(conn, source, part.place)?,
+    };
+    let run = |warning: &Warning| match &warning.run {
+        Some(key) => run_ids.get(key.as_str()).copied().flatten(),
+        None => only,
     };
     warnings::replace_of_part(conn, source, id, run, part.warnings.iter().chain(&own_warnings))?;
     touch_runs(conn, &touched)?;

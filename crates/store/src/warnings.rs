@@ -62,17 +62,17 @@ pub struct CodeCount {
     pub example: Warning,
 }
 
-/// Replaces the warnings of a part.
+/// Replaces the warnings of a part. `run` says which run one concerns.
 pub(crate) fn replace_of_part<'a>(
     conn: &Connection,
     source: SourceId,
     part: i64,
-    run: Option<RunId>,
+    run: impl Fn(&Warning) -> Option<RunId>,
     warnings: impl Iterator<Item = &'a Warning>,
 ) -> Result<()> {
     conn.prepare_cached("DELETE FROM warning WHERE part = ?1")?.execute([part])?;
     for warning in warnings {
-        add(conn, source, Some(part), run, &stored(warning))?;
+        add(conn, source, Some(part), run(warning), &stored(warning))?;
     }
     Ok(())
 }
@@ -85,6 +85,7 @@ fn stored(warning: &Warning) -> Warning {
         code: cut(&warning.code),
         message: cut(&warning.message),
         treatment: warning.treatment,
+        run: None,
     }
 }
 
@@ -95,7 +96,7 @@ fn add(
     run: Option<RunId>,
     warning: &Warning,
 ) -> Result<()> {
-    let Warning { path, code, message, treatment } = warning;
+    let Warning { path, code, message, treatment, run: _ } = warning;
     conn.prepare_cached(
         "INSERT INTO warning (source, part, run, path, code, message, treatment)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -128,6 +129,7 @@ fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
         code: row.get(at + 1)?,
         message: row.get(at + 2)?,
         treatment: treatment(&row.get::<_, String>(at + 3)?)?,
+        run: None,
     })
 }
 

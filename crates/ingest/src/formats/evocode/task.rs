@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::format::{Reading, Report};
 use crate::readers::cases::message;
-use crate::readers::json::Node;
+use crate::readers::json::{Node, Object};
 use crate::readers::text::first_line;
 use crate::tree::{Entry, Tree, join};
 
@@ -135,15 +135,15 @@ pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<Str
     files
         .iter()
         .take(8)
-        .find_map(|e| tree.read_json::<Names>(&join(&join(at, "tasks"), &e.name), TASK_CAP).ok())
-        .map(|names| names.models.into_keys().collect())
+        .find_map(|e| tree.read_json::<Object<Names>>(&join(&join(at, "tasks"), &e.name), TASK_CAP).ok())
+        .map(|names| names.0.models.into_keys().collect())
         .unwrap_or_default()
 }
 
 /// Reads a task file into one episode per model.
 pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) -> Vec<Reading> {
     let mut file: TaskFile = match tree.read_json(path, TASK_CAP) {
-        Ok(file) => file,
+        Ok(Object(file)) => file,
         Err(error) => {
             report.unreadable(path, &error, "Its task is missing from every run.");
             return Vec::new();
@@ -193,7 +193,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
             episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
         }
         check_score(&file, named.site.as_str(), &mut episode, path, &named.shown, report);
-        out.push(Reading { run: named.shown.clone(), episode });
+        out.push(Reading { run: named.key().to_owned(), episode });
     }
     for model in file.models.keys() {
         report.warn(Warning::skipped(
@@ -292,7 +292,7 @@ fn play(
                             attempt.total.unwrap_or(0),
                             attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing)),
                         ),
-                    ));
+                    ).of_run(model));
                 }
                 if cell.told_failing < cell.counted_failing {
                     report.warn(Warning::repaired(
@@ -305,7 +305,7 @@ fn play(
                             cell.told_failing,
                             cell.counted_failing - cell.told_failing
                         ),
-                    ));
+                    ).of_run(model));
                 }
                 turn.attempts.push(attempt);
             }
@@ -320,11 +320,17 @@ fn play(
     }
     if !cells.is_empty() {
         let names: Vec<String> = cells.into_keys().collect();
-        report.warn(Warning::skipped(
-            path,
-            "evocode.unknown_round",
-            format!("{model} has rounds that the task does not: {}. They are left out.", names.join(", ")),
-        ));
+        report.warn(
+            Warning::skipped(
+                path,
+                "evocode.unknown_round",
+                format!(
+                    "{model} has rounds that the task does not: {}. They are left out.",
+                    names.join(", ")
+                ),
+            )
+            .of_run(model),
+        );
     }
 }
 
@@ -347,6 +353,6 @@ fn check_score(
             format!(
                 "{model}: the file counts {score} passed rounds, its cells are {passed}. The cells are used."
             ),
-        ));
+        ).of_run(model));
     }
 }

@@ -48,6 +48,7 @@ impl<'a> Notes<'a> {
                     code,
                     message,
                     treatment: first.treatment,
+                    run: None,
                 });
             }
         }
