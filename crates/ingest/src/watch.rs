@@ -43,7 +43,7 @@ const PACE: Pace = Pace {
 const SHARE: u32 = 4;
 /// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
 /// can cause overflows, and must not make us look for ever.
-const OVERFLOW_PAUSE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
+const OVERFLOW_PAUSE: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(64));
 
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -481,7 +481,7 @@ mod tests {
             state.rung(Instant::now());
             assert_eq!(state.ring_at(PACE), None);
         }
-        assert_eq!(pauses, [0.0, 5.0, 10.0, 20.0, 40.0, 60.0]);
+        assert_eq!(pauses, [0.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
     }
 
     #[test]

@@ -34,9 +34,14 @@ impl JobFiles {
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(&job.path, name);
             match tree.read_json::<Node>(&path, cap) {
-                Ok(node) => {
+                Ok(node @ Node::Map(_)) => {
                     report.files_read += 1;
                     Some(node)
+                }
+                Ok(_) => {
+                    let what = format!("It is JSON, but no object. {consequence}");
+                    report.warn(Warning::skipped(&path, "json.wrong_type", what));
+                    None
                 }
                 Err(error) => {
                     report.unreadable(&path, &error, consequence);
