@@ -13,6 +13,7 @@ use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::evocode::EvoCode;
 use ingest::tree::Tree;
 use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
+use proptest::prelude::*;
 
 struct Read {
     runs: Vec<Run>,
@@ -57,15 +58,16 @@ fn fixture() -> PathBuf {
 fn a_small_folder_is_read_cell_by_cell() {
     let read = read(&fixture());
     let names: Vec<&str> = read.runs.iter().map(|r| r.key.as_str()).collect();
-    assert_eq!(names, ["Acme-Big-2", "Tiny-1"]);
+    assert_eq!(names, ["Big-2-high", "Tiny-1"]);
     let big = &read.runs[0];
+    assert_eq!(big.model.as_deref(), Some("Acme-Big-2"));
     assert_eq!(big.harness.as_deref(), Some("terminus-2"));
     assert_eq!(big.settings.get("reasoning_effort").and_then(|v| v.as_str()), Some("high"));
     assert_eq!(big.planned_episodes, Some(3));
     assert_eq!(read.warnings("model.alias").len(), 1);
 
     // Passed; failed; build failed; and a chain that stopped.
-    let one = read.episode("Acme-Big-2", "task_one");
+    let one = read.episode("Big-2-high", "task_one");
     assert_eq!((letters(one).as_str(), one.planned_turns, one.stamina()), ("pfep", Some(4), 1));
     assert_eq!(one.title.as_deref(), Some("first-tool"));
     let failed = &one.turns[1].attempts[0];
@@ -119,7 +121,7 @@ fn damaged_files_are_said_and_the_rest_is_read() {
         .unwrap();
     std::fs::write(dir.path().join("sweep_x.csv"), [0xff, 0xfe, 0]).unwrap();
     let read = read(dir.path());
-    // Without an index every file counts, and the models are those of the files.
+    // Without an index every file counts, and the models are those of the files. The keys of runs stay.
     assert_eq!(read.runs.iter().map(|r| r.key.as_str()).collect::<Vec<_>>(), ["Big-2-high", "Tiny-1"]);
     assert_eq!(letters(read.episode("Tiny-1", "task_one")), "ppen");
     let codes: Vec<&str> = read.report.warnings.iter().map(|w| w.code.as_str()).collect();
@@ -246,5 +248,30 @@ fn copy(from: &Path, to: &Path) {
         } else {
             std::fs::copy(entry.path(), target).unwrap();
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whatever becomes of one file, the task of the other is read as it was.
+    #[test]
+    fn damage_stays_where_it_is(file in 0..3usize, cut in prop::option::of(any::<prop::sample::Index>()), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6)) {
+        let dir = tempfile::tempdir().unwrap();
+        copy(&fixture(), dir.path());
+        let path = dir.path().join(["tasks/task_one.json", "sweep_x.csv", "tasks/task_two__old.json"][file]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (at, by) in &flips {
+            let at = at.index(bytes.len());
+            bytes[at] ^= by;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let read = read(dir.path());
+        let two: Vec<String> = read.episodes.iter().filter(|(_, e)| e.scenario == "task_two").map(|(_, e)| letters(e)).collect();
+        prop_assert_eq!(two, ["pf", "en"]);
+        prop_assert_eq!(read.runs.len(), 2);
     }
 }

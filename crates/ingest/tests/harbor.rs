@@ -13,6 +13,7 @@ use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::harbor::Harbor;
 use ingest::tree::{Tree, join};
 use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, StepKind, Verdict};
+use proptest::prelude::*;
 
 #[derive(Default)]
 struct Read {
@@ -650,6 +651,14 @@ fn a_task_that_was_changed_since_does_not_change_what_ran() {
 }
 
 #[test]
+fn a_zip_gives_the_same_as_the_folder() {
+    let zip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-harbor.zip");
+    let (zipped, folder) = (read(&zip), read(&fixture()));
+    assert_eq!(zipped.episodes, folder.episodes);
+    assert_eq!(zipped.runs, folder.runs);
+}
+
+#[test]
 fn a_folder_that_is_no_job_is_not_taken_for_one() {
     let dir = tempfile::tempdir().unwrap();
     write(&dir.path().join("config.json"), "{\"theme\": \"dark\"}");
@@ -663,4 +672,103 @@ fn a_folder_that_is_no_job_is_not_taken_for_one() {
     assert!(matches!(Harbor.sniff(&tree, "jobs"), Sniff::Not { .. }));
     assert!(matches!(Harbor.sniff(&tree, "tasks"), Sniff::Not { .. }));
     assert_eq!(Harbor.sniff(&tree, "jobs/oracle-k2"), Sniff::Recognised);
+}
+
+/// A job with two of the trials, and their tasks.
+fn small_job(dir: &Path) -> PathBuf {
+    let job = dir.join("jobs/failures-k1");
+    for trial in [V1, V2] {
+        copy(&fixture().join("jobs/failures-k1").join(trial), &job.join(trial));
+    }
+    for file in ["config.json", "result.json", "lock.json"] {
+        std::fs::copy(fixture().join("jobs/failures-k1").join(file), job.join(file)).unwrap();
+    }
+    for task in ["theme_v1_w1_notes_regression", "theme_v2_w1_notes_abort_no_reward"] {
+        copy(&fixture().join("tasks").join(task), &dir.join("tasks").join(task));
+    }
+    job
+}
+
+#[derive(Debug, Clone)]
+enum Damage {
+    Cut(prop::sample::Index),
+    Flip(prop::sample::Index, u8),
+    Replace(Vec<u8>),
+    Remove,
+    Insert(prop::sample::Index, String),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        any::<prop::sample::Index>().prop_map(Damage::Cut),
+        (any::<prop::sample::Index>(), any::<u8>()).prop_map(|(i, b)| Damage::Flip(i, b)),
+        prop::collection::vec(any::<u8>(), 0..64).prop_map(Damage::Replace),
+        Just(Damage::Remove),
+        (any::<prop::sample::Index>(), "[\\[\\]{}\":,0-9 a-z\\n]{1,8}")
+            .prop_map(|(i, t)| Damage::Insert(i, t)),
+    ]
+}
+
+impl Damage {
+    fn apply(&self, path: &Path) {
+        let mut bytes = std::fs::read(path).unwrap();
+        match self {
+            Self::Cut(at) => bytes.truncate(at.index(bytes.len().max(1))),
+            Self::Flip(at, by) if !bytes.is_empty() => {
+                let at = at.index(bytes.len());
+                bytes[at] ^= by;
+            }
+            Self::Flip(..) => {}
+            Self::Replace(with) => bytes.clone_from(with),
+            Self::Remove => {
+                std::fs::remove_file(path).unwrap();
+                return;
+            }
+            Self::Insert(at, text) => {
+                let at = at.index(bytes.len() + 1);
+                bytes.splice(at..at, text.bytes());
+            }
+        }
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+const PARSED: [&str; 12] = [
+    "config.json",
+    "result.json",
+    "lock.json",
+    "{V2}/config.json",
+    "{V2}/result.json",
+    "{V2}/lock.json",
+    "{V2}/trial.log",
+    "{V2}/steps/round-1/verifier/reward.txt",
+    "{V2}/steps/round-2/verifier/test-stdout.txt",
+    "../../tasks/theme_v2_w1_notes_abort_no_reward/task.toml",
+    "../../tasks/theme_v2_w1_notes_abort_no_reward/steps/round-1/instruction.md",
+    "../../tasks/theme_v2_w1_notes_abort_no_reward/steps/round-1/tests/test.sh",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever one file of one trial becomes, the other trial is read as it was.
+    #[test]
+    fn damage_stays_where_it_is(file in 0..PARSED.len(), damage in damage(), more in prop::option::of((0..PARSED.len(), damage()))) {
+        let dir = tempfile::tempdir().unwrap();
+        let job = small_job(dir.path());
+        for (file, damage) in more.iter().map(|(f, d)| (*f, d)).chain([(file, &damage)]) {
+            let path = job.join(PARSED[file].replace("{V2}", V2));
+            if path.exists() {
+                damage.apply(&path);
+            }
+        }
+        let read = read(dir.path());
+        prop_assert_eq!(letters(read.episode(V1)), "ppfp");
+        let both_gone = ["config.json", "result.json"].iter().all(|f| !job.join(V2).join(f).exists());
+        prop_assert_eq!(read.episodes.len(), if both_gone { 1 } else { 2 });
+        prop_assert!(!both_gone || read.codes().contains(&"harbor.not_a_trial"));
+        for (_, episode) in &read.episodes {
+            prop_assert!(episode.stamina() <= episode.known_turns());
+        }
+    }
 }

@@ -234,13 +234,12 @@ impl Place {
         self.models
             .iter()
             .map(|site| {
-                let listed = columns.is_empty() || columns.contains(site);
                 let mut by_score = free.iter().filter(|c| self.agrees(site, c));
                 let alias = match (by_score.next(), by_score.next()) {
                     (Some(only), None) => Some((*only).clone()),
-                    _ => ALIASES.iter().find(|(s, _)| s == site).map(|(_, table)| (*table).to_owned()),
+                    _ => known_alias(site).map(str::to_owned),
                 };
-                let shown = if listed && !columns.is_empty() { None } else { alias };
+                let shown = if columns.contains(site) { None } else { alias };
                 Named { site: site.clone(), shown: shown.unwrap_or_else(|| site.clone()) }
             })
             .collect()
@@ -266,7 +265,7 @@ impl Place {
     fn run(&self, named: &Named) -> Run {
         let benchmark =
             Benchmark { key: "evocode-bench".to_owned(), name: "EvoCode-Bench, published".to_owned() };
-        let mut run = Run::unknown(&named.shown, benchmark);
+        let mut run = Run::unknown(named.key(), benchmark);
         run.harness = Some("terminus-2".to_owned());
         run.runner = Some(("Harbor".to_owned(), None));
         run.model = Some(named.shown.clone());
@@ -305,6 +304,11 @@ struct Named {
 }
 
 impl Named {
+    /// Identity of its run. It may not depend on the table, which can be missing today and there tomorrow.
+    fn key(&self) -> &str {
+        known_alias(&self.site).unwrap_or(&self.site)
+    }
+
     /// `xhigh` of `Opus-4.8-xhigh`, shown as `Claude-Opus-4.8`.
     fn effort(&self) -> Option<&str> {
         let (_, last) = self.site.rsplit_once('-')?;
@@ -325,6 +329,10 @@ impl Named {
             ),
         ))
     }
+}
+
+fn known_alias(site: &str) -> Option<&'static str> {
+    ALIASES.iter().find(|(name, _)| *name == site).map(|(_, table)| *table)
 }
 
 /// The table: beside the index, or in one of the two folders above it; the last by name.

@@ -41,8 +41,8 @@ use model::{Artifact, ArtifactKind, EndReason, Episode, TaskTotals, Transcript, 
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
-use crate::readers::json::Node;
-use crate::tree::{ReadError, Stamp, Tree, file_name, join, parent};
+use crate::readers::json::{Node, Object};
+use crate::tree::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
 
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
@@ -98,7 +98,7 @@ impl Format for Harbor {
         let mut path = artifact.path.clone();
         while documents.len() < CONTINUATIONS {
             let document: Document = match tree.read_json(&path, TRAJECTORY_CAP) {
-                Ok(document) => document,
+                Ok(Object(document)) => document,
                 Err(error) if documents.is_empty() => return Err(error),
                 // What is there is shown; the import has warned of the rest.
                 Err(_) => break,
@@ -112,11 +112,6 @@ impl Format for Harbor {
         }
         Ok(atif::transcript(&documents))
     }
-}
-
-/// The trial folders of a job of a place.
-fn trials_of(tree: &Tree, at: &str, kind: Kind, job: &Job) -> (Vec<String>, Vec<String>) {
-    if kind == Kind::Trial { (vec![at.to_owned()], Vec::new()) } else { layout::trials(tree, job) }
 }
 
 /// The key of the part that a trial is read in: of its task, or of what its name tells of it.
@@ -142,17 +137,8 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
 
     for (index, job) in jobs.iter().enumerate() {
         let own = JobFiles::read(tree, job, report);
-        let (trials, others) = trials_of(tree, at, kind, job);
-        for path in others {
-            report.warn(Warning::skipped(
-                path,
-                "harbor.not_a_trial",
-                "The folder has neither config.json nor result.json: it is no trial, or one that failed before it began.",
-            ));
-        }
-        if kind != Kind::Trial {
-            job::check(job, &own, trials.len(), report);
-        }
+        // A trial whose own files do not say it takes its agent from the job's configuration.
+        let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
         let mut of_job = BTreeSet::new();
         let mut run_for = |head: &Head, of_job: &mut BTreeSet<usize>| {
             let key = head.run_key(kind, job, &own.name);
@@ -174,17 +160,29 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
             run
         };
         let mut trials_of_run = Vec::new();
-        for trial in &trials {
-            let head = Head::read(tree, trial, own.config.as_ref());
+        for trial in layout::trial_folders(tree, at, kind, job) {
+            let entries = tree.list(&trial);
+            if !layout::holds_trial(&entries) {
+                report.warn(Warning::skipped(
+                    trial,
+                    "harbor.not_a_trial",
+                    "The folder has neither config.json nor result.json: it is no trial, or one that failed before it began.",
+                ));
+                continue;
+            }
+            let head = Head::read(tree, &trial, own.config.as_ref());
             let run = run_for(&head, &mut of_job);
-            trials_of_run.push((run, trial.clone()));
-            let key = part_key(kind, job, trial);
-            let stamp = stamps.remove(&key).unwrap_or_default();
-            stamps.insert(key.clone(), stamp_of_trial(tree, trial, stamp));
+            let key = part_key(kind, job, &trial);
+            let stamp = stamps.remove(&key).unwrap_or_default().number(config);
+            stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
             heads.entry(key).or_insert(head);
+            trials_of_run.push((run, trial));
+        }
+        if kind != Kind::Trial {
+            job::check(job, &own, trials_of_run.len(), report);
         }
         // A job that has not begun a trial yet is shown by the agents that it names.
-        if trials.is_empty() {
+        if trials_of_run.is_empty() {
             for head in job_heads(own.config.as_ref()) {
                 run_for(&head, &mut of_job);
             }
@@ -254,28 +252,32 @@ fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut mode
     }
 }
 
-/// Adds names, sizes and times of what reading a trial parses.
-fn stamp_of_trial(tree: &Tree, trial: &str, mut stamp: Stamp) -> Stamp {
-    stamp = stamp.text(trial);
-    let mut add = |folder: &str| {
-        let entries = tree.list(folder);
-        for entry in &entries {
-            stamp = stamp.text(folder).text(&entry.name).number(entry.stamp);
+/// Adds names, sizes and times of what reading a trial parses. `entries` are those of its folder.
+fn stamp_of_trial(tree: &Tree, trial: &str, entries: &[Entry], stamp: Stamp) -> Stamp {
+    const GRADED: [&str; 3] = ["agent", "verifier", "artifacts"];
+    let add = |mut stamp: Stamp, folder: &str, entries: &[Entry]| {
+        stamp = stamp.text(folder);
+        for entry in entries {
+            stamp = stamp.text(&entry.name).number(entry.stamp);
         }
-        entries
+        stamp
     };
-    let mut folders = vec![trial.to_owned()];
-    for entry in add(trial) {
-        if entry.is_folder() && entry.name == "steps" {
-            let steps = join(trial, "steps");
-            folders.extend(
-                add(&steps).into_iter().filter(crate::tree::Entry::is_folder).map(|e| join(&steps, &e.name)),
-            );
+    let mut stamp = add(stamp, trial, entries);
+    let mut folders = vec![(trial.to_owned(), entries.to_vec())];
+    if entries.iter().any(|e| e.is_folder() && e.name == "steps") {
+        let steps = join(trial, "steps");
+        let of_steps = tree.list(&steps);
+        stamp = add(stamp, &steps, &of_steps);
+        for step in of_steps.iter().filter(|e| e.is_folder()) {
+            let path = join(&steps, &step.name);
+            let entries = tree.list(&path);
+            folders.push((path, entries));
         }
     }
-    for folder in folders {
-        for part in ["agent", "verifier", "artifacts"] {
-            add(&join(&folder, part));
+    for (folder, entries) in folders {
+        for part in entries.iter().filter(|e| e.is_folder() && GRADED.contains(&e.name.as_str())) {
+            let path = join(&folder, &part.name);
+            stamp = add(stamp, &path, &tree.list(&path));
         }
     }
     stamp
@@ -291,9 +293,13 @@ fn read(tree: &Tree, at: &str, kind: Kind, key: &str, report: &mut Report) -> Ve
     for (index, job) in jobs.iter().enumerate() {
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
-        for path in trials_of(tree, at, kind, job).0 {
-            if part_key(kind, job, &path) == key {
-                let mut trial = Trial::load(tree, &path, index, config.as_ref(), report);
+        for path in layout::trial_folders(tree, at, kind, job) {
+            if part_key(kind, job, &path) != key {
+                continue;
+            }
+            let entries = tree.list(&path);
+            if layout::holds_trial(&entries) {
+                let mut trial = Trial::load(tree, &path, entries, index, config.as_ref(), report);
                 trial.run = trial.head.run_key(kind, job, &name);
                 trials.push(trial);
             }

@@ -369,6 +369,7 @@ fn chip(part: &Node) -> String {
 #[cfg(test)]
 mod tests {
     use StepKind::{Agent, System, Tool, User};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -438,6 +439,53 @@ mod tests {
             read(json);
         }
         assert!(serde_json::from_str::<Document>(r#"{"steps": 3}"#).is_err());
+    }
+
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            "[a-z ä\n]{0,12}".prop_map(Into::into),
+            prop::sample::select(vec!["agent", "user", "image", "a", "text"]).prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 48, 4, |inner| {
+            let key = prop::sample::select(vec![
+                "source",
+                "message",
+                "tool_calls",
+                "tool_call_id",
+                "observation",
+                "results",
+                "source_call_id",
+                "content",
+                "arguments",
+                "function_name",
+                "metrics",
+                "type",
+                "text",
+                "path",
+                "subagent_trajectory_ref",
+                "steps",
+                "x",
+            ]);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::vec((key, inner), 0..6).prop_map(|map| {
+                    serde_json::Value::Object(map.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_shape_breaks_it(steps in prop::collection::vec(json(), 0..6), agents in json()) {
+            let text = serde_json::json!({"steps": steps, "subagent_trajectories": agents}).to_string();
+            let t = read(&text);
+            prop_assert!(t.steps.len() >= steps.len());
+            prop_assert!(t.steps.iter().zip(1..).all(|(s, i)| s.index == i));
+        }
     }
 
     #[test]

@@ -7,8 +7,10 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
@@ -132,6 +134,26 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
+/// A `T` that is written as an object. Without it, a struct is also read out of a list, field by field.
+#[derive(Debug)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(PhantomData))
+    }
+}
+
 /// Parses a [`Node`] out of a budget of values that several of them share.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeSeed<'a> {
@@ -221,6 +243,18 @@ mod tests {
         assert!(
             matches!(node.get("t"), Some(Node::Text(t, cut)) if t.len() == TEXT_CAP && *cut == TEXT_CAP as u64)
         );
+    }
+
+    #[test]
+    fn a_list_is_no_object() {
+        #[derive(Debug, Deserialize)]
+        struct One {
+            #[serde(default)]
+            a: u8,
+        }
+        assert_eq!(serde_json::from_str::<Object<One>>("{\"a\": 1, \"b\": []}").unwrap().0.a, 1);
+        assert!(serde_json::from_str::<Object<One>>("[1]").is_err());
+        assert!(serde_json::from_str::<Object<One>>("[]").unwrap_err().is_data());
     }
 
     #[test]

@@ -103,11 +103,17 @@ pub(super) fn jobs_of_task(tree: &Tree, task: &str) -> Vec<Job> {
     jobs
 }
 
-/// The trial folders of a job, and folders that are none: without `config.json` and `result.json`.
-pub(super) fn trials(tree: &Tree, job: &Job) -> (Vec<String>, Vec<String>) {
-    folders(tree, &job.path).map(|e| join(&job.path, &e.name)).partition(|path| {
-        is_file(tree, &join(path, "config.json")) || is_file(tree, &join(path, "result.json"))
-    })
+/// The folders of a job that may be trials.
+pub(super) fn trial_folders(tree: &Tree, at: &str, kind: Kind, job: &Job) -> Vec<String> {
+    if kind == Kind::Trial {
+        return vec![at.to_owned()];
+    }
+    folders(tree, &job.path).map(|e| join(&job.path, &e.name)).collect()
+}
+
+/// Whether a folder of a job is a trial. One that failed before it began has neither of its files.
+pub(super) fn holds_trial(entries: &[Entry]) -> bool {
+    has_file(entries, "config.json") || has_file(entries, "result.json")
 }
 
 /// What trials of the same task have in common in their names: all before the last `__`. Two tasks whose names are the

@@ -4,7 +4,7 @@ use model::{Artifact, ArtifactKind, Attempt, EndReason, TestResult, Tokens, Verd
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
-use crate::readers::json::{Node, cut};
+use crate::readers::json::{Node, Object, cut};
 use crate::readers::text::strip_ansi;
 use crate::readers::{cases, clock, ctrf, pytest};
 use crate::tree::{Entry, Tree, join};
@@ -353,8 +353,8 @@ fn trajectory(
     let mut calls = 0;
     let mut last_totals = None;
     for part in 0..100 {
-        let facts = match tree.read_json::<Facts>(&path, TRAJECTORY_CAP) {
-            Ok(facts) => facts,
+        let facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
+            Ok(Object(facts)) => facts,
             Err(error) => {
                 report.unreadable(&path, &error, "Its tool calls are not counted.");
                 // The first part decides whether anything is known.

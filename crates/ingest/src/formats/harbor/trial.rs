@@ -64,11 +64,11 @@ impl Trial {
     pub(super) fn load(
         tree: &Tree,
         path: &str,
+        entries: Vec<Entry>,
         job: usize,
         job_config: Option<&Node>,
         report: &mut Report,
     ) -> Self {
-        let entries = tree.list(path);
         let has = |name: &str| entries.iter().any(|e| e.name == name && !e.is_folder());
         let file = join(path, "result.json");
         let mut damaged = false;
