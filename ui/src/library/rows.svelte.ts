@@ -38,6 +38,8 @@ export function runRows(request: () => ListRuns): RunRows {
   let asked = new Set<number>();
   let generation = 0;
   let current: ListRuns | undefined;
+  /** The library changed while an answer was under way: read once more after it, do not start over. */
+  let outdated = false;
 
   async function read(page: number, fresh: boolean): Promise<void> {
     if (!current || (asked.has(page) && !fresh)) return;
@@ -58,6 +60,7 @@ export function runRows(request: () => ListRuns): RunRows {
     const mine = generation;
     asked = new Set();
     loading = true;
+    outdated = false;
     const timer = setTimeout(() => {
       if (mine === generation) stale = true;
     }, SLOW_MS);
@@ -72,6 +75,7 @@ export function runRows(request: () => ListRuns): RunRows {
       if (mine === generation) {
         loading = false;
         stale = false;
+        if (outdated) void readAll();
       }
     }
   }
@@ -81,9 +85,11 @@ export function runRows(request: () => ListRuns): RunRows {
     void live.revision;
     void again;
     untrack(() => {
-      if (current && JSON.stringify({ ...next }) !== JSON.stringify({ ...current })) pages = [0, 0];
+      const same = current !== undefined && JSON.stringify(next) === JSON.stringify(current);
+      if (current && !same) pages = [0, 0];
       current = next;
-      void readAll();
+      if (same && loading) outdated = true;
+      else void readAll();
     });
   });
 

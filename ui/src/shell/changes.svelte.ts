@@ -4,6 +4,8 @@ import { asCallError, call, type CallError } from "../host";
 import type { AppState } from "../host/bindings/AppState";
 import type { Changes } from "../host/bindings/Changes";
 
+const CALM_MS = 300;
+
 let app = $state.raw<AppState | undefined>();
 let changes = $state.raw<Changes | undefined>();
 let revision = $state(0);
@@ -53,6 +55,8 @@ export async function follow(): Promise<never> {
           await refreshApp();
           changes = answer;
           revision += 1;
+          // While a folder is being read changes never stop coming; pages follow them at a calm pace.
+          await pause(CALM_MS);
         }
       }
       lost = undefined;

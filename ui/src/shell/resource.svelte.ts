@@ -39,11 +39,14 @@ export function resource<K extends CommandName>(
   let again = $state(0);
   let seen: { asked: string; identity: string; revision: number; again: number } | undefined;
   let latest = 0;
+  /** The library changed while an answer was under way: read once more after it, do not start over. */
+  let outdated = false;
 
   async function read(what: RequestOf<K>): Promise<void> {
     latest += 1;
     const mine = latest;
     loading = true;
+    outdated = false;
     const timer = setTimeout(() => {
       if (mine === latest) stale = true;
     }, SLOW_MS);
@@ -60,6 +63,7 @@ export function resource<K extends CommandName>(
       if (mine === latest) {
         loading = false;
         stale = false;
+        if (outdated) void read(what);
       }
     }
   }
@@ -88,7 +92,9 @@ export function resource<K extends CommandName>(
         before.revision !== revision &&
         options.still !== true &&
         (options.concerns === undefined || live.changes === undefined || options.concerns(live.changes));
-      if (asksOther || concerned) void read(what);
+      if (asksOther) void read(what);
+      else if (concerned && loading) outdated = true;
+      else if (concerned) void read(what);
     });
   });
 
