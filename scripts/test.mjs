@@ -23,12 +23,14 @@ const stages = [
   { group: "ui", name: "types (svelte-check)", run: ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { group: "ui", name: "lint (eslint)", run: ["npm", ["run", "lint", ...UI]] },
   { group: "ui", name: "ui tests (vitest)", run: ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
   { group: "ui rust e2e", name: "ui build (vite)", call: () => void buildUi() },
   { group: "rust", name: "format (cargo fmt)", run: ["cargo", ["fmt", "--all", "--check"]] },
   { group: "rust", name: "lint (clippy)", run: ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]] },
   { group: "rust", name: "rust tests (cargo test)", run: ["cargo", ["test", ...ALL]], summary: /^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm, around: unchangedBindings },
   { group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   { group: "rust e2e", name: "desktop and command line (cargo build)", run: ["cargo", ["build", ...ALL]] },
+  { group: "e2e", name: "end to end in a browser and in the app's own window (playwright)", run: ["npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/playwright.config.ts"]], summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm },
 ];
 
 const begun = Date.now();

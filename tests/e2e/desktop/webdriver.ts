@@ -36,7 +36,7 @@ export async function eventually<T>(what: string, ms: number, look: () => Promis
     try {
       return await look();
     } catch (reason) {
-      if (performance.now() > until) throw new Error(`${what}: not within ${String(ms)} ms. ${String(reason)}`);
+      if (performance.now() > until) throw new Error(`${what}: not within ${String(ms)} ms. ${String(reason)}`, { cause: reason });
       await new Promise((done) => setTimeout(done, 50));
     }
   }
@@ -103,6 +103,12 @@ export class Desktop {
   /** Runs a script in the window and gives what it returns. */
   run<T>(script: string, ...args: unknown[]): Promise<T> {
     return this.#call("POST", `${this.#session}/execute/sync`, { script, args }) as Promise<T>;
+  }
+
+  /** Evaluates an expression in the window and waits for its promise. */
+  wait<T>(expression: string, ...args: unknown[]): Promise<T> {
+    const script = `const done = arguments[arguments.length - 1]; Promise.resolve(${expression}).then(done, (e) => done(String(e)));`;
+    return this.#call("POST", `${this.#session}/execute/async`, { script, args }) as Promise<T>;
   }
 
   /** Where the app is: `#/run/…`. */
