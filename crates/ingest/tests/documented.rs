@@ -1,0 +1,48 @@
+//! `docs/formats.md` names every warning code and reported figure that the readers can give, and no other.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not read its files has failed")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Text in quotes, or in backticks, that has the form of a code: `json.truncated`.
+fn codes(text: &str, quote: char) -> BTreeSet<String> {
+    const FILES: [&str; 12] = ["json", "txt", "toml", "log", "py", "zip", "yaml", "yml", "md", "rs", "csv", "sh"];
+    let is_code = |word: &str| {
+        word.split_once('.').is_some_and(|(group, name)| {
+            let lower = |s: &str, digits: bool| !s.is_empty() && s.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || (digits && b.is_ascii_digit()));
+            lower(group, false) && lower(name, true) && !FILES.contains(&name)
+        })
+    };
+    text.split(quote).filter(|word| is_code(word)).map(str::to_owned).collect()
+}
+
+fn sources(folder: &Path, out: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.file_name().unwrap() != "tests.rs" {
+            let text = std::fs::read_to_string(&path).unwrap();
+            // Tests name codes and much else.
+            out.push_str(text.split("#[cfg(test)]\nmod tests").next().unwrap_or(""));
+        }
+    }
+}
+
+#[test]
+fn every_code_is_documented_and_every_documented_code_exists() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let doc = std::fs::read_to_string(here.join("../../docs/formats.md")).unwrap();
+    let (_, doc) = doc.split_once("\n## Warnings\n").unwrap();
+    let mut code = String::new();
+    sources(&here.join("src"), &mut code);
+    let documented = codes(doc, '`');
+    let given = codes(&code, '"');
+    let missing: Vec<&String> = given.difference(&documented).collect();
+    assert!(missing.is_empty(), "not in docs/formats.md: {missing:?}");
+    // These two are put together from their parts.
+    let composed = ["staminabench.success_rate", "staminabench.average_score"];
+    let stale: Vec<&String> = documented.difference(&given).filter(|c| !composed.contains(&c.as_str())).collect();
+    assert!(stale.is_empty(), "in docs/formats.md and nowhere else: {stale:?}");
+}
