@@ -314,7 +314,7 @@ fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
 #[test]
 fn a_killed_trial_shows_its_finished_steps() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&fixture(), dir.path());
+    small_job(dir.path());
     let trial = dir.path().join("jobs/failures-k1").join(V1);
     std::fs::remove_file(trial.join("result.json")).unwrap();
     std::fs::remove_dir_all(trial.join("steps/round-4")).unwrap();
@@ -353,8 +353,7 @@ fn a_killed_trial_shows_its_finished_steps() {
 #[test]
 fn a_cancelled_trial_is_stopped_from_outside() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&fixture(), dir.path());
-    let job = dir.path().join("jobs/failures-k1");
+    let job = small_job(dir.path());
     let path = job.join(V2).join("result.json");
     edit(&path, "RewardFileNotFoundError", "CancelledError");
     edit(
@@ -374,11 +373,50 @@ fn a_cancelled_trial_is_stopped_from_outside() {
     assert!(read.codes().contains(&"harbor.job_unfinished"));
 }
 
+/// As Harbor writes it on Ctrl-C: the exception is the trial's, the step in flight has neither grade nor exception.
+#[test]
+fn an_interrupted_step_takes_the_exception_of_its_trial() {
+    let dir = tempfile::tempdir().unwrap();
+    small_job(dir.path());
+    let trial = dir.path().join("jobs/failures-k1").join(V2);
+    let path = trial.join("result.json");
+    let mut result: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let step = &mut result["step_results"][2];
+    let mut exception = step["exception_info"].take();
+    exception["exception_type"] = "CancelledError".into();
+    step["verifier"] = serde_json::Value::Null;
+    result["exception_info"] = exception;
+    std::fs::write(&path, result.to_string()).unwrap();
+    std::fs::remove_dir_all(trial.join("steps/round-3")).unwrap();
+    write(&trial.join("agent/oracle.txt"), "at work");
+    let read = read(dir.path());
+    let episode = read.episode(V2);
+    assert_eq!((letters(episode).as_str(), episode.end()), ("ppcn", (Some(3), EndReason::Cancelled)));
+    let attempt = &episode.turns[2].attempts[0];
+    assert_eq!(attempt.exception.as_ref().unwrap().0, "CancelledError");
+    assert!(attempt.artifacts.iter().any(|a| a.path.ends_with(&format!("{V2}/agent/oracle.txt"))));
+    assert_eq!(episode.exception.as_ref().unwrap().0, "CancelledError");
+    assert!(episode.turns[0].attempts[0].exception.is_none());
+}
+
+#[test]
+fn trials_without_a_job_are_read_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for trial in [V1, V5] {
+        copy(&fixture().join("jobs/failures-k1").join(trial), &dir.path().join("trials").join(trial));
+    }
+    let read = read(dir.path());
+    assert_eq!(read.runs.len(), 1);
+    assert_eq!((read.runs[0].key.as_str(), read.runs[0].planned_episodes), ("trials/oracle", None));
+    assert_eq!(read.of("trials/oracle").len(), 2);
+    assert_eq!(read.codes(), ["harbor.no_job_files"]);
+}
+
 #[test]
 fn damaged_files_are_said_and_nothing_vanishes() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&fixture(), dir.path());
-    let job = dir.path().join("jobs/failures-k1");
+    let job = small_job(dir.path());
     let text = std::fs::read_to_string(job.join(V1).join("result.json")).unwrap();
     write(&job.join(V1).join("result.json"), &text[..text.len() / 2]);
     write(&job.join(V2).join("result.json"), "[1, 2]");
@@ -388,7 +426,7 @@ fn damaged_files_are_said_and_nothing_vanishes() {
     std::fs::create_dir(job.join("theme_x__never")).unwrap();
     std::fs::create_dir(job.join(".sources")).unwrap();
     let read = read(dir.path());
-    assert_eq!(read.of("failures-k1/oracle").len(), 8);
+    assert_eq!(read.of("failures-k1/oracle").len(), 2);
     assert_eq!(letters(read.episode(V1)), "ppfp");
     assert_eq!(letters(read.episode(V2)), "ppcn");
     assert_eq!(read.run("failures-k1/oracle").runner, Some(("Harbor".to_owned(), None)));
@@ -409,7 +447,7 @@ fn damaged_files_are_said_and_nothing_vanishes() {
 #[test]
 fn wrong_types_in_a_result_cost_only_themselves() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&fixture(), dir.path());
+    small_job(dir.path());
     let path = dir.path().join("jobs/failures-k1").join(V1).join("result.json");
     edit(&path, "\"started_at\": \"2026-11-21T07:30:38.546352Z\"", "\"started_at\": 3");
     edit(&path, "\"cost_usd\": null", "\"cost_usd\": {\"a\": \"b\"}, \"new_field\": 7");
@@ -642,7 +680,7 @@ fn only_the_part_that_changed_has_another_stamp() {
 #[test]
 fn a_task_that_was_changed_since_does_not_change_what_ran() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&fixture(), dir.path());
+    small_job(dir.path());
     let toml = dir.path().join("tasks/theme_v2_w1_notes_abort_no_reward/task.toml");
     edit(&toml, "[[steps]]\nname = \"round-4\"", "");
     let read = read(dir.path());
@@ -748,27 +786,31 @@ const PARSED: [&str; 12] = [
     "../../tasks/theme_v2_w1_notes_abort_no_reward/steps/round-1/tests/test.sh",
 ];
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
-    /// Whatever one file of one trial becomes, the other trial is read as it was.
-    #[test]
-    fn damage_stays_where_it_is(file in 0..PARSED.len(), damage in damage(), more in prop::option::of((0..PARSED.len(), damage()))) {
-        let dir = tempfile::tempdir().unwrap();
-        let job = small_job(dir.path());
-        for (file, damage) in more.iter().map(|(f, d)| (*f, d)).chain([(file, &damage)]) {
-            let path = job.join(PARSED[file].replace("{V2}", V2));
-            if path.exists() {
+/// Whatever one file of one trial becomes, the other trial is read as it was.
+#[test]
+fn damage_stays_where_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = small_job(dir.path());
+    let one = || (0..PARSED.len(), damage());
+    proptest!(ProptestConfig::with_cases(96), |(first in one(), second in prop::option::of(one()))| {
+        let mut before = Vec::new();
+        for (file, damage) in [Some(&first), second.as_ref()].into_iter().flatten() {
+            let path = job.join(PARSED[*file].replace("{V2}", V2));
+            if let Ok(bytes) = std::fs::read(&path) {
+                before.push((path.clone(), bytes));
                 damage.apply(&path);
             }
         }
         let read = read(dir.path());
-        prop_assert_eq!(letters(read.episode(V1)), "ppfp");
         let both_gone = ["config.json", "result.json"].iter().all(|f| !job.join(V2).join(f).exists());
+        for (path, bytes) in before.iter().rev() {
+            std::fs::write(path, bytes).unwrap();
+        }
+        prop_assert_eq!(letters(read.episode(V1)), "ppfp");
         prop_assert_eq!(read.episodes.len(), if both_gone { 1 } else { 2 });
         prop_assert!(!both_gone || read.codes().contains(&"harbor.not_a_trial"));
         for (_, episode) in &read.episodes {
             prop_assert!(episode.stamina() <= episode.known_turns());
         }
-    }
+    });
 }

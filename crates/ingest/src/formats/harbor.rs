@@ -254,7 +254,7 @@ fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut mode
 
 /// Adds names, sizes and times of what reading a trial parses. `entries` are those of its folder.
 fn stamp_of_trial(tree: &Tree, trial: &str, entries: &[Entry], stamp: Stamp) -> Stamp {
-    const GRADED: [&str; 3] = ["agent", "verifier", "artifacts"];
+    const GRADED: [&str; 4] = ["agent", "user-agent", "verifier", "artifacts"];
     let add = |mut stamp: Stamp, folder: &str, entries: &[Entry]| {
         stamp = stamp.text(folder);
         for entry in entries {

@@ -12,7 +12,7 @@ use crate::readers::json::Node;
 use crate::tree::{Tree, file_name, join};
 
 use super::head::{Head, job_name};
-use super::layout::{Job, Kind};
+use super::layout::{Job, Kind, is_file};
 use super::settings::{self, flatten};
 use super::{CONFIG_CAP, RESULT_CAP};
 
@@ -30,6 +30,14 @@ impl JobFiles {
     pub(super) fn read(tree: &Tree, job: &Job, report: &mut Report) -> Self {
         if !job.whole {
             return Self { name: tree.name(), ..Self::default() };
+        }
+        if !["config.json", "result.json", "lock.json"].iter().any(|f| is_file(tree, &join(&job.path, f))) {
+            report.warn(Warning::read_differently(
+                &job.path,
+                "harbor.no_job_files",
+                "There are trials and none of their job's own files. They are read as one job; its settings, version and figures are unknown.",
+            ));
+            return Self { name: job_name(tree, job, None), ..Self::default() };
         }
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(&job.path, name);

@@ -391,6 +391,8 @@ pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
     let agent = join(folder, "agent");
     let mut logs = Vec::new();
     text_files(tree, &agent, 0, &mut logs);
+    // Of a simulated user, where there is one.
+    text_files(tree, &join(folder, "user-agent"), 0, &mut logs);
     let is_trajectory = |path: &str| {
         let name = path.strip_prefix(&agent).map_or("", |p| p.trim_start_matches('/'));
         name.starts_with("trajectory") && name.ends_with(".json")
@@ -398,7 +400,9 @@ pub(super) fn artifacts(tree: &Tree, folder: &str) -> Vec<Artifact> {
     let (mut transcripts, logs): (Vec<String>, Vec<String>) =
         logs.into_iter().partition(|p| is_trajectory(p));
     // Continuations are read with the file that they continue.
-    transcripts.retain(|p| !p.contains("/trajectory.cont-"));
+    if transcripts.iter().any(|p| p.ends_with("/trajectory.json")) {
+        transcripts.retain(|p| !p.contains("/trajectory.cont-"));
+    }
     transcripts.sort_by_key(|p| (!p.ends_with("/trajectory.json"), p.clone()));
     out.extend(transcripts.into_iter().map(|p| Artifact::new(ArtifactKind::Transcript, p)));
 
