@@ -9,6 +9,7 @@ mod folder;
 mod json;
 mod notes;
 mod path;
+mod short_texts;
 mod stamp;
 mod zip;
 
@@ -21,6 +22,7 @@ use model::Warning;
 
 pub use self::error::ReadError;
 pub use self::path::{MAX_DEPTH, file_name, join, parent};
+pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;
 pub use self::zip::ZipLimits;
 
@@ -210,7 +212,8 @@ impl Tree {
     }
 
     /// Parses a JSON file of at most `cap` bytes as it streams in, so that only `T` is held in memory (files up to
-    /// 4 MiB are taken whole, which is faster). A byte order mark is skipped.
+    /// 4 MiB are taken whole, which is faster). A byte order mark is skipped; in larger files texts longer than
+    /// [`TEXT_LIMIT`] are cut.
     ///
     /// Errors say line and column: `file.empty`, `file.not_utf8`, `json.truncated` (it breaks off), `json.malformed`
     /// (it is no JSON), `json.wrong_type` (it is JSON of another form), `file.too_large`, `zip.damaged`.

@@ -1,5 +1,7 @@
 //! Results of every format with one file damaged in every way: what is wrong is named, everything else arrives.
 
+#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+
 mod hostile_kit;
 
 use std::collections::BTreeMap;
@@ -67,6 +69,32 @@ fn evocode() -> Sample {
         // A task may have an older file beside it.
         touches: |episode, unit| unit.starts_with(&episode.key),
         telling: |path| path == "index.json",
+    }
+}
+
+fn staminabench() -> Sample {
+    let shapes = fixtures().join("staminabench");
+    let mut files = Vec::new();
+    for shape in ["own", "nested_folders"] {
+        files.extend(
+            files_of(&shapes.join(shape)).into_iter().map(|(path, bytes)| (format!("{shape}/{path}"), bytes)),
+        );
+    }
+    // What is parsed, and one of what is only pointed at.
+    let pointed_at =
+        ["/agent_code/", "/ground_truth/", "/test_suites/", "/schemas/", "/server_logs/", "/agent_logs/"];
+    files.retain(|(path, _)| {
+        !pointed_at[1..].iter().any(|folder| path.contains(folder)) || path.contains("turn_1")
+    });
+    files.retain(|(path, _)| !path.contains(pointed_at[0]));
+    Sample {
+        files,
+        unit: |path| {
+            let parts: Vec<_> = path.split('/').collect();
+            (parts.len() > 2).then(|| parts[..2].join("/"))
+        },
+        touches: |episode, unit| format!("{episode:?}").contains(unit),
+        telling: |_| false,
     }
 }
 
@@ -215,6 +243,15 @@ fn harbor_jobs_with_one_damaged_file() {
 #[test]
 fn published_results_with_one_damaged_file() {
     one_file_at_a_time(&evocode(), |_| true);
+}
+
+#[test]
+fn staminabench_folders_with_one_damaged_file() {
+    let sample = staminabench();
+    one_file_at_a_time(&sample, |path| {
+        let later = ["turn_1", "turn_4"].iter().any(|turn| path.contains(turn));
+        (sample.unit)(path).is_none_or(|unit| unit.ends_with('0') && !later)
+    });
 }
 
 /// What must be said when a file of the sample is damaged so.
@@ -477,6 +514,11 @@ proptest! {
     #[test]
     fn mutated_harbor_jobs_cost_only_what_was_mutated(choices in choices()) {
         mutated(&harbor(), &choices);
+    }
+
+    #[test]
+    fn mutated_staminabench_folders_cost_only_what_was_mutated(choices in choices()) {
+        mutated(&staminabench(), &choices);
     }
 
     #[test]

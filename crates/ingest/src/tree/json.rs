@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use super::ReadError;
+use super::{ReadError, ShortTexts};
 
 /// Up to here the bytes are taken whole, which parses about three times faster; beyond, they stream.
 const WHOLE: u64 = 4 << 20;
@@ -39,7 +39,7 @@ pub(super) fn read<T: DeserializeOwned>(
         return Err(ReadError::TooLarge { size: head.len() as u64, cap });
     }
     let rest = Capped { inner: file, left: cap - head.len() as u64, cap };
-    let stream = BufReader::with_capacity(64 << 10, text.chain(rest));
+    let stream = BufReader::with_capacity(64 << 10, ShortTexts::new(text.chain(rest)));
     serde_json::from_reader(stream).map_err(|error| json_error(error, None))
 }
 

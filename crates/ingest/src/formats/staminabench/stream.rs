@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use serde::Deserializer;
 use serde_json::error::Category;
 
-use crate::tree::{ReadError, Tree};
+use crate::tree::{ReadError, ShortTexts, Tree};
 
 /// Up to here the bytes are taken whole, which parses several times faster.
 const WHOLE: u64 = 8 << 20;
@@ -35,7 +35,7 @@ pub(super) fn read_into(tree: &Tree, path: &str, cap: u64, sink: &mut impl Sink)
     // One byte more than is allowed, so that a file beyond the cap ends as cut short and not as whole.
     let rest = file.take(cap + 1 - head.len() as u64);
     let mut json =
-        serde_json::Deserializer::from_reader(BufReader::with_capacity(64 << 10, text.chain(rest)));
+        serde_json::Deserializer::from_reader(BufReader::with_capacity(64 << 10, ShortTexts::new(text.chain(rest))));
     sink.take(&mut json).and_then(|()| json.end()).map_err(error)
 }
 
