@@ -205,6 +205,9 @@ fn every_other_job_is_read_too() {
     let (t1, t2, v1) = ("theme_t1_w1_notes_cli", "theme_t2_w2_ledger_report", "theme_v1_w1_notes_regression");
     assert_eq!(turns("interrupted/oracle"), of(&[(t1, 1, "pppp"), (t2, 1, "ppp"), (v1, 1, "ppfp")]));
     assert_eq!(turns("nop-k1/nop"), of(&[(t1, 1, "eeee"), (t2, 1, "eee")]));
+    let of_nop = read.of("nop-k1/nop");
+    let totals = of_nop.iter().flat_map(|e| &e.turns).flat_map(|t| &t.attempts).map(|a| (a.passed, a.total));
+    assert!(totals.clone().count() == 7 && totals.into_iter().all(|t| t == (Some(0), Some(0))));
     let twice =
         [(t1, 1, "pppp"), (t1, 2, "pppp"), (t2, 1, "ppp"), (t2, 2, "ppp"), (v1, 1, "ppfp"), (v1, 2, "ppfp")];
     assert_eq!(turns("oracle-k2/oracle"), of(&twice));

@@ -379,6 +379,8 @@ fn build_failures(played: &mut Played) {
         {
             attempt.verdict = Verdict::Error;
             attempt.end_reason = Some(EndReason::BuildFailed);
+            // No case ran: that is known, and the case score counts it as 0.
+            (attempt.passed, attempt.total) = (Some(0), Some(0));
         }
     }
 }
