@@ -7,10 +7,15 @@ use std::path::Path;
 
 /// Text in quotes, or in backticks, that has the form of a code: `json.truncated`.
 fn codes(text: &str, quote: char) -> BTreeSet<String> {
-    const FILES: [&str; 12] = ["json", "txt", "toml", "log", "py", "zip", "yaml", "yml", "md", "rs", "csv", "sh"];
+    const FILES: [&str; 12] =
+        ["json", "txt", "toml", "log", "py", "zip", "yaml", "yml", "md", "rs", "csv", "sh"];
     let is_code = |word: &str| {
         word.split_once('.').is_some_and(|(group, name)| {
-            let lower = |s: &str, digits: bool| !s.is_empty() && s.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || (digits && b.is_ascii_digit()));
+            let lower = |s: &str, digits: bool| {
+                !s.is_empty()
+                    && s.bytes()
+                        .all(|b| b.is_ascii_lowercase() || b == b'_' || (digits && b.is_ascii_digit()))
+            };
             lower(group, false) && lower(name, true) && !FILES.contains(&name)
         })
     };
@@ -43,6 +48,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     assert!(missing.is_empty(), "not in docs/formats.md: {missing:?}");
     // These two are put together from their parts.
     let composed = ["staminabench.success_rate", "staminabench.average_score"];
-    let stale: Vec<&String> = documented.difference(&given).filter(|c| !composed.contains(&c.as_str())).collect();
+    let stale: Vec<&String> =
+        documented.difference(&given).filter(|c| !composed.contains(&c.as_str())).collect();
     assert!(stale.is_empty(), "in docs/formats.md and nowhere else: {stale:?}");
 }

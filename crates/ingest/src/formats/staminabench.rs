@@ -87,7 +87,7 @@ impl Place {
             report.warn(Warning::skipped(
                 at,
                 "scenarios.too_many",
-                format!("There are {} scenario folders. The first {SCENARIOS} are read", numbered.len()),
+                format!("There are {} scenario folders. The first {SCENARIOS} are read.", numbered.len()),
             ));
             numbered.truncate(SCENARIOS);
         }
@@ -103,7 +103,7 @@ impl Place {
             Err(error) => report.unreadable(
                 &config_path,
                 &error,
-                "Settings, planned turns and the model are not known from it",
+                "Settings, planned turns and the model are not known from it.",
             ),
         }
         let path = join(at, "report.json");
@@ -112,7 +112,7 @@ impl Place {
                 report.files_read += u64::from(read.is_some());
                 place.report = read;
             }
-            Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown"),
+            Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown."),
         }
         place
     }
@@ -270,12 +270,12 @@ impl StaminaBench {
                 Err(error) if error.code() == "json.wrong_type" => notes.warn(Warning::read_differently(
                     &path,
                     "schema.mismatch",
-                    format!("{error}. It says that it is of {SCHEMA} and is not: it is read for what it plainly says"),
+                    format!("{error}. It says that it is of {SCHEMA} and is not: it is read for what it plainly says."),
                 )),
                 Err(error) => notes.warn(Warning::skipped(
                     &path,
                     error.code(),
-                    format!("{error}. The turns before that place are read, later ones from the other files"),
+                    format!("{error}. The turns before that place are read, later ones from the other files."),
                 )),
             }
         }
@@ -291,14 +291,14 @@ impl StaminaBench {
                 notes.warn(Warning::skipped(
                     path,
                     error.code(),
-                    format!("{error}. What came before that place is read, the rest from the other files"),
+                    format!("{error}. What came before that place is read, the rest from the other files."),
                 ));
             }
             if lean.cut {
                 notes.warn(Warning::read_differently(
                     path,
                     "trajectory.too_large",
-                    "There is more in this trajectory than is kept in memory. What came first is read",
+                    "There is more in this trajectory than is kept in memory. What came first is read.",
                 ));
             }
             said = foreign::trajectory(lean, path);

@@ -208,13 +208,12 @@ impl<'a> Reading<'a> {
             self.section = Section::Other;
             return;
         }
-        if text.contains(" Timeout +++") {
+        if text.ends_with("+++") && text.contains(" Timeout +++") {
             self.log.timed_out = true;
         }
         // `-q` writes the last line without fill characters.
-        if (self.section != Section::Blocks || text.trim() == self.last)
-            && text.contains(" in ")
-            && text.starts_with(|c: char| c.is_ascii_digit() || c == 'n')
+        if text.starts_with(|c: char| c.is_ascii_digit() || c == 'n')
+            && (self.section != Section::Blocks || text.trim() == self.last)
             && let Some(counts) = line::counts(text.trim())
         {
             self.summarise(counts);
@@ -273,14 +272,17 @@ impl<'a> Reading<'a> {
             }
             return;
         }
-        if let Some((_, items)) =
-            text.rsplit_once("collected ").filter(|(before, _)| before.is_empty() || before.ends_with("... "))
+        if text.starts_with("coll")
+            && let Some((before, items)) = text.rsplit_once("collected ")
+            && (before.is_empty() || before.ends_with("... "))
         {
             self.log.collected = collected(items).or(self.log.collected);
             return;
         }
-        if let Some(items) = text.split_once(" workers [").or_else(|| text.split_once(" worker [")) {
-            self.log.collected = leading_number(items.1).or(self.log.collected);
+        if text.starts_with(|c: char| c.is_ascii_digit())
+            && let Some((_, items)) = text.split_once(" workers [").or_else(|| text.split_once(" worker ["))
+        {
+            self.log.collected = leading_number(items).or(self.log.collected);
             return;
         }
         if let Some((word, id, done)) = line::xdist(text) {

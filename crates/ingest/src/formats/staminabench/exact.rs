@@ -42,7 +42,7 @@ pub(super) fn episode(
             reader.notes.warn(Warning::skipped(
                 join(folder, "trajectory.json"),
                 "turns.out_of_order",
-                format!("Turn {} comes after turn {after}. It is left out", turn.number),
+                format!("Turn {} comes after turn {after}. It is left out.", turn.number),
             ));
         } else {
             episode.turns.push(turn);
@@ -59,7 +59,7 @@ fn end_word(folder: &str, word: Option<&str>, notes: &mut Notes<'_>) -> Option<E
             join(folder, "trajectory.json"),
             "end_reason.unknown",
             format!(
-                "“{word}” is no end reason that this version knows. The reason is told from the verdicts"
+                "“{word}” is no end reason that this version knows. The reason is told from the verdicts."
             ),
         ));
     }
@@ -86,7 +86,7 @@ impl Reader<'_, '_> {
             self.notes.warn(Warning::skipped(
                 join(self.folder, "trajectory.json"),
                 "path.outside",
-                format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at"),
+                format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at."),
             ));
         }
         inside.then(|| join(self.folder, named))
@@ -141,7 +141,7 @@ impl Reader<'_, '_> {
                     join(self.folder, "trajectory.json"),
                     "turns.out_of_order",
                     format!(
-                        "Attempt {} of turn {} comes twice. The second is left out",
+                        "Attempt {} of turn {} comes twice. The second is left out.",
                         attempt.number, said.number
                     ),
                 ));
@@ -183,7 +183,7 @@ impl Reader<'_, '_> {
                 self.notes.warn(Warning::skipped(
                     &path,
                     "file.missing",
-                    "The trajectory names this test log, and it is not there. The numbers of the trajectory are taken unchecked",
+                    "The trajectory names this test log, and it is not there. The numbers of the trajectory are taken unchecked.",
                 ));
             }
             Log::Nothing
@@ -201,7 +201,7 @@ impl Reader<'_, '_> {
             self.notes.warn(Warning::read_differently(
                 join(self.folder, "trajectory.json"),
                 "verdict.unknown",
-                format!("“{word}” is no verdict that this version knows. It is told from the numbers"),
+                format!("“{word}” is no verdict that this version knows. It is told from the numbers."),
             ));
             match claim.passes() {
                 Some(true) => Verdict::Passed,
@@ -241,7 +241,7 @@ impl Reader<'_, '_> {
                 join(self.folder, "trajectory.json"),
                 "tests.mismatch",
                 format!(
-                    "Turn {turn} attempt {attempt}: {} outcomes for {} tests. Those without the other are left out",
+                    "Turn {turn} attempt {attempt}: {} outcomes for {} tests. Those without the other are left out.",
                     outcomes.len(),
                     suite.len()
                 ),

@@ -3,6 +3,8 @@
 //! The log is what the verifier wrote; every other number is somebody's summary of it. Where the two differ the log
 //! wins and the difference is said. A log that breaks off has no numbers and decides nothing but what failed before.
 
+use std::collections::HashMap;
+
 use model::{Attempt, EndReason, TestOutcome, TestResult, Verdict, Warning};
 
 use super::notes::Notes;
@@ -15,6 +17,8 @@ const SMALL: u64 = 16 << 10;
 const TAIL: u64 = 4 << 10;
 /// Most bytes of a log that are parsed; of larger ones the head and the end.
 const CAP: u64 = 16 << 20;
+/// Tests that are looked at before an index is made.
+const AHEAD: usize = 200;
 /// What is taken of the end of a log beyond [`CAP`].
 const FAR_TAIL: u64 = 1 << 20;
 
@@ -78,7 +82,7 @@ pub(super) fn read(
         notes.warn(Warning::skipped(
             path,
             "file.empty",
-            "The test log is empty. It says nothing about this attempt",
+            "The test log is empty. It says nothing about this attempt.",
         ));
         return Log::Nothing;
     }
@@ -93,7 +97,7 @@ pub(super) fn read(
         notes.warn(Warning::skipped(
             path,
             "pytest.not_recognised",
-            "Nothing in this file is output of pytest. It is shown as it stands, and decides nothing",
+            "Nothing in this file is output of pytest. It is shown as it stands, and decides nothing.",
         ));
         return Log::Nothing;
     }
@@ -101,14 +105,14 @@ pub(super) fn read(
         notes.warn(Warning::read_differently(
             path,
             "pytest.truncated",
-            "The log ends before pytest's last line. Only what failed until there is taken from it",
+            "The log ends before pytest's last line. Only what failed until there is taken from it.",
         ));
     }
     if log.sessions > 1 {
         notes.warn(Warning::read_differently(
             path,
             "pytest.sessions",
-            format!("The log holds {} sessions of pytest. The last one is read", log.sessions),
+            format!("The log holds {} sessions of pytest. The last one is read.", log.sessions),
         ));
     }
     Log::Whole(Box::new(log))
@@ -117,7 +121,7 @@ pub(super) fn read(
 fn unreadable(path: &str, error: &ReadError, notes: &mut Notes<'_>) -> Log {
     // A log that is named and not there is said by whoever names it.
     if !matches!(error, ReadError::Missing) {
-        notes.warn(Warning::skipped(path, error.code(), format!("{error}. The test log is left out")));
+        notes.warn(Warning::skipped(path, error.code(), format!("{error}. The test log is left out.")));
     }
     Log::Nothing
 }
@@ -129,7 +133,7 @@ fn whole(tree: &Tree, path: &str, size: u64, notes: &mut Notes<'_>) -> Result<St
         notes.warn(Warning::read_differently(
             path,
             "file.too_large",
-            format!("The test log has {size} bytes. Its first {CAP} and its last {FAR_TAIL} are read"),
+            format!("The test log has {size} bytes. Its first {CAP} and its last {FAR_TAIL} are read."),
         ));
         let (mut bytes, _) = tree.read_range(path, 0, CAP)?;
         bytes.push(b'\n');
@@ -142,7 +146,7 @@ fn whole(tree: &Tree, path: &str, size: u64, notes: &mut Notes<'_>) -> Result<St
             notes.warn(Warning::repaired(
                 path,
                 "file.not_utf8",
-                "The test log is not UTF-8. What is not is read as U+FFFD",
+                "The test log is not UTF-8. What is not is read as U+FFFD.",
             ));
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         }
@@ -264,7 +268,7 @@ fn contradiction(claim: Claim, ruling: &Ruling, log: &PytestLog) -> Option<Strin
         if wrong_total || wrong_passed {
             let said = |n: Option<u32>| n.map_or_else(|| "?".to_owned(), |n| n.to_string());
             return Some(format!(
-                "The test log counts {passed} of {total} tests passed, elsewhere {} of {} are reported. The log is taken",
+                "The test log counts {passed} of {total} tests passed, elsewhere {} of {} are reported. The log is taken.",
                 said(claim.passed),
                 said(claim.total)
             ));
@@ -275,7 +279,7 @@ fn contradiction(claim: Claim, ruling: &Ruling, log: &PytestLog) -> Option<Strin
     (claimed != passed).then(|| {
         let word = |passed: bool| if passed { "passed" } else { "not passed" };
         format!(
-            "By its test log the attempt {}, elsewhere it is reported as {}. The log is taken",
+            "By its test log the attempt {}, elsewhere it is reported as {}. The log is taken.",
             if passed { "passed" } else { "did not pass" },
             word(claimed)
         )
@@ -288,14 +292,22 @@ pub(super) fn name_failing(tests: &mut Vec<TestResult>, log: PytestLog) {
         *tests = log.tests;
         return;
     }
-    let index: std::collections::HashMap<String, usize> =
-        tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect();
+    // A log names tests in the order of the suite, so that each is found right after the one before. Only where it does
+    // not, an index is made.
+    let mut next = 0;
+    let mut index: Option<HashMap<String, usize>> = None;
     for found in log.tests {
-        // A suite may be named by its tests alone, or with the folder that it lay in.
-        let at =
-            index.get(&found.id).or_else(|| index.get(found.id.rsplit_once('/').map_or("", |(_, id)| id)));
+        let ahead = tests.iter().skip(next).take(AHEAD).position(|t| t.id == found.id).map(|i| next + i);
+        let at = ahead.or_else(|| {
+            let index = index
+                .get_or_insert_with(|| tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect());
+            // A suite may be named by its tests alone, or with the folder that it lay in.
+            let bare = || found.id.rsplit_once('/').and_then(|(_, id)| index.get(id));
+            index.get(&found.id).or_else(bare).copied()
+        });
         match at {
-            Some(&at) => {
+            Some(at) => {
+                next = at + 1;
                 let known = &mut tests[at];
                 known.outcome = found.outcome;
                 if found.is_failing() {

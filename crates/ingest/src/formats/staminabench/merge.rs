@@ -52,7 +52,7 @@ pub(super) fn episode(
         notes.warn(Warning::read_differently(
             folder,
             "turns.from_zero",
-            "The turns of this scenario are counted from 0. They are shown counted from 1",
+            "The turns of this scenario are counted from 0. They are shown counted from 1.",
         ));
     }
     let mut outlandish = BTreeSet::new();
@@ -76,7 +76,7 @@ pub(super) fn episode(
         notes.warn(Warning::skipped(
             folder,
             "turns.out_of_range",
-            format!("There is a turn {turn}. Turns from 1 to {MAX_TURN} are read"),
+            format!("There is a turn {turn}. Turns from 1 to {MAX_TURN} are read."),
         ));
     }
     imply_attempts(folder, &mut turns, notes);
@@ -220,7 +220,7 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, notes: &mut
         notes.warn(Warning::read_differently(
             folder,
             "attempts.implied",
-            format!("{implied} attempts are counted and not described. Each was followed by another, so it is shown as failed"),
+            format!("{implied} attempts are counted and not described. Each was followed by another, so it is shown as failed."),
         ));
     }
 }
@@ -292,7 +292,7 @@ fn attempt(
             Err(error) => notes.warn(Warning::skipped(
                 &file.path,
                 error.code(),
-                format!("{error}. What came before the error is read"),
+                format!("{error}. What came before the error is read."),
             )),
         }
         facts.complete(foreign::attempt(lean, &file.path));

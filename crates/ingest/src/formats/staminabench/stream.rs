@@ -34,8 +34,10 @@ pub(super) fn read_into(tree: &Tree, path: &str, cap: u64, sink: &mut impl Sink)
     }
     // One byte more than is allowed, so that a file beyond the cap ends as cut short and not as whole.
     let rest = file.take(cap + 1 - head.len() as u64);
-    let mut json =
-        serde_json::Deserializer::from_reader(BufReader::with_capacity(64 << 10, ShortTexts::new(text.chain(rest))));
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(
+        64 << 10,
+        ShortTexts::new(text.chain(rest)),
+    ));
     sink.take(&mut json).and_then(|()| json.end()).map_err(error)
 }
 

@@ -166,6 +166,9 @@ const WORDS: [(&str, Word); 9] = [
 
 /// An outcome word at the begin of a text, and what follows it.
 pub(super) fn leading_word(text: &str) -> Option<(Word, &str)> {
+    if !text.starts_with(|c: char| c.is_ascii_uppercase() || c == 'x') {
+        return None;
+    }
     WORDS.iter().find_map(|(word, meaning)| {
         let rest = text.strip_prefix(word)?;
         (rest.is_empty() || rest.starts_with(' ')).then(|| (*meaning, rest.trim_start()))
@@ -196,7 +199,7 @@ pub(super) fn without_progress(line: &str) -> (&str, bool) {
 /// `tests/test_a.py::test_b[x y] FAILED`, progress mark taken off: the id and the outcome; no outcome if the line
 /// only announces the test.
 pub(super) fn verbose(line: &str) -> Option<(&str, Option<Word>)> {
-    let file = &line[..line.find("::")?];
+    let file = &line[..line.as_bytes().windows(2).position(|pair| pair == b"::")?];
     if file.is_empty()
         || file.starts_with(char::is_whitespace)
         || file.contains(": ")
@@ -205,7 +208,8 @@ pub(super) fn verbose(line: &str) -> Option<(&str, Option<Word>)> {
     {
         return None;
     }
-    if let Some((id, reason)) = line.rsplit_once(" (").filter(|(_, reason)| reason.ends_with(')'))
+    if line.ends_with(')')
+        && let Some((id, reason)) = line.rsplit_once(" (")
         && let Some((id, word)) = id.rsplit_once(' ')
         && !reason.is_empty()
         && let Some((word, "")) = leading_word(word)
@@ -217,9 +221,11 @@ pub(super) fn verbose(line: &str) -> Option<(&str, Option<Word>)> {
             return Some((id.trim_end(), Some(word)));
         }
         // A reason that itself holds brackets or was cut.
-        for (name, word) in WORDS {
-            if let Some(at) = line.find(&format!(" {name} (")) {
-                return Some((line[..at].trim_end(), Some(word)));
+        for (at, _) in line.match_indices(" (").take(64) {
+            if let Some((id, word)) = line[..at].rsplit_once(' ')
+                && let Some((word, "")) = leading_word(word)
+            {
+                return Some((id.trim_end(), Some(word)));
             }
         }
     }
