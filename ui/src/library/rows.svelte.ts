@@ -40,6 +40,7 @@ export function runRows(request: () => ListRuns): RunRows {
   let current: ListRuns | undefined;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
   let outdated = false;
+  const isOutdated = (): boolean => outdated;
 
   async function read(page: number, fresh: boolean): Promise<void> {
     if (!current || (asked.has(page) && !fresh)) return;
@@ -75,19 +76,23 @@ export function runRows(request: () => ListRuns): RunRows {
       if (mine === generation) {
         loading = false;
         stale = false;
-        if (outdated) void readAll();
+        if (isOutdated()) void readAll();
       }
     }
   }
 
+  // As text, so that an address that changes only its chosen row reads nothing.
+  const wanted = $derived(JSON.stringify(request()));
+  let seen: string | undefined;
   $effect(() => {
-    const next = request();
+    const next = wanted;
     void live.revision;
     void again;
     untrack(() => {
-      const same = current !== undefined && JSON.stringify(next) === JSON.stringify(current);
-      if (current && !same) pages = [0, 0];
-      current = next;
+      const same = seen === next;
+      if (!same && seen !== undefined) pages = [0, 0];
+      seen = next;
+      current = request();
       if (same && loading) outdated = true;
       else void readAll();
     });

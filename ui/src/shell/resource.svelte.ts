@@ -41,6 +41,7 @@ export function resource<K extends CommandName>(
   let latest = 0;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
   let outdated = false;
+  const isOutdated = (): boolean => outdated;
 
   async function read(what: RequestOf<K>): Promise<void> {
     latest += 1;
@@ -63,7 +64,7 @@ export function resource<K extends CommandName>(
       if (mine === latest) {
         loading = false;
         stale = false;
-        if (outdated) void read(what);
+        if (isOutdated()) void read(what);
       }
     }
   }
