@@ -62,7 +62,7 @@ export class Lab {
 
   /** Starts `stamina serve` on a free port. */
   async serve(): Promise<Served> {
-    const child = spawn(path.join(target, "stamina"), ["--db", this.db, "--json", "serve", "--port", "0"], {
+    const child = spawn(path.join(target, "stamina"), ["--db", this.db, "--json", "serve", "--port", "0", "--ui", path.join(root, "ui/dist")], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#running.add(child);

@@ -1,0 +1,84 @@
+// Accessibility of every page and dialog, in light and dark: axe finds nothing serious.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, fixtures, test, type Page } from "./fixture";
+
+const RUN = "jobs.failures-k1-oracle";
+const TURN = `run/${RUN}/theme_v1_w1_notes_regression/3`;
+
+async function serious(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]).analyze();
+  return violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .flatMap((v) => v.nodes.map((node) => `${v.id}: ${v.help}: ${node.target.join(" ")} ${node.failureSummary?.split("\n").slice(1, 2).join("") ?? ""}`));
+}
+
+for (const theme of ["light", "dark"] as const) {
+  test.describe(theme, () => {
+    test.use({ colorScheme: theme });
+    test.beforeEach(async ({ lab }) => {
+      await lab.stamina("ingest", `${fixtures}/harbor/jobs`, `${fixtures}/staminabench/own`);
+    });
+
+    const pages: readonly [name: string, to: string, ready: string][] = [
+      ["library", "library", 'table[aria-label="Runs"] a'],
+      ["library without a match", "library?text=nothing", "text=No run matches"],
+      ["run", `run/${RUN}`, '[aria-label="Episodes by turns"]'],
+      ["run as tables", `run/${RUN}?view=table&about=1`, "main table"],
+      ["failed turn", TURN, "[data-test]"],
+      ["passed turn", `run/${RUN}/theme_v1_w1_notes_regression/1`, '[aria-label="Tests of this attempt"]'],
+      ["turn not reached", `run/${RUN}/theme_v2_w1_notes_abort_no_reward/4`, "main"],
+      ["first start", "start", "text=How long do coding agents last?"],
+      ["run that is not there", "run/no-such-run", "main"],
+      ["policy", "policy", '[role="dialog"] table'],
+      ["import report", "report/1", '[role="dialog"] table'],
+    ];
+    for (const [name, to, ready] of pages) {
+      test(`${theme}: ${name}`, async ({ go, page }) => {
+        await go(to);
+        await expect(page.locator(ready).first()).toBeVisible();
+        expect(await serious(page)).toEqual([]);
+      });
+    }
+
+    test(`${theme}: turn with code, transcript and logs`, async ({ lab, go, page }) => {
+      const run = (await lab.json<{ id: string; format: string }[]>("runs")).find((r) => r.format === "staminabench")!;
+      const shown = await lab.json<{ episodes: { episode: string }[] }>("show", run.id);
+      for (const pane of ["code", "transcript", "logs"]) {
+        await go(`run/${run.id}/${shown.episodes[0]!.episode}/3?attempt=1&pane=${pane}`);
+        await expect(page.locator(pane === "code" ? ".cm-content" : pane === "logs" ? '[aria-label="Logs"] .cm-content, [aria-label="Logs"] pre, [aria-label="Logs"] [role="region"]' : '[role="region"][aria-label="Transcript"]').first()).toBeVisible();
+        expect(await serious(page)).toEqual([]);
+      }
+    });
+
+    test(`${theme}: folder not recognised`, async ({ lab, go, page }) => {
+      mkdirSync(lab.at("holiday"));
+      writeFileSync(lab.at("holiday/beach.txt"), "sun");
+      await go(`open-failed?path=${encodeURIComponent(lab.at("holiday"))}`);
+      await expect(page.getByRole("table", { name: "What was looked for" })).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+    });
+
+    test(`${theme}: palette, keys, tag dialog, open dialog`, async ({ go, page }) => {
+      await go("library");
+      await expect(page.locator('table[aria-label="Runs"] a').first()).toBeVisible();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("notes");
+      await expect(page.getByRole("option").first()).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("?");
+      await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.locator('table[aria-label="Runs"] tbody input[type="checkbox"]').first().check();
+      await page.getByRole("button", { name: "Tag…" }).click();
+      await expect(page.getByRole("dialog", { name: /Tag/ })).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+o");
+      await expect(page.getByRole("dialog", { name: "Open folder" })).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,118 @@
+// The library: what is listed, sorted, filtered, searched, tagged and noted, against what the command line says.
+import { expect, fixtures, names, rows, test } from "./fixture";
+
+const JOBS = `${fixtures}/harbor/jobs`;
+
+interface Run {
+  readonly id: string;
+  readonly model: string | null;
+  readonly episodes: number;
+  readonly score: number | null;
+  readonly stamina: { readonly mean: number | null };
+  readonly tags: readonly string[];
+  readonly note: string | null;
+}
+
+test.beforeEach(async ({ lab, go, page }) => {
+  await lab.stamina("ingest", JOBS);
+  await go("library");
+  await expect(page.getByRole("grid", { name: "Runs" }).locator("tbody tr:has(a)")).toHaveCount(5);
+});
+
+test("lists every run with the numbers of the store", async ({ lab, page }) => {
+  const listed = await rows(page);
+  const runs = await lab.json<Run[]>("runs");
+  expect(listed.length).toBe(runs.length);
+  for (const run of runs) {
+    const link = page.locator(`a[href="#/run/${run.id}"]`);
+    const cells = await link.locator("xpath=ancestor::tr").locator("td").allInnerTexts();
+    expect(cells).toContain(String(run.episodes));
+    expect(cells).toContain(run.stamina.mean?.toFixed(2) ?? "unknown");
+    expect(cells).toContain(run.score?.toFixed(1) ?? "unknown");
+  }
+  // Unknown is a word.
+  expect(listed.flat()).toContain("unknown");
+  expect(listed.flat().filter((cell) => ["–", "-", "null", "NaN"].includes(cell))).toEqual([]);
+});
+
+test("sorts by a column, and the order stands in the address", async ({ page }) => {
+  const grid = page.getByRole("grid", { name: "Runs" });
+  await grid.getByRole("button", { name: "Episodes" }).click();
+  await expect(grid.getByRole("columnheader", { name: "Episodes" })).toHaveAttribute("aria-sort", /ending/);
+  const sorted = async (): Promise<number[]> => (await rows(page)).map((cells) => Number(cells.find((cell, i) => i > 2 && /^\d+$/.test(cell))));
+  const descending = (await grid.getByRole("columnheader", { name: "Episodes" }).getAttribute("aria-sort")) === "descending";
+  const inOrder = (values: readonly number[], down: boolean): number[] => [...values].sort((a, b) => (down ? b - a : a - b));
+  await expect.poll(async () => JSON.stringify(await sorted()) === JSON.stringify(inOrder(await sorted(), descending))).toBe(true);
+  await grid.getByRole("button", { name: "Episodes" }).click();
+  await expect.poll(async () => JSON.stringify(await sorted()) === JSON.stringify(inOrder(await sorted(), !descending))).toBe(true);
+  expect(page.url()).toContain("sort=episodes");
+  const before = await names(page);
+  await page.reload();
+  await expect.poll(() => names(page)).toEqual(before);
+});
+
+test("filters by text, benchmark and harness; an empty result says how to come back", async ({ page }) => {
+  const text = page.getByRole("textbox", { name: /Filter runs/ });
+  await text.fill("terminus");
+  await expect.poll(() => names(page)).toEqual(["gpt-4o-mini"]);
+  await expect(page.getByText("5 runs, 1 shown")).toBeVisible();
+  await text.fill("no such run");
+  await expect(page.getByText("No run matches.")).toBeVisible();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(5);
+
+  await page.getByRole("button", { name: /^Harness/ }).click();
+  await page.getByRole("menuitemcheckbox", { name: /nop/ }).or(page.getByRole("option", { name: /nop/ })).or(page.getByRole("checkbox", { name: /nop/ })).first().click();
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+  await page.keyboard.press("Escape");
+  expect(page.url()).toContain("harness");
+});
+
+test("leaves baselines out of the view of real runs", async ({ page }) => {
+  await page.getByRole("link", { name: /Real runs only/ }).click();
+  await expect.poll(() => names(page)).toEqual(["gpt-4o-mini"]);
+  await expect(page.getByRole("link", { name: /Real runs only/ })).toHaveAttribute("aria-current", "true");
+});
+
+test("tags and notes are kept in the store and found again", async ({ lab, page }) => {
+  const id = "jobs.oracle-k2-oracle";
+  const row = page.locator(`tr:has(a[href="#/run/${id}"])`);
+  await row.getByRole("checkbox").check();
+  await page.getByRole("region", { name: "Selected runs" }).getByRole("button", { name: "Tag…" }).click();
+  const dialog = page.getByRole("dialog", { name: /Tag/ });
+  await dialog.getByRole("combobox", { name: "Tag to add" }).or(dialog.getByRole("textbox", { name: "Tag to add" })).fill("for the paper");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog).toBeHidden();
+  await page.getByRole("link", { name: /for the paper/ }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+
+  await row.click({ position: { x: 500, y: 10 } });
+  await page.keyboard.press("Space");
+  const peek = page.getByRole("complementary", { name: /Peek/ });
+  const note = peek.getByRole("textbox", { name: /note/i });
+  await note.fill("reference of\nthe whole job");
+  await note.blur();
+  await expect.poll(async () => (await lab.json<Run[]>("runs")).find((r) => r.id === id)).toMatchObject({ tags: ["for the paper"], note: "reference of\nthe whole job" });
+  await page.getByRole("textbox", { name: /Filter runs/ }).fill("whole job");
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+});
+
+test("a source is taken out and taken back, and the folder is not touched", async ({ page, served }) => {
+  const side = page.getByRole("complementary", { name: "Sources and views" });
+  await side.getByRole("listitem").filter({ hasText: "jobs" }).first().hover();
+  await side.getByRole("button", { name: /jobs/ }).first().click();
+  await page.getByRole("menuitem", { name: /Remove/ }).click();
+  await expect(page.getByText("jobs removed from the library")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(5);
+  expect(await served.rpc("app_state")).toMatchObject({ runs: 5, recent: [] });
+});
+
+test("groups by harness, and a group can be folded", async ({ page }) => {
+  await page.getByRole("button", { name: /^Group:/ }).click();
+  await page.getByRole("menuitemradio", { name: "harness" }).click();
+  const groups = page.getByRole("grid", { name: "Runs" }).getByRole("button", { expanded: true });
+  await expect(groups).toHaveCount(3);
+  await groups.filter({ hasText: "oracle" }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(2);
+});

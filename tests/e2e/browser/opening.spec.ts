@@ -1,0 +1,99 @@
+// Opening: by path, from the recent list, what is not recognised, the import report, and folders that change.
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { zipSync } from "fflate";
+import { expect, fixtures, names, test } from "./fixture";
+
+const JOBS = `${fixtures}/harbor/jobs`;
+
+async function openFolder(page: import("@playwright/test").Page, path: string): Promise<void> {
+  await page.keyboard.press("Control+o");
+  const dialog = page.getByRole("dialog", { name: "Open folder" });
+  await dialog.getByRole("textbox").fill(path);
+  await dialog.getByRole("button", { name: "Open" }).click();
+}
+
+test("the first page says what can be opened; a typed path opens", async ({ go, page }) => {
+  await go();
+  await expect(page.getByRole("heading", { name: "How long do coding agents last?" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "What is recognised" }).getByRole("row")).not.toHaveCount(0);
+  await openFolder(page, JOBS);
+  await expect.poll(async () => (await names(page)).length).toBe(5);
+  await expect(page.getByRole("complementary", { name: "Sources and views" }).getByRole("link", { name: /jobs/ })).toBeVisible();
+});
+
+test("a folder that is none of the formats: what was looked for, what was found, the closest match", async ({ lab, go, page }) => {
+  mkdirSync(lab.at("mixed/inner"), { recursive: true });
+  writeFileSync(lab.at("mixed/inner/result.json"), '{"stats": {}}');
+  writeFileSync(lab.at("mixed/notes.txt"), "nothing");
+  await go();
+  await openFolder(page, lab.at("mixed"));
+  await expect(page.getByRole("heading", { name: /Nothing in .mixed. is in a format that Stamina Lab reads/ })).toBeVisible();
+  const table = page.getByRole("table", { name: "What was looked for" });
+  for (const format of ["Harbor", "EvoCode", "StaminaBench"]) await expect(table.getByRole("cell", { name: new RegExp(format) }).first()).toBeVisible();
+  // The page is reached again after a reload, and left with Esc.
+  await page.reload();
+  await expect(table).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(/#\/(library|start)/);
+});
+
+test("a path that is not there is told with the path", async ({ lab, go, page }) => {
+  await go();
+  await openFolder(page, lab.at("nowhere"));
+  await expect(page.getByRole("alert")).toContainText(lab.at("nowhere"));
+});
+
+test("a zip is read in place, damage is told in the import report", async ({ lab, go, page }) => {
+  const files: Record<string, Uint8Array> = {};
+  const job = lab.copy("harbor/jobs/oracle-k2", "job");
+  const { readdirSync, readFileSync, statSync } = await import("node:fs");
+  for (const name of readdirSync(job, { recursive: true }) as string[]) {
+    if (statSync(`${job}/${name}`).isFile()) files[`job/${name}`] = readFileSync(`${job}/${name}`);
+  }
+  const trial = Object.keys(files).find((name) => /job\/theme_[^/]+\/result\.json$/.test(name))!;
+  files[trial] = files[trial]!.slice(0, 200);
+  files["job/../../outside.json"] = new TextEncoder().encode("{}");
+  writeFileSync(lab.at("oracle.zip"), zipSync(files));
+  await go();
+  await openFolder(page, lab.at("oracle.zip"));
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+
+  await page.getByRole("contentinfo").getByRole("link", { name: /warning/ }).click();
+  const report = page.getByRole("dialog", { name: "Import report" });
+  await expect(report).toContainText("Nothing in the zip was changed");
+  await expect(report).toContainText(trial.slice("job/".length));
+  await expect(report).toContainText("outside.json");
+  const link = page.url();
+  await page.keyboard.press("Escape");
+  await expect(report).toBeHidden();
+  await page.goto(link);
+  await expect(report).toBeVisible();
+});
+
+test("a closed source stands in the recent list and opens again from there", async ({ lab, served, go, page }) => {
+  await lab.stamina("ingest", JOBS);
+  await lab.stamina("close", JOBS);
+  await go();
+  expect(await served.rpc("app_state")).toMatchObject({ runs: 0 });
+  await page.getByRole("complementary", { name: "Sources and views" }).getByRole("button", { name: /^jobs/ }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(5);
+});
+
+test("what is added to an open folder appears within two seconds, on the page that shows it too", async ({ lab, go, page }) => {
+  const folder = lab.at("jobs");
+  cpSync(`${JOBS}/nop-k1`, `${folder}/nop-k1`, { recursive: true });
+  await go();
+  await openFolder(page, folder);
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+  // The first look is over, and what watches the folder is there.
+  await expect(page.getByRole("contentinfo")).toContainText("watching 1 source");
+
+  cpSync(`${JOBS}/terminus2-mock-priced`, `${folder}/priced`, { recursive: true });
+  await expect(page.getByRole("link", { name: "gpt-4o-mini" })).toBeVisible({ timeout: 2000 });
+
+  await page.getByRole("link", { name: "nop-k1" }).click();
+  const episodes = page.locator("[data-episode]");
+  await expect(episodes).toHaveCount(2);
+  rmSync(`${folder}/nop-k1/${(await import("node:fs")).readdirSync(`${folder}/nop-k1`).find((name) => name.startsWith("theme_t2"))!}`, { recursive: true });
+  await expect(episodes).toHaveCount(1, { timeout: 2000 });
+});

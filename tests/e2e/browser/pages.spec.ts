@@ -1,0 +1,171 @@
+// Run and turn: numbers against the store, one turn axis, the way by mouse and by keys, links, back and forward.
+import { expect, fixtures, test, type Page } from "./fixture";
+
+const RUN = "jobs.failures-k1-oracle";
+
+interface Point {
+  readonly turn: number;
+  readonly at_risk: number;
+  readonly survival: number;
+}
+interface Shown {
+  readonly episodes: readonly { readonly episode: string; readonly failed_turn: number | null; readonly turns: readonly { readonly attempts: readonly { readonly failing: readonly { readonly id: string; readonly message: string }[] }[] }[] }[];
+}
+
+test.beforeEach(async ({ lab }) => {
+  await lab.stamina("ingest", `${fixtures}/harbor/jobs`, `${fixtures}/staminabench/own`);
+});
+
+/** Middle of a cell of the grid. */
+async function cell(page: Page, episode: string, turn: number): Promise<{ x: number; y: number }> {
+  const grid = page.getByRole("grid", { name: "Episodes by turns" });
+  const cells = (await grid.locator("svg.cells").boundingBox())!;
+  const row = (await grid.locator(`[data-episode="${episode}"]`).boundingBox())!;
+  return { x: cells.x + ((turn - 0.5) * cells.width) / Number(await grid.getAttribute("aria-colcount")), y: row.y + row.height / 2 };
+}
+
+test("the survival table on the page is the one of the command line", async ({ lab, go, page }) => {
+  const points = await lab.json<Point[]>("survival", RUN);
+  await go(`run/${RUN}?view=table`);
+  const body = page.getByRole("main");
+  for (const point of points.filter((p) => p.turn > 0)) {
+    const row = body.getByRole("row").filter({ has: page.getByRole("cell", { name: String(point.turn), exact: true }).or(page.getByRole("rowheader", { name: String(point.turn), exact: true })) }).first();
+    await expect(row).toContainText(String(point.at_risk));
+  }
+  await expect(body).toContainText(points.at(-1)!.survival.toFixed(2));
+});
+
+test("curve, at-risk row, histogram and grid share one turn axis", async ({ go, page }) => {
+  await go(`run/${RUN}`);
+  const grid = page.getByRole("grid", { name: "Episodes by turns" });
+  await expect(grid).toBeVisible();
+  const cells = (await grid.locator("svg.cells").boundingBox())!;
+  // Every other drawing with the axis begins where the cells begin, to half a pixel.
+  const lefts = await page.locator("[data-plot-left]").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left + Number((e as HTMLElement).dataset["plotLeft"])));
+  for (const left of lefts) expect(Math.abs(left - cells.x)).toBeLessThanOrEqual(0.5);
+  // The figures say in words what they draw.
+  const figures = page.getByRole("main").getByRole("img").or(page.getByRole("main").getByRole("figure"));
+  expect(await figures.count()).toBeGreaterThanOrEqual(2);
+  for (const figure of await figures.all()) expect(((await figure.getAttribute("aria-label")) ?? (await figure.innerText())).length).toBeGreaterThan(20);
+});
+
+test("a click in the grid leads to the turn, back and forward work, and the link opens the same place", async ({ lab, go, page }) => {
+  const shown = await lab.json<Shown>("show", RUN);
+  const episode = shown.episodes.find((e) => e.episode.startsWith("theme_v8"))!;
+  const turn = episode.failed_turn!;
+  await go("library");
+  await page.locator(`a[href="#/run/${RUN}"]`).click();
+  await expect(page.locator(`[data-episode="${episode.episode}"]`)).toBeVisible();
+  const at = await cell(page, episode.episode, turn);
+  await page.mouse.click(at.x, at.y);
+  await expect(page.getByRole("complementary", { name: "Episode" })).toContainText(episode.episode.slice(0, 20));
+  await page.mouse.click(at.x, at.y);
+  await expect(page).toHaveURL(new RegExp(`/${episode.episode}/${String(turn)}$`));
+  const failing = episode.turns[turn - 1]!.attempts[0]!.failing;
+  await expect(page.locator("[data-test]")).toHaveCount(failing.length);
+
+  const link = page.url();
+  await page.getByRole("button", { name: "Back" }).click();
+  await expect(page.getByRole("grid", { name: "Episodes by turns" })).toBeVisible();
+  await page.keyboard.press("Alt+ArrowLeft");
+  await expect(page.getByRole("grid", { name: "Runs" })).toBeVisible();
+  await page.keyboard.press("Alt+ArrowRight");
+  await page.getByRole("button", { name: "Forward" }).click();
+  await expect(page.locator("[data-test]")).toHaveCount(failing.length);
+  await page.reload();
+  expect(page.url()).toBe(link);
+  await expect(page.locator("[data-test]")).toHaveCount(failing.length);
+});
+
+test("the same way by keys alone", async ({ lab, go, page }) => {
+  const shown = await lab.json<Shown>("show", RUN);
+  await go("library");
+  await expect(page.locator(`a[href="#/run/${RUN}"]`)).toBeVisible();
+  await page.keyboard.press("/");
+  await page.keyboard.type("failures-k1");
+  await expect(page.getByRole("grid", { name: "Runs" }).locator("tbody tr:has(a)")).toHaveCount(1);
+  await page.keyboard.press("Tab");
+  await page.getByRole("grid", { name: "Runs" }).focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  const grid = page.getByRole("grid", { name: "Episodes by turns" });
+  await expect(grid).toBeVisible();
+  const first = shown.episodes[0]!;
+  await grid.focus();
+  await page.keyboard.press("Control+Home");
+  for (let turn = 1; turn < first.failed_turn!; turn += 1) await page.keyboard.press("ArrowRight");
+  await expect(page.locator("#grid-cursor")).toContainText(`turn ${String(first.failed_turn)}: failed`);
+  await page.keyboard.press("Enter");
+  await expect(page.locator("[data-test]")).toHaveCount(8);
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/test=c001/);
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/test=c002/);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowLeft");
+  await expect(page).toHaveURL(new RegExp(`/${String(first.failed_turn! - 1)}(\\?|$)`));
+  await page.keyboard.press("Escape");
+  await expect(grid).toBeVisible();
+});
+
+test("the palette goes to runs, to turns by their text, and runs commands", async ({ lab, go, page }) => {
+  const shown = await lab.json<Shown>("show", RUN);
+  const failing = shown.episodes[0]!.turns[2]!.attempts[0]!.failing[0]!;
+  await go("library");
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Go to, search or run a command" });
+  await field.fill("gpt-4o");
+  await page.getByRole("option", { name: /gpt-4o-mini/ }).first().click();
+  await expect(page).toHaveURL(/#\/run\/jobs\.terminus2/);
+  await page.keyboard.press("Control+k");
+  await field.fill(`/${failing.message.split(":")[0]!}`);
+  await expect(page.getByRole("option").first()).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/#\/run\/.*\/\d+\?.*test=c001/);
+  await page.keyboard.press("Control+k");
+  await field.fill(">theme: dark");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.keyboard.press("Control+k");
+  await field.fill(`stamina://run/${RUN}`);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`#/run/${RUN}$`));
+});
+
+test("the key sheet lists the keys, and single keys can be turned off", async ({ go, page }) => {
+  await go("library");
+  await expect(page.getByRole("grid", { name: "Runs" })).toBeVisible();
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog", { name: "Keyboard" });
+  await expect(sheet).toContainText("Command palette");
+  await sheet.getByRole("checkbox", { name: "Single-key shortcuts" }).uncheck();
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  await page.keyboard.press("?");
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("dialog", { name: "Command palette" })).toBeVisible();
+  await expect(sheet).toBeHidden();
+});
+
+test("a turn shows request, attempts, code with its difference, transcript and logs", async ({ lab, go, page }) => {
+  const run = (await lab.json<{ id: string; format: string }[]>("runs")).find((r) => r.format === "staminabench")!;
+  const shown = await lab.json<Shown>("show", run.id);
+  const episode = shown.episodes[0]!;
+  await go(`run/${run.id}/${episode.episode}/3`);
+  const attempts = page.getByRole("tab");
+  await expect(attempts).toHaveCount(episode.turns[2]!.attempts.length);
+  await expect(page.getByRole("region", { name: "Request" })).not.toHaveText("");
+  await page.keyboard.press("1");
+  await expect(page).toHaveURL(/attempt=1/);
+  await expect(page.locator("[data-test]")).toHaveCount(episode.turns[2]!.attempts[0]!.failing.length);
+
+  await page.keyboard.press("d");
+  await expect(page.locator(".cm-editor").first()).toBeVisible();
+  await expect(page.locator(".cm-changedLine, .cm-insertedLine, .cm-deletedChunk").first()).toBeVisible();
+  await page.keyboard.press("Escape");
+  await go(`run/${run.id}/${episode.episode}/3?attempt=1&pane=transcript`);
+  await expect(page.getByRole("region", { name: "Transcript" }).last()).toContainText(/\w+/);
+  await go(`run/${run.id}/${episode.episode}/3?attempt=1&pane=logs`);
+  const logs = page.getByRole("region", { name: "Logs" });
+  await expect(logs).toContainText(/failed|passed/);
+});
