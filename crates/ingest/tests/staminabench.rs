@@ -16,6 +16,7 @@ use ingest::tree::Tree;
 use model::{
     ArtifactKind, EndReason, Episode, Request, Run, StepKind, TestOutcome, Turn, TurnState, Verdict,
 };
+use proptest::prelude::*;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/staminabench").join(name)
@@ -90,8 +91,10 @@ fn edit(path: &Path, change: impl FnOnce(String) -> String) {
     std::fs::write(path, changed).unwrap();
 }
 
+type Outcome = (Verdict, Option<u32>, Option<u32>, Option<EndReason>);
+
 /// (verdict, passed, total, end reason) of every attempt.
-fn play(episode: &Episode) -> Vec<Vec<(Verdict, Option<u32>, Option<u32>, Option<EndReason>)>> {
+fn play(episode: &Episode) -> Vec<Vec<Outcome>> {
     let of = |t: &Turn| t.attempts.iter().map(|a| (a.verdict, a.passed, a.total, a.end_reason)).collect();
     episode.turns.iter().map(of).collect()
 }
@@ -424,6 +427,8 @@ fn a_damaged_trajectory_gives_what_came_before_the_damage() {
 
 #[test]
 fn odd_files_are_warned_of_and_the_rest_is_read() {
+    use Verdict::{Failed, Passed};
+
     let folder = copy("own");
     let at = |path: &str| folder.path().join(path);
     std::fs::write(at("config.yaml"), "a: [1, 2\nb").unwrap();
@@ -459,7 +464,6 @@ fn odd_files_are_warned_of_and_the_rest_is_read() {
         assert_eq!(read.warning(code).path, path);
     }
     let verdicts: Vec<Verdict> = play(&read.episodes[0]).into_iter().flatten().map(|a| a.0).collect();
-    use Verdict::{Failed, Passed};
     assert_eq!(
         verdicts,
         [Passed, Failed, Passed, Failed, Failed, Failed, Failed],
@@ -471,6 +475,8 @@ fn odd_files_are_warned_of_and_the_rest_is_read() {
 
 #[test]
 fn logs_that_break_off_do_not_pass() {
+    use EndReason::{NoVerdict, VerifierError, VerifierTimeout};
+
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("scenario_0/test_results");
     std::fs::create_dir_all(&results).unwrap();
@@ -481,7 +487,6 @@ fn logs_that_break_off_do_not_pass() {
     std::fs::write(results.join("turn_1_attempt_4.txt"), real("no_tests.txt")).unwrap();
     std::fs::write(results.join("turn_1_attempt_5.txt"), real("crash.txt")).unwrap();
     let read = read(folder.path());
-    use EndReason::{NoVerdict, VerifierError, VerifierTimeout};
     let ends: Vec<(Verdict, Option<EndReason>)> =
         play(&read.episodes[0])[0].iter().map(|a| (a.0, a.3)).collect();
     assert_eq!(
@@ -537,7 +542,7 @@ fn other_folders_are_not_taken() {
             at.join("trajectory.json"),
             r#"{"schema_version": "ATIF-v1.8", "agent": {"name": "x"}, "steps": []}"#,
         )
-        .unwrap()
+        .unwrap();
     };
     assert!(closeness(not(&atif)) > 0);
     // Scenarios that nobody played.
@@ -557,4 +562,87 @@ fn other_folders_are_not_taken() {
     assert!(closeness(not(&project)) < 50);
     let report = |at: &Path| std::fs::write(at.join("report.json"), "{\"a\": 1}").unwrap();
     assert!(closeness(not(&report)) < 50);
+}
+
+/// JSON out of the words that trajectories use, in any nesting.
+fn any_trajectory() -> impl Strategy<Value = String> {
+    const KEYS: [&str; 23] = [
+        "turns",
+        "attempts",
+        "turn",
+        "attempt_idx",
+        "passed",
+        "total",
+        "failed",
+        "tests",
+        "usage",
+        "prompt_tokens",
+        "cost",
+        "messages",
+        "steps",
+        "role",
+        "content",
+        "turn_3",
+        "turn_2_attempt_1",
+        "results",
+        "success",
+        "error",
+        "duration_ms",
+        "n_turns",
+        "a~b/c",
+    ];
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        any::<bool>().prop_map(|b| b.to_string()),
+        (-2i64..7).prop_map(|n| n.to_string()),
+        prop::sample::select(vec![
+            "1e308",
+            "18446744073709551615",
+            "\"7/9\"",
+            "\"passed\"",
+            "\"2026-06-01T10:00:00Z\""
+        ])
+        .prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(6, 60, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(|list| format!("[{}]", list.join(","))),
+            prop::collection::vec((prop::sample::select(KEYS.to_vec()), inner), 0..5).prop_map(|map| {
+                let entries: Vec<String> = map.into_iter().map(|(k, v)| format!("\"{k}\":{v}")).collect();
+                format!("{{{}}}", entries.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever a trajectory says, it is read without a fault, and what comes out is in order.
+    #[test]
+    fn any_trajectory_is_read(json in any_trajectory(), cut in prop::option::of(any::<prop::sample::Index>())) {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = folder.path().join("scenario_0");
+        std::fs::create_dir_all(scenario.join("test_results")).unwrap();
+        let end = cut.map_or(json.len(), |cut| json.floor_char_boundary(cut.index(json.len())));
+        std::fs::write(scenario.join("trajectory.json"), &json[..end]).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let read = read_tree(&tree);
+        let episode = &read.episodes[0];
+        prop_assert!(episode.turns.is_sorted_by(|a, b| a.number < b.number), "{:?}", episode.turns);
+        for turn in &episode.turns {
+            prop_assert!(turn.number >= 1);
+            prop_assert!(turn.attempts.is_sorted_by(|a, b| a.number < b.number));
+            for attempt in &turn.attempts {
+                prop_assert!(attempt.number >= 1);
+                if attempt.verdict == Verdict::Passed {
+                    prop_assert!(attempt.passed.is_none_or(|p| attempt.total.is_none_or(|t| p >= t || t == 0)), "{attempt:?}");
+                }
+                for artifact in attempt.artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
+                    prop_assert!(StaminaBench.transcript(&tree, artifact).is_ok(), "{artifact:?} of {}", &json[..end]);
+                }
+            }
+        }
+        prop_assert!(episode.stamina() <= episode.known_turns());
+    }
 }

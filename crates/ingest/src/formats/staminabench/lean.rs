@@ -52,6 +52,22 @@ pub(super) struct Lean {
     pointer: String,
     values: usize,
     texts: usize,
+    /// Bytes that are kept of one text.
+    text: usize,
+    /// Whether lists of messages are summed up.
+    sums: bool,
+}
+
+impl Lean {
+    /// A budget for the elements of a transcript, in which nothing is summed up.
+    pub(super) fn of_transcript() -> Self {
+        Self { text: 64 << 10, sums: false, ..Self::default() }
+    }
+
+    /// Whether nothing more is kept.
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.values == 0 || self.texts == 0
+    }
 }
 
 impl Default for Lean {
@@ -63,6 +79,8 @@ impl Default for Lean {
             pointer: String::new(),
             values: VALUES,
             texts: TEXTS,
+            text: TEXT,
+            sums: true,
         }
     }
 }
@@ -73,6 +91,21 @@ impl Sink for Lean {
         let done = Fill { to: &mut root, lean: self, mode: Mode::Plain }.deserialize(json);
         self.root = root;
         done
+    }
+}
+
+/// Fills one value out of a budget that several share.
+pub(super) struct Value<'a> {
+    /// Where it goes.
+    pub(super) to: &'a mut Node,
+    /// The budget.
+    pub(super) lean: &'a mut Lean,
+}
+
+impl<'de> DeserializeSeed<'de> for Value<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        Fill { to: self.to, lean: self.lean, mode: Mode::Plain }.deserialize(deserializer)
     }
 }
 
@@ -142,7 +175,7 @@ impl<'de> Visitor<'de> for Fill<'_> {
         Ok(())
     }
     fn visit_str<E>(self, v: &str) -> Result<(), E> {
-        let cap = TEXT.min(self.lean.texts);
+        let cap = self.lean.text.min(self.lean.texts);
         let (kept, cut) = crate::readers::json::cut(v, cap);
         self.lean.texts -= kept.len();
         self.lean.cut |= self.lean.texts == 0;
@@ -211,6 +244,7 @@ impl<'de> Visitor<'de> for Fill<'_> {
             self.lean.pointer.push('/');
             self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             let mode = match words::normal(&key).as_str() {
+                _ if !self.lean.sums => Mode::Plain,
                 key if words::TRANSCRIPTS.contains(&key) => Mode::Transcript,
                 key if words::MAYBE_TRANSCRIPTS.contains(&key) => Mode::Maybe,
                 _ => Mode::Plain,

@@ -237,7 +237,7 @@ pub(super) fn settle(
     if let Some(difference) = contradiction(claim, &ruling, &log) {
         notes.warn(Warning::read_differently(path, "verdict.contradiction", difference));
     }
-    attempt.verdict = ruling.verdict;
+    let before = std::mem::replace(&mut attempt.verdict, ruling.verdict);
     match ruling.numbers {
         Some((passed, total)) => (attempt.passed, attempt.total) = (Some(passed), Some(total)),
         None if ruling.verdict == Verdict::Failed && claim.passes() == Some(true) => {
@@ -247,7 +247,10 @@ pub(super) fn settle(
         None => {}
     }
     if ruling.verdict == Verdict::Passed {
-        attempt.end_reason = None;
+        // A pass may have a reason of its own, such as an agent that ran out of time after its work was done.
+        if before != Verdict::Passed {
+            attempt.end_reason = None;
+        }
     } else if attempt.end_reason.is_none()
         || ruling.numbers.is_some_and(|_| attempt.end_reason == Some(EndReason::NoVerdict))
     {

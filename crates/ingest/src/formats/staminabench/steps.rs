@@ -8,6 +8,7 @@ use std::fmt;
 use model::{Step, StepKind, Tokens, ToolCall, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::lean::{Lean, Value};
 use super::stream::{self, Sink};
 use super::usage;
 use super::words::normal;
@@ -18,8 +19,6 @@ use crate::tree::{ReadError, Tree};
 const CAP: u64 = 4 << 30;
 /// Most steps that are shown.
 const STEPS: usize = 5_000;
-/// Bytes of text that are kept of one transcript.
-const TEXTS: usize = 64 << 20;
 /// Bytes that are kept of one text.
 const TEXT: usize = 64 << 10;
 
@@ -34,7 +33,8 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
     if range.is_some() {
         way.pop();
     }
-    let mut taken = Taken { way, range, transcript: Transcript::default(), texts: TEXTS, found: false };
+    let mut taken =
+        Taken { way, range, transcript: Transcript::default(), lean: Lean::of_transcript(), found: false };
     let done = stream::read_into(tree, path, CAP, &mut taken);
     // A file that breaks off after the steps is as good as a whole one.
     match done {
@@ -54,7 +54,7 @@ struct Taken {
     way: Vec<String>,
     range: Option<std::ops::Range<usize>>,
     transcript: Transcript,
-    texts: usize,
+    lean: Lean,
     found: bool,
 }
 
@@ -118,13 +118,17 @@ impl<'de> Visitor<'de> for Go<'_> {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
-                } else if self.taken.transcript.steps.len() >= STEPS || self.taken.texts == 0 {
+                } else if self.taken.transcript.steps.len() >= STEPS || self.taken.lean.is_used_up() {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
                     self.taken.transcript.steps_cut += 1;
                 } else {
-                    let Some(node) = seq.next_element::<Node>()? else { return Ok(()) };
+                    let mut node = Node::Null;
+                    let more = seq.next_element_seed(Value { to: &mut node, lean: &mut self.taken.lean })?;
+                    if more.is_none() {
+                        return Ok(());
+                    }
                     self.taken.push(&node);
                 }
                 index += 1;
@@ -151,7 +155,9 @@ impl<'de> Visitor<'de> for Go<'_> {
             self.taken.found = true;
             let mut fields = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
-                fields.push((key, map.next_value::<Node>()?));
+                let mut node = Node::Null;
+                map.next_value_seed(Value { to: &mut node, lean: &mut self.taken.lean })?;
+                fields.push((key, node));
             }
             self.taken.push(&Node::Map(fields));
             return Ok(());
@@ -170,7 +176,7 @@ impl<'de> Visitor<'de> for Go<'_> {
 impl Taken {
     fn push(&mut self, node: &Node) {
         let index = u32::try_from(self.transcript.steps.len()).unwrap_or(u32::MAX - 1) + 1;
-        let step = self.step(index, node);
+        let step = step(index, node);
         // The answer to a call stands in a message of its own: it is given to the call.
         if step.kind == StepKind::Tool
             && let Some(open) = self
@@ -186,155 +192,199 @@ impl Taken {
         }
         self.transcript.steps.push(step);
     }
+}
 
-    /// A text within what is left, and how much of it was cut.
-    fn text(&mut self, text: &str, cut_before: u64) -> (String, u64) {
-        let (kept, over) = cut(text, TEXT.min(self.texts));
-        self.texts -= kept.len();
-        (kept.to_owned(), cut_before + over)
-    }
-
-    fn step(&mut self, index: u32, node: &Node) -> Step {
-        let get = |names: &[&str]| {
-            names.iter().find_map(|n| {
-                node.map().iter().find(|(k, v)| normal(k) == *n && *v != Node::Null).map(|(_, v)| v)
-            })
-        };
-        let calls: Vec<ToolCall> = get(&["tool_calls", "calls"])
-            .map(Node::list)
-            .unwrap_or_default()
-            .iter()
-            .take(200)
-            .map(|call| self.call(call))
-            .collect();
-        let said = get(&["text", "content", "message", "response", "thought", "output"]);
-        let (text, text_cut) = match (said, node) {
-            (Some(said), _) => self.content(said),
-            (None, Node::Text(text, over)) => self.text(text, *over),
-            // Nothing of it is known: it is shown as it stands.
-            (None, node) if calls.is_empty() => {
-                let text = serde_json::to_string_pretty(&node.to_value()).unwrap_or_default();
-                self.text(&text, 0)
-            }
-            _ => (String::new(), 0),
-        };
-        let mut calls = calls;
-        // A command line and what came of it, side by side.
-        if calls.is_empty()
-            && let Some(action) = get(&["action", "command", "tool_input"]).and_then(Node::word)
-        {
-            let (arguments, _) = self.text(action, 0);
-            let result = get(&["observation", "tool_output", "result"]).map(|o| self.content(o));
-            let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
-            let summary = crate::readers::text::first_line(action, 160).unwrap_or_default();
-            calls.push(ToolCall {
-                name: get(&["tool", "tool_name"]).and_then(Node::word).unwrap_or("command").to_owned(),
-                summary,
-                arguments,
-                result,
-                result_cut,
-                is_error: None,
-                seconds: None,
-            });
+fn step(index: u32, node: &Node) -> Step {
+    let get = |names: &[&str]| {
+        names.iter().find_map(|n| {
+            node.map().iter().find(|(k, v)| normal(k) == *n && *v != Node::Null).map(|(_, v)| v)
+        })
+    };
+    // Calls and their results may also stand among the parts of the content.
+    let parts = get(&["content"]).map(Node::list).unwrap_or_default();
+    let of_type = |kind: &'static str| {
+        parts.iter().filter(move |p| p.get("type").and_then(Node::text).is_some_and(|t| t == kind))
+    };
+    let listed = get(&["tool_calls", "calls"]).map(Node::list).unwrap_or_default();
+    let mut calls: Vec<ToolCall> = listed.iter().chain(of_type("tool_use")).take(200).map(call).collect();
+    let is_result = of_type("tool_result").next().is_some();
+    let said = get(&["text", "content", "message", "response", "thought", "output"]);
+    let (text, text_cut) = match (said, node) {
+        (Some(said), _) => content(said),
+        (None, Node::Text(text, over)) => text_of(text, *over),
+        // Nothing of it is known: it is shown as it stands.
+        (None, node) if calls.is_empty() => {
+            let text = serde_json::to_string_pretty(&node.to_value()).unwrap_or_default();
+            text_of(&text, 0)
         }
-        let usage = usage::usage_near(node);
-        Step {
-            index,
-            kind: kind(
-                get(&["kind", "role", "source", "type", "author"]).and_then(Node::word),
-                !calls.is_empty(),
-            ),
-            text,
-            text_cut,
-            reasoning: get(&["reasoning", "reasoning_content", "thinking"])
-                .and_then(Node::word)
-                .map(|t| self.text(t, 0).0),
-            tool_calls: calls,
-            tokens: (usage.tokens != Tokens::default()).then_some(usage.tokens),
-            cost_usd: usage.cost_usd,
-            at: get(&["at", "timestamp", "time", "created_at"]).and_then(usage::time),
-        }
-    }
-
-    /// Plain text of a message: a text, parts with texts, or anything as JSON.
-    fn content(&mut self, node: &Node) -> (String, u64) {
-        match node {
-            Node::Text(text, over) => self.text(text, *over),
-            Node::List(parts) => {
-                let mut all = String::new();
-                for part in parts {
-                    let piece = part
-                        .word()
-                        .or_else(|| part.get("text").and_then(Node::word))
-                        .or_else(|| part.get("content").and_then(Node::word));
-                    if let Some(piece) = piece {
-                        if !all.is_empty() {
-                            all.push('\n');
-                        }
-                        all.push_str(piece);
-                    }
-                }
-                self.text(&all, 0)
-            }
-            Node::Map(_) if node.get("content").is_some() => {
-                let inner = node.get("content").cloned().unwrap_or(Node::Null);
-                self.content(&inner)
-            }
-            Node::Null => (String::new(), 0),
-            other => {
-                let text = serde_json::to_string_pretty(&other.to_value()).unwrap_or_default();
-                self.text(&text, 0)
-            }
-        }
-    }
-
-    fn call(&mut self, node: &Node) -> ToolCall {
-        let function = node.get("function").filter(|f| !f.map().is_empty()).unwrap_or(node);
-        let name = ["name", "function_name", "tool", "tool_name"]
-            .iter()
-            .find_map(|k| function.get(k))
-            .and_then(Node::word)
-            .unwrap_or("tool");
-        let arguments = ["arguments", "input", "args", "parameters"].iter().find_map(|k| function.get(k));
-        let parsed: Option<Node> = arguments.and_then(Node::text).and_then(|t| serde_json::from_str(t).ok());
-        let named = parsed.as_ref().filter(|n| !n.map().is_empty()).or(arguments);
-        let summary = named
-            .and_then(|a| {
-                ["command", "cmd", "path", "file_path", "file", "query", "url", "pattern"]
-                    .iter()
-                    .find_map(|k| a.get(k))
-                    .and_then(Node::word)
-                    .or(a.word())
-            })
-            .and_then(|text| crate::readers::text::first_line(text, 160))
-            .unwrap_or_default();
-        let shown = match named {
-            Some(Node::Text(text, _)) => text.clone(),
-            Some(other) => serde_json::to_string_pretty(&other.to_value()).unwrap_or_default(),
-            None => String::new(),
-        };
-        let (arguments, _) = self.text(&shown, 0);
-        let result =
-            ["result", "output", "observation"].iter().find_map(|k| node.get(k)).map(|r| self.content(r));
+        _ => (String::new(), 0),
+    };
+    // A command line and what came of it, side by side.
+    if calls.is_empty()
+        && let Some(action) = get(&["action", "command", "tool_input"]).and_then(Node::word)
+    {
+        let (arguments, _) = text_of(action, 0);
+        let result = get(&["observation", "tool_output", "result"]).map(content);
         let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
-        ToolCall {
-            name: name.to_owned(),
+        let summary = crate::readers::text::first_line(action, 160).unwrap_or_default();
+        calls.push(ToolCall {
+            name: get(&["tool", "tool_name"]).and_then(Node::word).unwrap_or("command").to_owned(),
             summary,
             arguments,
             result,
             result_cut,
-            is_error: node.get("is_error").and_then(Node::truth),
-            seconds: node.get("seconds").and_then(Node::number),
+            is_error: None,
+            seconds: None,
+        });
+    }
+    let usage = usage::usage_near(node);
+    Step {
+        index,
+        kind: match get(&["kind", "role", "source", "type", "author"]).and_then(Node::word) {
+            _ if is_result => StepKind::Tool,
+            word => kind(word),
+        },
+        text,
+        text_cut,
+        reasoning: get(&["reasoning", "reasoning_content", "thinking"])
+            .and_then(Node::word)
+            .map(|t| text_of(t, 0).0),
+        tool_calls: calls,
+        tokens: (usage.tokens != Tokens::default()).then_some(usage.tokens),
+        cost_usd: usage.cost_usd,
+        at: get(&["at", "timestamp", "time", "created_at"]).and_then(usage::time),
+    }
+}
+
+/// Plain text of a message: a text, parts with texts, or anything as JSON.
+fn content(node: &Node) -> (String, u64) {
+    match node {
+        Node::Text(text, over) => text_of(text, *over),
+        Node::List(parts) => {
+            let mut all = String::new();
+            for part in parts {
+                let piece = part
+                    .word()
+                    .or_else(|| part.get("text").and_then(Node::word))
+                    .or_else(|| part.get("content").and_then(Node::word));
+                if let Some(piece) = piece {
+                    if !all.is_empty() {
+                        all.push('\n');
+                    }
+                    all.push_str(piece);
+                }
+            }
+            text_of(&all, 0)
+        }
+        Node::Map(_) if node.get("content").is_some() => {
+            let inner = node.get("content").cloned().unwrap_or(Node::Null);
+            content(&inner)
+        }
+        Node::Null => (String::new(), 0),
+        other => {
+            let text = serde_json::to_string_pretty(&other.to_value()).unwrap_or_default();
+            text_of(&text, 0)
         }
     }
 }
 
-fn kind(word: Option<&str>, has_calls: bool) -> StepKind {
+fn call(node: &Node) -> ToolCall {
+    let function = node.get("function").filter(|f| !f.map().is_empty()).unwrap_or(node);
+    let name = ["name", "function_name", "tool", "tool_name"]
+        .iter()
+        .find_map(|k| function.get(k))
+        .and_then(Node::word)
+        .unwrap_or("tool");
+    let arguments = ["arguments", "input", "args", "parameters"].iter().find_map(|k| function.get(k));
+    let parsed: Option<Node> = arguments.and_then(Node::text).and_then(|t| serde_json::from_str(t).ok());
+    let named = parsed.as_ref().filter(|n| !n.map().is_empty()).or(arguments);
+    let summary = named
+        .and_then(|a| {
+            ["command", "cmd", "path", "file_path", "file", "query", "url", "pattern"]
+                .iter()
+                .find_map(|k| a.get(k))
+                .and_then(Node::word)
+                .or(a.word())
+        })
+        .and_then(|text| crate::readers::text::first_line(text, 160))
+        .unwrap_or_default();
+    let shown = match named {
+        Some(Node::Text(text, _)) => text.clone(),
+        Some(other) => serde_json::to_string_pretty(&other.to_value()).unwrap_or_default(),
+        None => String::new(),
+    };
+    let (arguments, _) = text_of(&shown, 0);
+    let result = ["result", "output", "observation"].iter().find_map(|k| node.get(k)).map(content);
+    let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
+    ToolCall {
+        name: name.to_owned(),
+        summary,
+        arguments,
+        result,
+        result_cut,
+        is_error: node.get("is_error").and_then(Node::truth),
+        seconds: node.get("seconds").and_then(Node::number),
+    }
+}
+
+/// Who speaks, by the word of the source. An agent's steps often say nothing of it.
+fn kind(word: Option<&str>) -> StepKind {
     match word.map(str::to_lowercase).as_deref() {
         Some("system" | "developer") => StepKind::System,
         Some("user" | "human" | "environment" | "feedback") => StepKind::User,
         Some("tool" | "function" | "observation" | "tool_result" | "tool_output") => StepKind::Tool,
-        _ if has_calls => StepKind::Agent,
         _ => StepKind::Agent,
+    }
+}
+
+/// A text, and how much of it was cut.
+fn text_of(text: &str, cut_before: u64) -> (String, u64) {
+    let (kept, over) = cut(text, TEXT);
+    (kept.to_owned(), cut_before + over)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(steps: &str) -> Vec<Step> {
+        let list: Vec<Node> = serde_json::from_str(steps).unwrap();
+        let mut taken = Taken {
+            way: Vec::new(),
+            range: None,
+            transcript: Transcript::default(),
+            lean: Lean::of_transcript(),
+            found: true,
+        };
+        list.iter().for_each(|node| taken.push(node));
+        taken.transcript.steps
+    }
+
+    #[test]
+    fn calls_among_the_parts_of_the_content() {
+        let steps = taken(
+            r#"[{"role": "system", "content": "Be brief."},
+                {"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "server.py"}]}]"#,
+        );
+        assert_eq!(steps.len(), 2);
+        assert_eq!((steps[0].kind, steps[1].kind), (StepKind::System, StepKind::Agent));
+        let call = &steps[1].tool_calls[0];
+        assert_eq!(
+            (steps[1].text.as_str(), call.summary.as_str(), call.result.as_deref()),
+            ("I look.", "ls", Some("server.py"))
+        );
+    }
+
+    #[test]
+    fn commands_with_what_came_of_them_and_steps_of_no_known_form() {
+        let steps = taken(
+            r#"[{"thought": "Look.", "action": "ls -la\nwc -l x", "observation": "server.py"}, "just a text", {"weather": {"sky": "grey"}}, 7]"#,
+        );
+        assert_eq!(steps[0].text, "Look.");
+        assert_eq!(steps[0].tool_calls[0].result.as_deref(), Some("server.py"));
+        assert_eq!(steps[1].text, "just a text");
+        assert!(steps[2].text.contains("grey"));
+        assert_eq!(steps[3].text, "7");
     }
 }
