@@ -77,7 +77,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, wide: boolean): St
       key,
       value: value.toFixed(digits),
       // On narrow windows the reported figure matters more than how much of the whole it is about.
-      small: wide ? words(of, reported) : (reported ?? of ?? undefined),
+      small: wide ? words(of, reported) : which !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits) ? undefined : (reported ?? of ?? undefined),
       title: words("recomputed by Stamina Lab", of, figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none"),
     });
   };

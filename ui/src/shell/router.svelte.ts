@@ -30,7 +30,37 @@ function follow(): void {
   if (!isDialog(route)) under = route;
 }
 
+const LATE_MS = 1000;
+let late: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Writes the address. Browsers take only so many changes in a short time (WebKit 100 in 30 s; a held arrow key makes
+ * more) and then throw or do nothing: the page goes on all the same, and the address follows when it may.
+ */
+function write(to: Route, step: boolean): void {
+  clearTimeout(late);
+  const at = step ? position + 1 : position;
+  try {
+    if (step) history.pushState({ at }, "", hrefOf(to));
+    else history.replaceState({ at }, "", hrefOf(to));
+  } catch {
+    // Said by the comparison below.
+  }
+  if (hrefOf(now()) === hrefOf(to)) {
+    position = at;
+    if (step) last = at;
+    follow();
+    return;
+  }
+  route = to;
+  if (!isDialog(to)) under = to;
+  late = setTimeout(() => {
+    write(route, step);
+  }, LATE_MS);
+}
+
 addEventListener("popstate", () => {
+  clearTimeout(late);
   position = historyPosition();
   last = Math.max(last, position);
   follow();
@@ -62,16 +92,11 @@ export const router = {
   },
   /** Goes to a page; it becomes a step in the history. */
   go(to: Route): void {
-    if (hrefOf(to) === hrefOf(route)) return;
-    position += 1;
-    last = position;
-    history.pushState({ at: position }, "", hrefOf(to));
-    follow();
+    if (hrefOf(to) !== hrefOf(route)) write(to, true);
   },
   /** Changes the address without a step in the history: for a selection, a filter, a tab. */
   replace(to: Route): void {
-    history.replaceState({ at: position }, "", hrefOf(to));
-    follow();
+    write(to, false);
   },
   back(): void {
     if (position > 0) history.back();
