@@ -13,9 +13,33 @@ pub use text::{DEFAULT_LIMIT, MAX_LIMIT, TextPage, escape, text_page};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::readers::atif;
+use crate::readers::json::Node;
+
 use model::{Artifact, Transcript};
 
 use crate::tree::{ReadError, Tree};
+
+/// Largest JSON file in which a text is looked up.
+const JSON_BYTES: u64 = 256 << 20;
+
+/// The text that a JSON pointer (RFC 6901) names in a file: a string, or a message in parts. What is longer than
+/// [`crate::readers::json::TEXT_CAP`] is cut, and says so.
+pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadError> {
+    let root: Node = tree.read_json(path, JSON_BYTES)?;
+    let mut node = &root;
+    for key in pointer.split('/').skip(1) {
+        let key = key.replace("~1", "/").replace("~0", "~");
+        node = match node {
+            Node::List(items) => key.parse::<usize>().ok().and_then(|at| items.get(at)),
+            map => map.get(&key),
+        }
+        .ok_or(ReadError::Missing)?;
+    }
+    let (text, cut) = atif::content(node);
+    let text = escape(&text);
+    Ok(if cut == 0 { text } else { format!("{text}\n… {cut} more bytes are not shown") })
+}
 
 /// Reads the steps that a transcript artifact holds, by the format (its id) that found it.
 pub fn transcript(tree: &Tree, format: &str, artifact: &Artifact) -> Result<Transcript, ReadError> {

@@ -299,7 +299,7 @@ pub enum RunGrouping {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct ListRuns {
-    /// Words that all occur in model, harness, benchmark, source, tags or note.
+    /// Words that all occur in id, model, harness, benchmark, source, tags or note.
     pub text: String,
     /// Only these sources.
     pub sources: Vec<i64>,
@@ -757,9 +757,9 @@ pub struct LogInfo {
     pub kind: ArtifactKind,
     /// Its name for a tab.
     pub label: String,
-    /// Path relative to the source.
+    /// Path relative to the source; with `#` and a JSON pointer where a part of a file is meant.
     pub path: String,
-    /// Size; `None` = not there any more.
+    /// Size; `None` = not there any more, or a part of a file.
     pub bytes: Option<u64>,
 }
 

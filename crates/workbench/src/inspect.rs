@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ingest::tree::Tree;
+use ingest::tree::{ReadError, Tree};
 use ingest::view;
 use model::{
     Artifact, ArtifactKind, Attempt, Request, TestOutcome, TestResult, Transcript, Turn, TurnState, Verdict,
@@ -120,18 +120,10 @@ impl Workbench {
             .collect();
         let state =
             detail.turns.iter().find(|t| t.number == request.turn).map_or(TurnState::NotReached, |t| t.state);
-        let request_text = match &turn.request {
-            None => None,
-            Some(Request::Text(text)) => Some(TextPage {
-                total: text.len() as u64,
-                text: view::escape(text),
-                offset: 0,
-                next_offset: None,
-            }),
-            Some(Request::File(artifact)) => match &tree {
-                None => None,
-                Some(tree) => request_text(&found.run, tree, artifact),
-            },
+        let request_text = match (&turn.request, &tree) {
+            (Some(Request::Text(text)), _) => Some(whole_text(view::escape(text))),
+            (Some(Request::File(artifact)), Some(tree)) => artifact_text(tree, artifact, 0, 0).ok(),
+            _ => None,
         };
         let mut files = logs(tree.as_deref(), &turn.artifacts);
         if let Some(Request::File(artifact)) = &turn.request
@@ -159,12 +151,12 @@ impl Workbench {
     pub fn read_text(&self, request: ReadText) -> Result<TextPage, ApiError> {
         let found = self.find(&request.run, &request.episode)?;
         let artifacts = self.artifacts(&found, request.turn, request.attempt)?;
-        if !artifacts.iter().any(|a| a.path == request.path && is_text(a.kind)) {
-            return Err(ApiError::new("text.not_found", "No log of this name belongs here").at(request.path));
-        }
+        let artifact =
+            artifacts.iter().find(|a| is_text(a.kind) && name_of(a) == request.path).ok_or_else(|| {
+                ApiError::new("text.not_found", "No log of this name belongs here").at(&request.path)
+            })?;
         let tree = self.tree_of(&found.run)?;
-        view::text_page(&tree, &request.path, request.offset, request.limit)
-            .map(page)
+        artifact_text(&tree, artifact, request.offset, request.limit)
             .map_err(|e| unreadable(&request.path, &e))
     }
 
@@ -300,19 +292,25 @@ impl Workbench {
     }
 }
 
-/// The text of a request that lies in a file: the whole file, or the user's message in a transcript.
-fn request_text(run: &RunRecord, tree: &Tree, artifact: &Artifact) -> Option<TextPage> {
-    if artifact.kind == ArtifactKind::Transcript {
-        let transcript = view::transcript(tree, &run.entry.format, artifact).ok()?;
-        let step = transcript.steps.into_iter().find(|s| s.kind == model::StepKind::User)?;
-        return Some(TextPage {
-            total: step.text.len() as u64,
-            text: step.text,
-            offset: 0,
-            next_offset: None,
-        });
+/// The text of an artifact: a whole file, or what a pointer names in a JSON file.
+fn artifact_text(tree: &Tree, artifact: &Artifact, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
+    match &artifact.pointer {
+        None => view::text_page(tree, &artifact.path, offset, limit).map(page),
+        // Such texts are cut to a size that is given at once.
+        Some(pointer) => view::text_at(tree, &artifact.path, pointer).map(whole_text),
     }
-    view::text_page(tree, &artifact.path, 0, 0).ok().map(page)
+}
+
+fn whole_text(text: String) -> TextPage {
+    TextPage { total: text.len() as u64, text, offset: 0, next_offset: None }
+}
+
+/// What names an artifact towards a caller: its path, and the pointer into it where only a part is meant.
+fn name_of(artifact: &Artifact) -> String {
+    match &artifact.pointer {
+        None => artifact.path.clone(),
+        Some(pointer) => format!("{}#{pointer}", artifact.path),
+    }
 }
 
 /// Two snapshots to compare.
@@ -397,7 +395,8 @@ fn logs(tree: Option<&Tree>, artifacts: &[Artifact]) -> Vec<LogInfo> {
 }
 
 fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
-    let name = artifact.path.rsplit('/').next().unwrap_or(&artifact.path);
+    let part = artifact.pointer.as_deref().unwrap_or(&artifact.path);
+    let name = part.rsplit('/').next().unwrap_or(part);
     let label = match artifact.kind {
         ArtifactKind::TestOutput => "Test output".to_owned(),
         ArtifactKind::ServerLog => "Server log".to_owned(),
@@ -411,8 +410,11 @@ fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
     LogInfo {
         kind: artifact.kind,
         label,
-        path: artifact.path.clone(),
-        bytes: tree.and_then(|t| t.entry(&artifact.path)).map(|e| e.size),
+        path: name_of(artifact),
+        bytes: tree
+            .filter(|_| artifact.pointer.is_none())
+            .and_then(|t| t.entry(&artifact.path))
+            .map(|e| e.size),
     }
 }
 
@@ -420,7 +422,7 @@ fn page(page: view::TextPage) -> TextPage {
     TextPage { text: page.text, offset: page.offset, next_offset: page.next_offset, total: page.total }
 }
 
-fn unreadable(path: &str, error: &ingest::tree::ReadError) -> ApiError {
+fn unreadable(path: &str, error: &ReadError) -> ApiError {
     ApiError::new(error.code(), format!("It can not be read: {error}"))
         .at(path)
         .hint("The source may have changed since it was read; look for changes in it")

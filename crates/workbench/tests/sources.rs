@@ -41,7 +41,7 @@ fn open(folder: &Path, live: bool) -> Arc<Workbench> {
 
 /// Waits, by the command that the UI waits with, until the state is as wanted.
 fn until(workbench: &Workbench, what: &str, wanted: impl Fn(&AppState) -> bool) -> AppState {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let state = workbench.app_state(Nothing {}).expect("a state");
         if wanted(&state) {
@@ -138,6 +138,46 @@ fn from_the_run_down_to_a_failing_test() {
     assert_eq!(no_code.code, "code.not_found");
     let beyond = workbench.get_turn(TurnRef { run, episode, turn: 5 }).expect_err("four turns");
     assert_eq!(beyond.code, "turn.not_found");
+}
+
+#[test]
+fn parts_of_json_files_are_read_as_the_texts_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), false);
+    // Without the tasks beside it, the request is only in the transcript; an exception's traceback is in result.json.
+    workbench.ingest(&fixture("harbor/jobs"), &|_, _| {}).expect("read");
+    let ids: Vec<String> = runs(&workbench).into_iter().map(|r| r.id).collect();
+    let run = |part: &str| ids.iter().find(|id| id.contains(part)).expect("the job").clone();
+    let grid = |run: &str| {
+        let request = RunGridRequest { run: run.to_owned(), sort: GridSort::default(), offset: 0, limit: 0 };
+        workbench.run_grid(request).expect("a grid").rows
+    };
+
+    let mock = run("terminus2-mock-priced");
+    let episode = grid(&mock)[0].episode.clone();
+    let turn = workbench.get_turn(TurnRef { run: mock, episode, turn: 1 }).expect("a turn");
+    assert!(turn.request.expect("the first message").text.contains("Round 1"));
+
+    let failures = run("failures-k1");
+    let episode =
+        grid(&failures).into_iter().find(|e| e.scenario.contains("v3_")).expect("a timeout").episode;
+    let turn = workbench
+        .get_turn(TurnRef { run: failures.clone(), episode: episode.clone(), turn: 2 })
+        .expect("a turn");
+    let log = turn.attempts[0].logs.iter().find(|l| l.path.contains('#')).expect("a traceback");
+    let text = workbench
+        .read_text(ReadText {
+            run: failures,
+            episode,
+            turn: Some(2),
+            attempt: Some(1),
+            path: log.path.clone(),
+            offset: 0,
+            limit: 0,
+        })
+        .expect("the traceback")
+        .text;
+    assert!(text.contains("Traceback") && !text.contains("step_results"), "{text}");
 }
 
 #[test]

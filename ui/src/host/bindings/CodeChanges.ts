@@ -24,4 +24,8 @@ added: number,
 /**
  * Lines removed in all files.
  */
-removed: number, };
+removed: number, 
+/**
+ * Whether there are more files than are listed.
+ */
+cut: boolean, };

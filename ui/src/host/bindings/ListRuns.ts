@@ -7,7 +7,7 @@ import type { RunSort } from "./RunSort";
  */
 export type ListRuns = { 
 /**
- * Words that all occur in model, harness, benchmark, source, tags or note.
+ * Words that all occur in id, model, harness, benchmark, source, tags or note.
  */
 text: string, 
 /**

@@ -14,10 +14,10 @@ kind: ArtifactKind,
  */
 label: string, 
 /**
- * Path relative to the source.
+ * Path relative to the source; with `#` and a JSON pointer where a part of a file is meant.
  */
 path: string, 
 /**
- * Size; `None` = not there any more.
+ * Size; `None` = not there any more, or a part of a file.
  */
 bytes: number | null, };

@@ -27,7 +27,7 @@ width: number,
  */
 height: number, 
 /**
- * x of turn 0's axis position: the left edge of turn 1's column.
+ * Left edge of turn 1's column in px; turn t is drawn at its column's centre.
  */
 plot_left: number, 
 /**

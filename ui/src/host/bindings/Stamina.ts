@@ -33,6 +33,7 @@ events: number,
  */
 censored: number, 
 /**
- * First turn at which survival is at most one half; `None` = not reached.
+ * Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `None` =
+ * not reached.
  */
 median: number | null, };
