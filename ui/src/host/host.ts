@@ -70,3 +70,21 @@ export function asCallError(thrown: unknown): CallError {
 
 /** Whether ⌘ takes the place of Ctrl. */
 export const isMac = (): boolean => /\bMac OS X\b/.test(navigator.userAgent);
+
+/** Copies text; where the clipboard may not be written directly (older WebKit), through a selection. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (thrown) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "sr";
+    // Inside an open dialog, which would take the focus back.
+    (document.querySelector('[role="dialog"]') ?? document.body).append(area);
+    area.select();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way left here
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw asCallError(thrown);
+  }
+}

@@ -5,7 +5,7 @@ import { listen } from "@tauri-apps/api/event";
 import { Menu, MenuItem, PredefinedMenuItem, Submenu } from "@tauri-apps/api/menu";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { open } from "@tauri-apps/plugin-dialog";
-import { asCallError, isMac, type Host } from "./host";
+import { asCallError, copyText, isMac, type Host } from "./host";
 
 declare global {
   interface Window {
@@ -87,6 +87,6 @@ export function tauriHost(): Host {
       );
       await (await Menu.new({ items: submenus })).setAsAppMenu();
     },
-    copy: (text) => navigator.clipboard.writeText(text),
+    copy: copyText,
   };
 }

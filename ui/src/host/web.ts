@@ -1,6 +1,6 @@
 // The browser: commands go to `stamina serve` over HTTP. The token comes with the address once and is then kept for
 // this tab, so that it does not stand in the address bar or in the history.
-import { asCallError, CallError, isApiError, isMac, type Host } from "./host";
+import { asCallError, CallError, copyText, isApiError, isMac, type Host } from "./host";
 
 const KEY = "stamina-token";
 
@@ -101,6 +101,6 @@ export function webHost(): Host {
     },
     onOpened: () => () => undefined,
     setMenu: () => Promise.resolve(),
-    copy: (text) => navigator.clipboard.writeText(text),
+    copy: copyText,
   };
 }

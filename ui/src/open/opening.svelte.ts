@@ -36,6 +36,9 @@ export const opening = {
   },
 };
 
+/** Sources that are being read, as far as this window knows. */
+let reading = new Set<number>();
+
 export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;
 
 /** Opens a path and goes to what it holds, or to the page that says why not. */
@@ -43,6 +46,8 @@ export async function openPath(path: string): Promise<SourceInfo | undefined> {
   looking = path;
   try {
     const source = await call("open_source", { path });
+    // A small folder has been read before its state is asked for the first time.
+    reading.add(source.id);
     await refreshApp();
     router.go({ page: "library", query: { source: String(source.id) } });
     return source;
@@ -111,8 +116,6 @@ export function showFailure(title: string): (thrown: unknown) => void {
     toasts.show({ kind: "error", title, detail: [error.message, error.hint].filter(Boolean).join(" ") });
   };
 }
-
-let reading = new Set<number>();
 
 /** Tells when a source has been read. Call in an effect that follows `live.app`. */
 export function noticeRead(sources: readonly SourceInfo[]): void {
