@@ -56,7 +56,7 @@ pub enum GroupBy {
 /// Which runs, in which order. Empty lists do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words that all occur (whatever their case) in model, harness, benchmark, source, tags or note.
+    /// Words that all occur (whatever their case) in id, model, harness, benchmark, source, tags or note.
     pub text: String,
     /// Only these sources.
     pub sources: Vec<SourceId>,
@@ -216,7 +216,7 @@ impl Condition {
         let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
         for word in words(&filter.text) {
             condition.and(
-                "instr(run.folded || coalesce(note.folded, '') || char(10)
+                "instr(run.slug || char(10) || run.folded || coalesce(note.folded, '') || char(10)
                    || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), ''), ?) > 0",
                 [word.into()],
             );

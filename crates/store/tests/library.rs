@@ -340,6 +340,7 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     let text = |text: &str| only(RunFilter { text: text.into(), ..RunFilter::default() });
     assert_eq!(text("QWEN evocode"), ["many.r4"]);
     assert_eq!(text("worth ärger"), ["many.r1"]);
+    assert_eq!(text("many.R4"), ["many.r4"], "by its id, as a link or the command line names it");
     assert_eq!(text("100% _"), [""; 0]);
     assert_eq!(only(RunFilter { real_only: true, ..RunFilter::default() }).len(), 4);
     assert_eq!(only(RunFilter { harnesses: vec![String::new()], ..RunFilter::default() }), ["many.r1"]);
