@@ -1,0 +1,56 @@
+// The table: what was measured beside its budget.
+
+const MB = 1024 * 1024;
+const seconds = (value) => `${value.toFixed(value < 10 ? 2 : 1)} s`;
+const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+const megabytes = (value) => `${Math.round(value / MB)} MB`;
+
+/**
+ * @param {object} result as scripts/bench.mjs collects it
+ * @returns {[string, string, string, string][]} figure, budget, measured, verdict; no budget = no verdict
+ */
+export function rows(result) {
+  const all = [];
+  const add = (figure, value, show, budget = null) => {
+    all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
+  };
+  const { ingest, python, pages, start } = result;
+  if (ingest) {
+    add("ingest from nothing", ingest.cold_seconds, seconds, 60);
+    add("– processor time", ingest.cold_processor_seconds, seconds);
+    all.push(["– throughput", "", `${ingest.cold_mb_per_second.toFixed(0)} MB/s`, ""]);
+    add("– memory", ingest.cold_peak_bytes, megabytes, 500 * MB);
+    add("ingest again, unchanged", ingest.unchanged_seconds, seconds, 2);
+    if (ingest.one_changed_seconds !== null) add("ingest again, one episode changed", ingest.one_changed_seconds, seconds);
+  }
+  if (python) {
+    add("the Python importer", python.seconds, seconds);
+    add("– processor time", python.processor_seconds, seconds);
+    if (ingest) {
+      all.push(["– times as long as Stamina Lab", "", `${(python.seconds / ingest.cold_seconds).toFixed(1)} ×`, ""]);
+      all.push(["– times its processor time", "", `${(python.processor_seconds / ingest.cold_processor_seconds).toFixed(1)} ×`, ""]);
+    }
+  }
+  if (pages) {
+    for (const [name, { p50_ms, p95_ms }] of Object.entries(pages.commands)) {
+      const budget = name.startsWith("run_figure") ? 20 : 50;
+      all.push([name, `p95 ≤ ${budget} ms`, `p50 ${milliseconds(p50_ms)}, p95 ${milliseconds(p95_ms)}`, p95_ms <= budget ? "kept" : "MISSED"]);
+    }
+    add("server ready after its start", pages.settled_seconds, seconds);
+    add("– memory", pages.peak_bytes, megabytes, 500 * MB);
+  }
+  if (start) {
+    add("app start to usable window", start.usable_ms, milliseconds, 1500);
+    add("– until the page begins to load", start.window_ms, milliseconds);
+    add("– memory of the app's own process", start.peak_bytes, megabytes, 500 * MB);
+  }
+  return all;
+}
+
+/** A Markdown table with aligned columns. */
+export function table(lines) {
+  const head = ["figure", "budget", "measured", "verdict"];
+  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const line = (cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i])).join(" | ")} |`;
+  return [line(head), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...lines.map(line)].join("\n");
+}

@@ -1,0 +1,77 @@
+// `npm run bench`: measures what design budgets promise, on a synthetic library, and says which are kept.
+//
+//   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
+//   npm run bench -- --small               the same on a small library, to try the bench itself
+//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start
+//
+// The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
+// not make the command fail: another machine has other numbers.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { ingest, python } from "../bench/ingest.mjs";
+import { library } from "../bench/library.mjs";
+import { pages } from "../bench/pages.mjs";
+import { rows, table } from "../bench/report.mjs";
+import { start } from "../bench/start.mjs";
+import { buildUi } from "./build-ui.mjs";
+import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
+
+const PARTS = ["ingest", "python", "pages", "start"];
+
+process.chdir(root);
+const { size, only } = options(process.argv.slice(2));
+const wants = (part) => only.includes(part);
+const step = (text) => process.stdout.write(`▸ ${text}\n`);
+
+step("building");
+if (wants("start") || wants("pages")) buildUi();
+const packages = ["-p", "stamina", ...(wants("start") ? ["-p", "stamina-lab"] : [])];
+runOrStop("cargo", ["build", "--release", "--locked", "--quiet", ...packages]);
+runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "ingest", "--example", "synthesize"]);
+
+const { folder, made } = library(size);
+const db = inRoot(".cache/bench", size, "library.sqlite");
+const result = {
+  date: new Date().toISOString().slice(0, 10),
+  commit: output("git", ["rev-parse", "--short", "HEAD"]),
+  size,
+  machine: { cores: os.availableParallelism(), model: os.cpus()[0]?.model ?? "unknown", memory_bytes: os.totalmem() },
+  library: made,
+};
+const busy = os.loadavg()[0];
+if (busy > 1) process.stdout.write(`  Others use this machine (load ${busy.toFixed(1)}): times will be too long.\n`);
+
+if (wants("ingest") || !existsSync(db)) {
+  step("reading the library: twice from nothing, five times unchanged, five times with one episode changed");
+  result.ingest = await ingest(folder, made, db);
+}
+if (wants("python")) {
+  step("the Python importer on the same folder, twice");
+  result.python = await python(folder, made, path.join(path.dirname(db), "python.sqlite"));
+}
+if (wants("pages")) {
+  step("the data of every page");
+  result.pages = await pages(db);
+}
+if (wants("start")) {
+  step("starting the desktop app");
+  result.start = start(db);
+}
+
+mkdirSync(inRoot(".cache/bench"), { recursive: true });
+writeFileSync(inRoot(".cache/bench/result.json"), `${JSON.stringify(result, null, 2)}\n`);
+process.stdout.write(`\n${table(rows(result))}\n`);
+
+function options(given) {
+  const chosen = { size: "full", only: PARTS };
+  while (given.length > 0) {
+    const option = given.shift();
+    if (option === "--small") chosen.size = "small";
+    else if (option === "--only") chosen.only = (given.shift() ?? "").split(",");
+    else stop(`"${option}" is not understood: --small, --only ${PARTS.join(",")}`);
+  }
+  const unknown = chosen.only.filter((part) => !PARTS.includes(part));
+  if (unknown.length > 0) stop(`There is no part "${unknown.join(", ")}": ${PARTS.join(", ")}`);
+  return chosen;
+}
