@@ -348,12 +348,15 @@ impl Episode {
         if let Some(turn) = self.turn(stamina + 1)
             && let Some(last) = turn.attempts.last()
         {
-            let by_verdict = match last.verdict {
-                Verdict::Passed | Verdict::Failed => EndReason::TestsFailed,
-                Verdict::Error => EndReason::NoVerdict,
-                Verdict::Unfinished => EndReason::Unfinished,
+            // The agent may go on after a turn that it failed: why the episode ended later says nothing about it.
+            let of_episode =
+                self.end_reason.filter(|_| self.turns.last().is_some_and(|t| t.number == turn.number));
+            let reason = match last.verdict {
+                Verdict::Passed | Verdict::Failed => last.end_reason.unwrap_or(EndReason::TestsFailed),
+                Verdict::Error => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
+                Verdict::Unfinished => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
             };
-            return (Some(stamina + 1), last.end_reason.or(self.end_reason).unwrap_or(by_verdict));
+            return (Some(stamina + 1), reason);
         }
         match self.planned_turns {
             Some(planned) if stamina >= planned => (None, EndReason::PassedAll),
@@ -389,6 +392,16 @@ mod tests {
         assert_eq!(e.stamina(), 2);
         assert_eq!(e.end(), (Some(3), EndReason::TestsFailed));
         assert_eq!(e.turns[1].state(), TurnState::PassedAfterRetries);
+    }
+
+    #[test]
+    fn a_failed_turn_stays_failed_whatever_ended_the_episode_later() {
+        let mut e = episode(Some(3), &[&[Failed], &[Passed]]);
+        e.end_reason = Some(EndReason::Budget);
+        assert_eq!(e.end(), (Some(1), EndReason::TestsFailed));
+        let mut cut = episode(Some(3), &[&[Passed], &[Unfinished]]);
+        cut.end_reason = Some(EndReason::Budget);
+        assert_eq!(cut.end(), (Some(2), EndReason::Budget));
     }
 
     #[test]

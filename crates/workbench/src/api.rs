@@ -1039,6 +1039,8 @@ pub struct WaitForChanges {
 pub struct Changes {
     /// Number of the last change.
     pub change: u64,
+    /// Whether more changed than is remembered: everything must be asked for again.
+    pub everything: bool,
     /// Sources whose state or runs changed; empty = nothing.
     pub sources: Vec<i64>,
     /// Ids of runs that changed.

@@ -59,8 +59,8 @@ impl Changes {
             }
             log = self.grew.wait_timeout(log, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        // Numbers from another process's lifetime are greater than ours: then everything may have changed, too.
-        let unseen = usize::try_from(log.last.checked_sub(since).unwrap_or(log.last)).unwrap_or(usize::MAX);
+        // Numbers that are greater than ours are from the lifetime of another process.
+        let unseen = log.last.checked_sub(since).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
         let mut all = Change::default();
         for change in log.recent.iter().rev().take(unseen) {
             all.sources.extend(&change.sources);
@@ -68,6 +68,7 @@ impl Changes {
         }
         api::Changes {
             change: log.last,
+            everything: unseen > log.recent.len(),
             sources: all.sources.into_iter().collect(),
             runs: all.runs.into_iter().collect(),
         }
@@ -86,6 +87,17 @@ mod tests {
         let missed = changes.wait(1, Duration::ZERO);
         assert_eq!((missed.change, missed.sources, missed.runs.len()), (2, vec![2], 0));
         assert!(changes.wait(2, Duration::ZERO).sources.is_empty());
+    }
+
+    #[test]
+    fn who_missed_too_much_is_told_that_everything_may_have_changed() {
+        let changes = Changes::default();
+        for source in 0..=REMEMBERED as i64 {
+            changes.add([source], []);
+        }
+        assert!(changes.wait(0, Duration::ZERO).everything);
+        assert!(!changes.wait(1, Duration::ZERO).everything);
+        assert!(changes.wait(u64::MAX, Duration::ZERO).everything, "a number of another process");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 pub mod api;
 mod changes;
 mod commands;
+mod follow;
 mod inspect;
 mod library;
 mod live;
@@ -33,6 +34,8 @@ pub struct Options {
     /// Whether this process stays: sources are read again at the start, watched, and changes of other processes are
     /// noticed.
     pub live: bool,
+    /// Whether this is the desktop app, to which `stamina open` hands over.
+    pub app: bool,
     /// The sample that a new library begins with, and that the first screen offers.
     pub sample: Option<PathBuf>,
 }

@@ -12,7 +12,7 @@ use crate::api::{
     GridSort, ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping,
     RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
 };
-use crate::summary::{ending, episode_score, observations, run_record, turn_axis};
+use crate::summary::{ending, episode_score, observations, planned_turns, run_record, turn_axis};
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -76,11 +76,13 @@ impl Workbench {
                 episodes.len()
             ));
         }
-        if let Some((_, harbor)) =
-            record.run.reported.figures.iter().find(|(name, _)| name.starts_with("harbor.mean"))
+        let harbor = record.run.reported.figures.iter().find(|(name, _)| name == "harbor.mean.reward");
+        let here = record.entry.summary.as_ref().and_then(|s| s.score);
+        if let (Some((_, harbor)), Some(here)) = (harbor, here)
+            && (100.0 * harbor - here).abs() >= 0.05
         {
             caveats.push(format!(
-                "Harbor reports {harbor:.3}, a mean that leaves out steps without a verdict; the score here counts every declared step."
+                "Harbor reports a mean reward of {harbor:.3}, which leaves out steps without a verdict; the score here counts every declared step."
             ));
         }
         if let Some((tool, Some(version))) = &record.run.runner
@@ -147,7 +149,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let episodes = self.store.episodes(record.entry.id)?;
         let observations = observations(&episodes, &policy);
-        let planned = episodes.iter().filter_map(|e| e.planned_turns).max();
+        let planned = planned_turns(&episodes);
         let data = RunData {
             name: name(&record),
             points: analysis::survival::kaplan_meier(&observations, turn_axis(&episodes)),

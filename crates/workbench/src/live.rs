@@ -1,65 +1,88 @@
 //! What this process knows of the opened sources beyond the store: that one is being read, how far, how it is watched.
 //!
-//! A source is read by one thread at a time. A change noticed while it is being read makes it read once more.
+//! A source is read by one thread at a time. A change noticed while it is being read makes it read once more. Closing
+//! and opening it again gives it a new [`Entry`] with a new generation: a thread of an older one ends without touching
+//! it.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 use ingest::tree::Tree;
-use ingest::watch::{self, Hint, Watch};
+use ingest::watch::{self, Watch};
 use store::Source;
 
 use crate::api::{ApiError, SourceStatus, WatchMode};
 use crate::{Options, Workbench};
 
-/// How often other processes' writes are looked for.
-const POLL: Duration = Duration::from_millis(250);
-
-/// How long a closed source can be restored before what was read of it is deleted.
-const UNDO: Duration = Duration::from_mins(10);
-
 /// What is known of one source.
 #[derive(Debug, Default)]
 struct Entry {
+    generation: u64,
     reading: bool,
     /// A change came while it was being read.
     again: bool,
     progress: Option<(u32, u32)>,
     stop: Arc<AtomicBool>,
     watch: Option<Watch>,
-    tree: Option<Arc<Tree>>,
 }
 
 /// The sources of this process.
 #[derive(Debug)]
 pub(crate) struct Live {
     sources: Mutex<HashMap<i64, Entry>>,
+    /// Opened trees; a zip's index is read once and kept until the source changes.
+    trees: Mutex<HashMap<i64, Arc<Tree>>>,
+    /// Grows whenever a kept tree may have become old.
+    generation: AtomicU64,
+    /// Held while a source is read, by whichever generation.
+    turns: Mutex<HashMap<i64, Arc<Mutex<()>>>>,
     /// Whether this process stays, watches and follows the store.
-    stays: bool,
+    pub(crate) stays: bool,
     me: Weak<Workbench>,
     /// Held as long as the app runs, so that `stamina open` can tell.
     _running: Option<File>,
 }
 
+/// Permission to read a source, for one generation of it.
+#[derive(Debug)]
+pub(crate) struct Reading<'a> {
+    live: &'a Live,
+    pub(crate) source: i64,
+    generation: u64,
+    /// Its end was noted; from then on the entry may belong to the next reading.
+    over: Cell<bool>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Live {
     pub(crate) fn new(options: &Options, db: &Path, me: Weak<Workbench>) -> Self {
-        let running = options.live.then(|| File::create(running_file(db)).ok()).flatten();
-        let running = running.filter(|file| file.try_lock().is_ok());
-        Self { sources: Mutex::default(), stays: options.live, me, _running: running }
+        let running = options.app.then(|| File::create(running_file(db)).ok()).flatten();
+        Self {
+            sources: Mutex::default(),
+            trees: Mutex::default(),
+            generation: AtomicU64::new(0),
+            turns: Mutex::default(),
+            stays: options.live,
+            me,
+            _running: running.filter(|file| file.try_lock().is_ok()),
+        }
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<i64, Entry>> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The workbench, from a thread of its own.
+    pub(crate) fn workbench(&self) -> Weak<Workbench> {
+        self.me.clone()
     }
 
     /// Status, progress and watch mode of a source.
     pub(crate) fn state(&self, source: &Source) -> (SourceStatus, Option<(u32, u32)>, WatchMode) {
-        let entries = self.entries();
+        let entries = lock(&self.sources);
         let entry = entries.get(&source.id);
         let watch = entry.and_then(|e| e.watch.as_ref()).map_or(WatchMode::Off, |w| match w.mode() {
             watch::Mode::Notified => WatchMode::Notified,
@@ -77,60 +100,131 @@ impl Live {
         (status, entry.and_then(|e| e.progress), watch)
     }
 
-    /// The opened tree of a source; a zip's index is read once and kept until it changes.
+    /// The opened tree of a source.
     pub(crate) fn tree(&self, source: i64, path: &str) -> Result<Arc<Tree>, ApiError> {
-        if let Some(tree) = self.entries().get(&source).and_then(|e| e.tree.clone()) {
-            return Ok(tree);
+        if let Some(tree) = lock(&self.trees).get(&source) {
+            return Ok(Arc::clone(tree));
         }
+        let before = self.generation.load(Ordering::SeqCst);
         let tree = Arc::new(crate::sources::open_tree(Path::new(path))?);
-        if self.stays {
-            self.entries().entry(source).or_default().tree = Some(Arc::clone(&tree));
+        let mut trees = lock(&self.trees);
+        if self.generation.load(Ordering::SeqCst) == before {
+            trees.insert(source, Arc::clone(&tree));
         }
         Ok(tree)
     }
 
+    fn forget_tree(&self, source: i64) -> u64 {
+        let mut trees = lock(&self.trees);
+        trees.remove(&source);
+        self.generation.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
     /// Asks the reading of a source to stop.
     pub(crate) fn stop(&self, source: i64) {
-        if let Some(entry) = self.entries().get(&source) {
+        if let Some(entry) = lock(&self.sources).get(&source) {
             entry.stop.store(true, Ordering::Relaxed);
         }
     }
 
     /// Forgets a source: stops reading and watching it.
     pub(crate) fn forget(&self, source: i64) {
-        let entry = self.entries().remove(&source);
+        self.forget_tree(source);
+        let entry = lock(&self.sources).remove(&source);
         if let Some(entry) = entry {
             entry.stop.store(true, Ordering::Relaxed);
         }
     }
 
-    fn knows(&self, source: i64) -> bool {
-        self.entries().contains_key(&source)
+    /// Whether this process reads and watches the source.
+    pub(crate) fn knows(&self, source: i64) -> bool {
+        lock(&self.sources).contains_key(&source)
     }
 
     /// Reads a source in the background, once more if it is being read already.
     pub(crate) fn read(&self, source: i64) {
-        {
-            let mut entries = self.entries();
-            let entry = entries.entry(source).or_default();
+        let fresh = self.forget_tree(source);
+        let generation = {
+            let mut entries = lock(&self.sources);
+            let entry =
+                entries.entry(source).or_insert_with(|| Entry { generation: fresh, ..Entry::default() });
             if entry.reading {
                 entry.again = true;
                 return;
             }
             entry.reading = true;
             entry.again = false;
-            entry.tree = None;
             entry.stop = Arc::new(AtomicBool::new(false));
-        }
+            entry.generation
+        };
         let me = self.me.clone();
         let spawned = std::thread::Builder::new().name(format!("read {source}")).spawn(move || {
             if let Some(workbench) = me.upgrade() {
-                workbench.read_in_background(source);
+                workbench.read_in_background(&Reading::new(&workbench.live, source, generation));
             }
         });
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for reading");
-            self.entries().remove(&source);
+            drop(Reading::new(self, source, generation));
+        }
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn new(live: &'a Live, source: i64, generation: u64) -> Self {
+        Self { live, source, generation, over: Cell::new(false) }
+    }
+
+    /// Does something with the entry, unless the source was closed meanwhile.
+    fn with<T>(&self, act: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        lock(&self.live.sources).get_mut(&self.source).filter(|e| e.generation == self.generation).map(act)
+    }
+
+    /// Waits until no older reading of the source is under way.
+    pub(crate) fn turn(&self) -> Arc<Mutex<()>> {
+        Arc::clone(lock(&self.live.turns).entry(self.source).or_default())
+    }
+
+    /// The flag that asks it to stop; `None` = the source was closed.
+    pub(crate) fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        self.with(|entry| Arc::clone(&entry.stop))
+    }
+
+    /// Notes how far it is.
+    pub(crate) fn progress(&self, done: u32, total: u32) {
+        self.with(|entry| entry.progress = Some((done, total)));
+    }
+
+    /// Whether a change came meanwhile, so that the source must be read again. If not, the reading is over.
+    pub(crate) fn again(&self) -> bool {
+        let again = self.with(|entry| {
+            entry.progress = None;
+            entry.reading = entry.again;
+            std::mem::take(&mut entry.again)
+        });
+        self.over.set(again != Some(true));
+        !self.over.get()
+    }
+
+    /// Whether the source is watched, or closed so that it need not be.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.with(|entry| entry.watch.is_some()).unwrap_or(true)
+    }
+
+    /// Keeps the watch as long as the source is open.
+    pub(crate) fn keep(&self, watch: Watch) {
+        self.with(|entry| entry.watch = Some(watch));
+    }
+}
+
+impl Drop for Reading<'_> {
+    /// After a panic, the source does not seem to be read for ever.
+    fn drop(&mut self) {
+        if !self.over.get() {
+            self.with(|entry| {
+                entry.reading = false;
+                entry.progress = None;
+            });
         }
     }
 }
@@ -142,128 +236,9 @@ fn running_file(db: &Path) -> PathBuf {
     db.with_file_name(name)
 }
 
-/// Whether an app that stays has this library open.
+/// Whether a desktop app has this library open.
 pub fn app_is_running(options: &Options) -> bool {
     let Ok(db) = crate::sources::db_path(options) else { return false };
     let Ok(file) = File::open(running_file(&db)) else { return false };
     matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock))
-}
-
-impl Workbench {
-    /// Reads and watches every source, and follows what other processes write.
-    pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
-        self.store.purge_removed(UNDO)?;
-        let mut seen = self.store.last_change()?;
-        for source in self.store.sources()? {
-            self.live.read(source.id);
-        }
-        let me = self.live.me.clone();
-        std::thread::Builder::new()
-            .name("follow".to_owned())
-            .spawn(move || {
-                loop {
-                    std::thread::sleep(POLL);
-                    let Some(workbench) = me.upgrade() else { return };
-                    match workbench.follow(seen) {
-                        Ok(last) => seen = last,
-                        Err(error) => tracing::warn!(%error, "the change log can not be read"),
-                    }
-                }
-            })
-            .map(drop)
-            .map_err(|e| ApiError::new("app.thread", format!("No thread can be started: {e}")))
-    }
-
-    /// Passes on what was written to the store since `seen`; reads sources that another process opened.
-    fn follow(&self, seen: u64) -> Result<u64, ApiError> {
-        let changes = self.store.changes_since(seen)?;
-        if changes.last == seen {
-            // Nothing is being written: a good moment to make a few more texts searchable.
-            if self.store.index_text(10)? {
-                self.changes.add([], []);
-            }
-            return Ok(seen);
-        }
-        let mut touched: std::collections::BTreeSet<i64> = changes.sources.iter().copied().collect();
-        let open = self.store.sources()?;
-        for source in &open {
-            if !self.live.knows(source.id) {
-                self.live.read(source.id);
-            }
-        }
-        for source in &changes.sources {
-            if !open.iter().any(|s| s.id == *source) {
-                self.live.forget(*source);
-            }
-        }
-        if changes.policy {
-            touched.extend(open.iter().map(|s| s.id));
-        }
-        self.changes.add(touched, changes.runs);
-        Ok(changes.last)
-    }
-
-    fn read_in_background(&self, source: i64) {
-        // Watched first, so that no change falls between the reading and the watching.
-        self.watch_source(source);
-        loop {
-            let stop = {
-                let entries = self.live.entries();
-                let Some(entry) = entries.get(&source) else { return };
-                Arc::clone(&entry.stop)
-            };
-            self.changes.add([source], []);
-            let told = Cell::new(Instant::now());
-            let outcome = self.read_source(source, &stop, &|done, total| {
-                if let Some(entry) = self.live.entries().get_mut(&source) {
-                    entry.progress = Some((done, total));
-                }
-                if told.get().elapsed() >= POLL || done == total {
-                    told.set(Instant::now());
-                    self.changes.add([source], []);
-                }
-            });
-            if let Err(error) = &outcome {
-                tracing::warn!(%error, source, "reading stopped");
-                // What stopped it is shown with the source; the store may be the cause, so this may fail, too.
-                drop(self.store.set_source_read(source, Some(&error.message)));
-            }
-            if let Err(error) = self.refresh_summaries() {
-                tracing::warn!(%error, "summaries can not be made");
-            }
-            let mut entries = self.live.entries();
-            let Some(entry) = entries.get_mut(&source) else { return };
-            entry.progress = None;
-            if !entry.again {
-                entry.reading = false;
-                drop(entries);
-                self.changes.add([source], []);
-                return;
-            }
-            entry.again = false;
-            entry.tree = None;
-        }
-    }
-
-    /// Begins to watch a source, if this process stays and does not watch it yet.
-    fn watch_source(&self, source: i64) {
-        if !self.live.stays || self.live.entries().get(&source).is_none_or(|e| e.watch.is_some()) {
-            return;
-        }
-        let Ok(Some(stored)) = self.store.source(source) else { return };
-        let me = self.live.me.clone();
-        let watch = watch::watch(Path::new(&stored.path), Hint::Auto, move || {
-            if let Some(workbench) = me.upgrade() {
-                workbench.live.read(source);
-            }
-        });
-        match watch {
-            Ok(watch) => {
-                if let Some(entry) = self.live.entries().get_mut(&source) {
-                    entry.watch = Some(watch);
-                }
-            }
-            Err(error) => tracing::warn!(%error, source, "the source can not be watched"),
-        }
-    }
 }

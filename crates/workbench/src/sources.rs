@@ -259,14 +259,10 @@ impl Workbench {
         let stored = self.source(source)?;
         let path = Path::new(&stored.path);
         let tree = open_tree(path)?;
-        let imported = import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
+        import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
             ImportError::NotRecognised(nothing) => not_recognised(nothing, path),
             ImportError::Store(error) => error.into(),
-        })?;
-        self.store.set_source_format(source, &imported.format_names)?;
-        let stopped = imported.stopped.then_some("Reading was stopped; what was read before stays");
-        self.store.set_source_read(source, stopped)?;
-        Ok(imported)
+        })
     }
 
     /// Takes a source out of the library; the folder itself is never touched.

@@ -44,6 +44,17 @@ pub(crate) fn turn_axis(episodes: &[EpisodeEntry]) -> u32 {
     episodes.iter().map(|e| e.known_turns).max().unwrap_or(0)
 }
 
+/// The most turns that an episode of the run plans; `None` as soon as one plan is unknown, because then nobody can say
+/// how far the curve was meant to go.
+pub(crate) fn planned_turns(episodes: &[EpisodeEntry]) -> Option<u32> {
+    episodes
+        .iter()
+        .map(|e| e.planned_turns.map(|planned| planned.max(e.known_turns)))
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .max()
+}
+
 /// What the scores are made of.
 pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
     EpisodeParts {
@@ -70,8 +81,7 @@ fn grades_turns(format: &str) -> bool {
 }
 
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
-    let planned = episodes.iter().filter_map(|e| e.planned_turns).max();
-    let stamina = survival::summarise(&observations(episodes, policy), planned);
+    let stamina = survival::summarise(&observations(episodes, policy), planned_turns(episodes));
     let totals = &record.run.reported.totals_only;
     let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
     let by_turn = grades_turns(&record.entry.format);
@@ -86,12 +96,21 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         events: stamina.events,
         censored: stamina.censored,
         median: stamina.median,
-        score: if by_turn { dataset } else { score::stamina_bench_score(&parts).percent },
+        score: if by_turn {
+            dataset
+        } else {
+            score::stamina_bench_score(&parts).percent.filter(|_| any_verdict(episodes))
+        },
         dataset_score: dataset,
         case_score: case,
         perfect: score::perfect_tasks(&parts, totals),
         partial: partial(record, episodes, totals.len() as u32),
     }
+}
+
+/// Whether a single turn was passed or failed; a score of what nobody graded is unknown, not 0.
+fn any_verdict(episodes: &[EpisodeEntry]) -> bool {
+    episodes.iter().any(|e| e.cells.contains(['p', 'r', 'f']))
 }
 
 /// What is missing, in words.

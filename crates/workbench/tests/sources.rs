@@ -35,7 +35,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn open(folder: &Path, live: bool) -> Arc<Workbench> {
-    Workbench::open(Options { db: Some(folder.join("library.sqlite")), live, sample: None })
+    Workbench::open(Options { db: Some(folder.join("library.sqlite")), live, ..Options::default() })
         .expect("a library")
 }
 
@@ -233,6 +233,20 @@ fn a_closed_source_comes_back_as_it_was() {
 }
 
 #[test]
+fn closing_and_restoring_again_and_again_ends_with_the_source_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), true);
+    let path = fixture("harbor").display().to_string();
+    let source = workbench.open_source(OpenSource { path }).expect("opened").id;
+    for _ in 0..20 {
+        workbench.close_source(SourceRef { source }).expect("closed");
+        workbench.restore_source(SourceRef { source }).expect("restored");
+    }
+    let state = until(&workbench, "the last reading ends well", |s| ready(s) && s.runs == 5);
+    assert_eq!((state.sources[0].message.as_deref(), state.sources[0].progress), (None, None));
+}
+
+#[test]
 fn a_new_library_begins_with_the_sample() {
     let folder = tempfile::tempdir().expect("a folder");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -240,8 +254,12 @@ fn a_new_library_begins_with_the_sample() {
         .nth(2)
         .expect("the repository")
         .join("data/sample-harbor.zip");
-    let options =
-        Options { db: Some(folder.path().join("library.sqlite")), live: true, sample: Some(sample) };
+    let options = Options {
+        db: Some(folder.path().join("library.sqlite")),
+        live: true,
+        sample: Some(sample),
+        ..Options::default()
+    };
     let workbench = Workbench::open(options).expect("a library");
     let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
     assert!(state.sources[0].zip && state.sample.is_some());

@@ -92,7 +92,7 @@ export function resource<K extends CommandName>(
         before !== undefined &&
         before.revision !== revision &&
         options.still !== true &&
-        (options.concerns === undefined || live.changes === undefined || options.concerns(live.changes));
+        (options.concerns === undefined || live.changes === undefined || live.changes.everything || options.concerns(live.changes));
       if (asksOther) void read(what);
       else if (concerned && loading) outdated = true;
       else if (concerned) void read(what);

@@ -9,6 +9,10 @@ export type Changes = {
  */
 change: number, 
 /**
+ * Whether more changed than is remembered: everything must be asked for again.
+ */
+everything: boolean, 
+/**
  * Sources whose state or runs changed; empty = nothing.
  */
 sources: Array<number>, 

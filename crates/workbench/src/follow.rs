@@ -1,0 +1,139 @@
+//! A process that stays: it reads and watches its sources, and follows what other processes write to the library.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use ingest::watch::{self, Hint};
+
+use crate::Workbench;
+use crate::api::ApiError;
+use crate::live::Reading;
+
+/// How often other processes' writes are looked for.
+const POLL: Duration = Duration::from_millis(250);
+
+/// How long a closed source can be restored before what was read of it is deleted.
+const UNDO: Duration = Duration::from_mins(10);
+
+/// Episodes whose text is made searchable at once; one call is one write to the library.
+const INDEXED_AT_ONCE: u32 = 10;
+
+/// How far following is.
+#[derive(Debug, Clone, Copy)]
+struct Followed {
+    /// The last change of the store that was passed on.
+    change: u64,
+    /// Whether texts were left to be made searchable.
+    indexing: bool,
+}
+
+impl Workbench {
+    /// Reads and watches every source, and follows what other processes write.
+    pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
+        self.store.purge_removed(UNDO)?;
+        let mut followed = Followed { change: self.store.last_change()?, indexing: true };
+        for source in self.store.sources()? {
+            self.live.read(source.id);
+        }
+        let me = self.live.workbench();
+        std::thread::Builder::new()
+            .name("follow".to_owned())
+            .spawn(move || {
+                loop {
+                    std::thread::sleep(POLL);
+                    let Some(workbench) = me.upgrade() else { return };
+                    match workbench.follow(followed) {
+                        Ok(now) => followed = now,
+                        Err(error) => tracing::warn!(%error, "the change log can not be read"),
+                    }
+                }
+            })
+            .map(drop)
+            .map_err(|e| ApiError::new("app.thread", format!("No thread can be started: {e}")))
+    }
+
+    /// Passes on what was written to the store since; reads sources that another process opened.
+    fn follow(&self, since: Followed) -> Result<Followed, ApiError> {
+        let changes = self.store.changes_since(since.change)?;
+        if changes.last == since.change {
+            // Nothing is being written: a good moment to make a few more texts searchable.
+            let indexing = self.store.index_text(INDEXED_AT_ONCE)?;
+            if since.indexing && !indexing {
+                self.changes.add([], []);
+            }
+            return Ok(Followed { indexing, ..since });
+        }
+        let mut touched: BTreeSet<i64> = changes.sources.iter().copied().collect();
+        let open = self.store.sources()?;
+        for source in &open {
+            if !self.live.knows(source.id) {
+                self.live.read(source.id);
+            }
+        }
+        for source in &changes.sources {
+            if !open.iter().any(|s| s.id == *source) {
+                self.live.forget(*source);
+            }
+        }
+        if changes.policy {
+            touched.extend(open.iter().map(|s| s.id));
+        }
+        self.changes.add(touched, changes.runs);
+        Ok(Followed { change: changes.last, indexing: true })
+    }
+
+    /// Reads a source until nothing changes meanwhile.
+    pub(crate) fn read_in_background(&self, reading: &Reading<'_>) {
+        let source = reading.source;
+        let turn = reading.turn();
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // Watched first, so that no change falls between the reading and the watching.
+        self.watch_source(reading);
+        while let Some(stop) = reading.stop_flag() {
+            self.changes.add([source], []);
+            let told = Cell::new(Instant::now());
+            let outcome = self.read_source(source, &stop, &|done, total| {
+                reading.progress(done, total);
+                if told.get().elapsed() >= POLL || done == total {
+                    told.set(Instant::now());
+                    self.changes.add([source], []);
+                }
+            });
+            if let Err(error) = &outcome {
+                tracing::warn!(%error, source, "reading stopped");
+                // What stopped it is shown with the source; the store may be the cause, so this may fail, too.
+                drop(self.store.set_source_read(source, Some(&error.message)));
+            }
+            if let Err(error) = self.refresh_summaries() {
+                tracing::warn!(%error, "summaries can not be made");
+            }
+            let again = reading.again();
+            self.changes.add([source], []);
+            if !again {
+                return;
+            }
+        }
+    }
+
+    /// Begins to watch a source, if this process stays and does not watch it yet.
+    fn watch_source(&self, reading: &Reading<'_>) {
+        if !self.live.stays || reading.is_watched() {
+            return;
+        }
+        let source = reading.source;
+        let Ok(Some(stored)) = self.store.source(source) else { return };
+        let me = self.live.workbench();
+        let watch = watch::watch(Path::new(&stored.path), Hint::Auto, move || {
+            if let Some(workbench) = me.upgrade() {
+                workbench.live.read(source);
+            }
+        });
+        match watch {
+            Ok(watch) => reading.keep(watch),
+            Err(error) => tracing::warn!(%error, source, "the source can not be watched"),
+        }
+    }
+}
