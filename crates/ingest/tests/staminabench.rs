@@ -564,6 +564,30 @@ fn other_folders_are_not_taken() {
     assert!(closeness(not(&report)) < 50);
 }
 
+#[test]
+fn what_a_trajectory_may_hold_is_bounded() {
+    // Lists and texts far beyond what a scenario has, where the schema knows them and where it does not.
+    let folder = copy("own");
+    let many = "\"x\",".repeat(50_000);
+    let long = "y".repeat(100_000);
+    edit(&folder.path().join("scenario_0/trajectory.json"), |t| {
+        t.replacen("\"agent_logs\": [", &format!("\"agent_logs\": [{many}"), 1)
+            .replacen("\"tests\": [", &format!("\"tests\": [{many}"), 1)
+            .replacen("\"title\": \"Build", &format!("\"title\": \"{long}"), 1)
+            .replacen("\"turn\": 2", &format!("\"weird\": [{}1], \"turn\": 2", "[1],".repeat(200_000)), 1)
+            .replacen("\"exception\": null", &format!("\"exception\": {{\"message\": \"{long}\"}}"), 1)
+    });
+    let read = read(folder.path());
+    let episode = &read.episodes[0];
+    assert_eq!(episode.stamina(), 2);
+    assert!(read.codes().contains(&"tests.mismatch"), "{:?}", read.codes());
+    let attempt = &episode.turns[0].attempts[0];
+    assert!(attempt.artifacts.len() < 300, "{}", attempt.artifacts.len());
+    assert_eq!(episode.turns[0].title.as_ref().map(String::len), Some(1024));
+    assert_eq!(episode.turns[1].extra["weird"], "(a list of 200001, not kept)");
+    assert!(format!("{episode:?}").len() < 200_000);
+}
+
 /// JSON out of the words that trajectories use, in any nesting.
 fn any_trajectory() -> impl Strategy<Value = String> {
     const KEYS: [&str; 23] = [
@@ -616,7 +640,7 @@ fn any_trajectory() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// Whatever a trajectory says, it is read without a fault, and what comes out is in order.
     #[test]

@@ -28,12 +28,22 @@ pub(super) fn episode(
 ) -> Episode {
     episode.end_reason =
         end_word(folder, said.end_reason.as_deref(), notes).filter(|r| *r != EndReason::PassedAll);
-    episode.title = said.title;
+    episode.title = said.title.map(|t| t.0);
     episode.planned_turns = said.planned_turns.or(episode.planned_turns);
-    episode.timing =
-        Timing { started_at: said.started_at, finished_at: said.finished_at, ..Timing::default() };
-    episode.exception = said.exception.map(|e| (e.kind, e.message));
+    episode.timing = Timing {
+        started_at: said.started_at.map(|t| t.0),
+        finished_at: said.finished_at.map(|t| t.0),
+        ..Timing::default()
+    };
+    episode.exception = said.exception.map(own::Exception::pair);
     episode.extra.extend(said.extra);
+    if said.is_cut {
+        notes.warn(Warning::read_differently(
+            join(folder, "trajectory.json"),
+            "trajectory.too_large",
+            "There is more in this trajectory than is kept in memory. What came first is read.",
+        ));
+    }
     let mut reader = Reader { tree, folder, sizes: HashMap::new(), notes };
     for (index, turn) in said.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
@@ -115,25 +125,23 @@ impl Reader<'_, '_> {
 
     fn turn(&mut self, index: usize, said: own::Turn) -> Turn {
         let mut turn = Turn::new(said.number);
-        turn.title = said.title;
+        turn.title = said.title.map(|t| t.0);
+        let files = said.files.unwrap_or_default();
         turn.extra = said.extra;
         turn.request = match said.request {
-            Some(text) if text.len() <= REQUEST_CAP || said.files.request.is_none() => {
-                Some(Request::Text(text))
-            }
-            _ => said
-                .files
+            Some(text) if text.len() <= REQUEST_CAP || files.request.is_none() => Some(Request::Text(text.0)),
+            _ => files
                 .request
                 .as_deref()
                 .and_then(|named| self.path(named))
                 .map(|path| Request::File(Artifact::new(ArtifactKind::Request, path))),
         };
-        self.artifact(ArtifactKind::Reference, said.files.reference.as_deref(), &mut turn.artifacts);
-        self.artifact(ArtifactKind::Suite, said.files.suite.as_deref(), &mut turn.artifacts);
-        self.artifact(ArtifactKind::Schema, said.files.schema.as_deref(), &mut turn.artifacts);
+        self.artifact(ArtifactKind::Reference, files.reference.as_deref(), &mut turn.artifacts);
+        self.artifact(ArtifactKind::Suite, files.suite.as_deref(), &mut turn.artifacts);
+        self.artifact(ArtifactKind::Schema, files.schema.as_deref(), &mut turn.artifacts);
         for (at, attempt) in said.attempts.into_iter().enumerate() {
             let pointer = format!("/turns/{index}/attempts/{at}/steps");
-            let attempt = self.attempt(said.number, attempt, &said.tests, pointer);
+            let attempt = self.attempt(said.number, attempt, &said.tests.0, pointer);
             if turn.attempts.last().is_none_or(|before| before.number < attempt.number) {
                 turn.attempts.push(attempt);
             } else {
@@ -150,16 +158,16 @@ impl Reader<'_, '_> {
         turn
     }
 
-    fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[String], pointer: String) -> Attempt {
+    fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[own::Name], pointer: String) -> Attempt {
         let mut attempt = Attempt::new(said.number, Verdict::Error);
         attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
         attempt.tokens = said.tokens.unwrap_or_default();
         attempt.cost_usd = said.cost_usd.filter(|c| c.is_finite());
         attempt.tool_calls = said.tool_calls;
-        attempt.exception = said.exception.map(|e| (e.kind, e.message));
+        attempt.exception = said.exception.map(own::Exception::pair);
         attempt.timing = Timing {
-            started_at: said.started_at,
-            finished_at: said.finished_at,
+            started_at: said.started_at.map(|t| t.0),
+            finished_at: said.finished_at.map(|t| t.0),
             agent_seconds: said.agent_seconds,
             test_seconds: said.test_seconds,
         };
@@ -167,15 +175,16 @@ impl Reader<'_, '_> {
         if let Some(own::Counted(steps)) = said.steps {
             attempt.extra.insert("agent_steps".to_owned(), steps.into());
         }
-        self.files(&mut attempt, &said.files, said.steps.is_some().then_some(pointer));
+        let files = said.files.unwrap_or_default();
+        self.files(&mut attempt, &files, said.steps.is_some().then_some(pointer));
         attempt.tests =
-            self.tests(turn, said.number, suite, said.outcomes.as_deref().unwrap_or(""), said.failures);
+            self.tests(turn, said.number, suite, said.outcomes.as_deref().unwrap_or(""), said.failures.0);
 
         let claim = Claim { passed: said.passed, total: said.total, success: said.success };
         attempt.verdict = self.verdict(&said.verdict, claim);
         let described = attempt.tests.iter().filter(|t| t.is_failing()).all(|t| t.message.is_some());
         let brief = !attempt.tests.is_empty() && (attempt.verdict == Verdict::Passed || described);
-        let path = said.files.test_output.as_deref().and_then(|named| self.path(named)).unwrap_or_default();
+        let path = files.test_output.as_deref().and_then(|named| self.path(named)).unwrap_or_default();
         let log = if let Some(size) = self.size(&path) {
             logs::read(self.tree, &path, size, claim, brief, self.notes)
         } else {
@@ -221,7 +230,7 @@ impl Reader<'_, '_> {
         }
         self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), to);
         self.artifact(ArtifactKind::ServerLog, files.server_log.as_deref(), to);
-        for log in files.agent_logs.iter().take(1_000) {
+        for log in &files.agent_logs.0 {
             self.artifact(ArtifactKind::AgentLog, Some(log), to);
         }
         self.artifact(ArtifactKind::Code, files.code.as_deref(), to);
@@ -232,7 +241,7 @@ impl Reader<'_, '_> {
         &mut self,
         turn: u32,
         attempt: u32,
-        suite: &[String],
+        suite: &[own::Name],
         outcomes: &str,
         failures: Vec<own::Failure>,
     ) -> Vec<TestResult> {
@@ -258,7 +267,7 @@ impl Reader<'_, '_> {
                     b's' => TestOutcome::Skipped,
                     _ => return None,
                 };
-                Some(TestResult::new(id.as_str(), outcome))
+                Some(TestResult::new(&**id, outcome))
             })
             .collect();
         if failures.is_empty() {
@@ -267,12 +276,14 @@ impl Reader<'_, '_> {
         let index: HashMap<String, usize> =
             tests.iter().enumerate().map(|(i, t)| (t.id.clone(), i)).collect();
         for failure in failures {
-            let at = index.get(&failure.test).copied().unwrap_or_else(|| {
-                tests.push(TestResult::new(failure.test.as_str(), TestOutcome::Failed));
+            let at = index.get(&*failure.test).copied().unwrap_or_else(|| {
+                tests.push(TestResult::new(&*failure.test, TestOutcome::Failed));
                 tests.len() - 1
             });
             let test = &mut tests[at];
-            (test.message, test.expected, test.actual) = (failure.message, failure.expected, failure.actual);
+            test.message = failure.message.map(|t| t.0);
+            test.expected = failure.expected.map(|t| t.0);
+            test.actual = failure.actual.map(|t| t.0);
         }
         tests
     }

@@ -225,6 +225,11 @@ pub(super) fn settle(
     log: Option<PytestLog>,
     notes: &mut Notes<'_>,
 ) {
+    decide(attempt, claim, path, log, notes);
+    notes.keep_tests(attempt, path);
+}
+
+fn decide(attempt: &mut Attempt, claim: Claim, path: &str, log: Option<PytestLog>, notes: &mut Notes<'_>) {
     (attempt.passed, attempt.total) = (claim.passed, claim.total);
     let ruling = log.as_ref().and_then(rule);
     let Some(ruling) = ruling else {

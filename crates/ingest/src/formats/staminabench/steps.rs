@@ -356,7 +356,9 @@ mod tests {
             lean: Lean::of_transcript(),
             found: true,
         };
-        list.iter().for_each(|node| taken.push(node));
+        for node in &list {
+            taken.push(node);
+        }
         taken.transcript.steps
     }
 
