@@ -216,7 +216,7 @@ impl Condition {
         let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
         for word in words(&filter.text) {
             condition.and(
-                "instr(run.slug || char(10) || run.folded || coalesce(note.folded, '') || char(10)
+                "instr(run_slug.slug || char(10) || run.folded || coalesce(note.folded, '') || char(10)
                    || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), ''), ?) > 0",
                 [word.into()],
             );
