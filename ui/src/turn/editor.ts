@@ -124,6 +124,7 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
     });
     view.dom.style.height = "100%";
     view.dom.style.overflow = "auto";
+    if (view.dom.firstElementChild instanceof HTMLElement) view.dom.firstElementChild.style.minHeight = "100%";
     return () => {
       view.destroy();
       box.remove();
