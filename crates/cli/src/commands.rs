@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workbench::api::{
-    ApiError, FigureKind, FigureTheme, GridSort, ImportReportRequest, ListRuns, Nothing, RunFigureRequest,
-    RunGridRequest, RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef, TurnRef,
+    ApiError, EpisodeRef, FigureKind, FigureTheme, GridSort, ImportReportRequest, ListRuns, Nothing,
+    RunFigureRequest, RunGridRequest, RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef,
 };
 use workbench::{Options, Workbench};
 
@@ -48,11 +48,16 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     }
 }
 
-/// Writes to standard output. A reader that went away (`| head`) ends the program quietly.
+/// Writes to standard output. A reader that went away (`| head`) ends the program quietly; any other fault, such as a
+/// full disk, is a failure.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        crate::report(&ApiError::new("output.failed", format!("The output can not be written: {error}")));
+        std::process::exit(1);
     }
 }
 
@@ -67,6 +72,7 @@ fn note(text: &str) {
 fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
     let mut sources = Vec::new();
     let mut errors = Vec::new();
+    let mut failed = false;
     for path in paths {
         let told = Cell::new(Instant::now());
         let progress = |done: u32, total: u32| {
@@ -103,11 +109,16 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
             }
             Err(error) => {
                 crate::report(&error);
+                failed |= error.code != "source.not_recognised";
                 errors.push(json::error(&path.display().to_string(), &error));
             }
         }
     }
-    let code = if errors.is_empty() { 0 } else { 2 };
+    let code = match (errors.is_empty(), failed) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
     if as_json {
         print_json(&json!({ "sources": sources, "errors": errors }));
     }
@@ -303,9 +314,9 @@ fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode,
 }
 
 fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
-    let row = find_run(workbench, run)?;
+    let run = find_run(workbench, run)?;
     let grid = workbench.run_grid(RunGridRequest {
-        run: row.id.clone(),
+        run: run.id.clone(),
         sort: GridSort::default(),
         offset: 0,
         limit: 0,
@@ -337,29 +348,12 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut value = json::run(&row);
+    let mut value = json::run(&run);
     let mut episodes = Vec::new();
-    for episode in &grid.rows {
-        let detail = workbench.get_episode(workbench::api::EpisodeRef {
-            run: row.id.clone(),
-            episode: episode.episode.clone(),
-        })?;
-        let mut turns = Vec::new();
-        for turn in &detail.turns {
-            let attempts = if turn.attempts == 0 {
-                Vec::new()
-            } else {
-                workbench
-                    .get_turn(TurnRef {
-                        run: row.id.clone(),
-                        episode: episode.episode.clone(),
-                        turn: turn.number,
-                    })?
-                    .attempts
-            };
-            turns.push(json::turn(turn, &attempts));
-        }
-        episodes.push(json::episode(episode, &turns));
+    for row in &grid.rows {
+        let episode =
+            workbench.whole_episode(&EpisodeRef { run: run.id.clone(), episode: row.episode.clone() })?;
+        episodes.push(json::episode(row, &episode));
     }
     value["episodes"] = Value::Array(episodes);
     print_json(&value);

@@ -1,9 +1,9 @@
 //! The shapes that `--json` prints. Their keys are a promise, documented in `docs/cli.md`; unknown is `null`.
 
-use model::{TestResult, Tokens, Warning};
+use model::{Attempt, Episode, TestResult, Tokens, Turn, Warning};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
-use workbench::api::{ApiError, AttemptDetail, GridRow, RunRow, Stamina, SurvivalRow, TurnRow};
+use workbench::api::{ApiError, GridRow, RunRow, Stamina, SurvivalRow};
 
 /// One source of `stamina ingest --json`.
 pub(crate) fn ingested(source: &Ingested) -> Value {
@@ -77,7 +77,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "score": row.score,
         "dataset_score": row.dataset_score,
         "case_score": row.case_score,
-        "perfect": row.perfect,
+        "perfect": (row.episodes > 0).then_some(row.perfect),
         "reported": reported,
         "end_reasons": end_reasons,
         "tokens": tokens(&row.tokens),
@@ -105,8 +105,14 @@ pub(crate) fn survival(row: &SurvivalRow) -> Value {
     })
 }
 
-/// One episode of `stamina show --json`, without its turns.
-pub(crate) fn episode(row: &GridRow, turns: &[Value]) -> Value {
+/// One episode of `stamina show --json`, with every turn known of, reached or not.
+pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
+    let turns: Vec<Value> = (1..=episode.known_turns())
+        .map(|number| match episode.turn(number) {
+            Some(described) => turn(described),
+            None => turn(&Turn::new(number)),
+        })
+        .collect();
     json!({
         "episode": row.episode,
         "scenario": row.scenario,
@@ -114,22 +120,23 @@ pub(crate) fn episode(row: &GridRow, turns: &[Value]) -> Value {
         "repeat": row.repeat,
         "planned_turns": row.planned_turns,
         "stamina": row.stamina,
-        "failed_turn": row.failed_turn,
+        // Who was censored did not fail, at whatever turn the observation ended.
+        "failed_turn": row.failed_turn.filter(|_| !row.censored),
         "end_reason": row.end_reason.as_str(),
         "censored": row.censored,
         "score": row.score,
+        "exception": exception(episode.exception.as_ref()),
         "turns": turns,
     })
 }
 
-/// One turn of `stamina show --json`.
-pub(crate) fn turn(row: &TurnRow, attempts: &[AttemptDetail]) -> Value {
-    let attempts: Vec<Value> = attempts.iter().map(attempt).collect();
-    json!({ "turn": row.number, "title": row.title, "verdict": row.state, "attempts": attempts })
+fn turn(turn: &Turn) -> Value {
+    let attempts: Vec<Value> = turn.attempts.iter().map(attempt).collect();
+    json!({ "turn": turn.number, "title": turn.title, "verdict": turn.state(), "attempts": attempts })
 }
 
-fn attempt(attempt: &AttemptDetail) -> Value {
-    let failing: Vec<Value> = attempt.failing.iter().map(test).collect();
+fn attempt(attempt: &Attempt) -> Value {
+    let failing: Vec<Value> = attempt.tests.iter().filter(|t| t.is_failing()).map(test).collect();
     json!({
         "attempt": attempt.number,
         "verdict": attempt.verdict.as_str(),
@@ -137,12 +144,16 @@ fn attempt(attempt: &AttemptDetail) -> Value {
         "total": attempt.total,
         "reward": attempt.reward,
         "end_reason": attempt.end_reason.map(model::EndReason::as_str),
-        "exception": attempt.exception.as_ref().map(|(kind, message)| json!({ "type": kind, "message": message })),
+        "exception": exception(attempt.exception.as_ref()),
         "tokens": tokens(&attempt.tokens),
         "cost_usd": attempt.cost_usd,
         "failing": failing,
-        "failing_not_described": attempt.failing_not_described,
+        "failing_not_described": attempt.failing_not_described(),
     })
+}
+
+fn exception(exception: Option<&(String, String)>) -> Value {
+    exception.map_or(Value::Null, |(kind, message)| json!({ "type": kind, "message": message }))
 }
 
 fn test(test: &TestResult) -> Value {

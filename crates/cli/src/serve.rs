@@ -41,7 +41,8 @@ pub(crate) async fn serve(
     json: bool,
 ) -> Result<(), ApiError> {
     let ui = find_ui(ui)?;
-    let token = match token {
+    // An empty token would let every page in.
+    let token = match token.filter(|token| !token.is_empty()) {
         Some(token) => token,
         None => random_token()?,
     };
@@ -128,7 +129,7 @@ async fn rpc(
 
 /// Compares in a time that does not depend on where the two differ.
 fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |d, (x, y)| d | (x ^ y)) == 0
+    !b.is_empty() && a.len() == b.len() && a.iter().zip(b).fold(0, |d, (x, y)| d | (x ^ y)) == 0
 }
 
 fn random_token() -> Result<String, ApiError> {

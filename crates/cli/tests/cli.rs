@@ -109,7 +109,7 @@ fn errors_say_what_to_do_and_never_touch_standard_output() {
     let library = Library::new();
     for (args, code) in [
         (vec!["show", "no-such-run"], 1),
-        (vec!["ingest", "/no/such/folder"], 2),
+        (vec!["ingest", "/no/such/folder"], 1),
         (vec!["close", "nothing"], 1),
     ] {
         let output = library.run(&args);
@@ -117,6 +117,39 @@ fn errors_say_what_to_do_and_never_touch_standard_output() {
         assert!(output.stdout.is_empty(), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("hint:"), "{args:?}");
     }
+}
+
+#[test]
+fn a_full_disk_is_a_failure_and_a_reader_that_went_away_is_none() {
+    let library = Library::new();
+    let run = |stdout: std::process::Stdio| {
+        Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(library.folder.path().join("library.sqlite"))
+            .args(["runs", "--json"])
+            .stdout(stdout)
+            .output()
+            .expect("stamina runs")
+    };
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let output = run(full.into());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("can not be written"));
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    assert_eq!(run(writer.into()).status.code(), Some(0));
+}
+
+#[test]
+fn who_was_censored_has_no_failed_turn() {
+    let library = Library::new();
+    library.json(&["ingest", fixtures().join("harbor/jobs/failures-k1").to_str().expect("UTF-8")]);
+    let shown = library.json(&["show", "failures-k1-oracle"]);
+    let episodes = shown["episodes"].as_array().expect("episodes");
+    let failed = episodes.iter().filter(|e| !e["failed_turn"].is_null()).count() as u64;
+    assert_eq!(Some(failed), shown["stamina"]["events"].as_u64());
+    let broken = episodes.iter().find(|e| e["censored"] == true).expect("the environment that was not built");
+    assert_eq!(broken["exception"]["type"], "RuntimeError");
 }
 
 #[test]

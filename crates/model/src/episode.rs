@@ -219,6 +219,18 @@ impl Attempt {
     }
 }
 
+impl Attempt {
+    /// Failing tests that the source counts and does not describe.
+    pub fn failing_not_described(&self) -> u32 {
+        let counted = match (self.verdict, self.passed, self.total) {
+            (Verdict::Passed, ..) | (_, None, _) | (_, _, None) => 0,
+            (_, Some(passed), Some(total)) => total.saturating_sub(passed),
+        };
+        let described = self.tests.iter().filter(|t| t.outcome != TestOutcome::Passed).count();
+        counted.saturating_sub(u32::try_from(described).unwrap_or(u32::MAX))
+    }
+}
+
 /// One change request and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Turn {

@@ -20,5 +20,5 @@ pub use episode::{
 };
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
-pub use verdict::{TurnState, Verdict};
+pub use verdict::{PASS_REWARD, TurnState, Verdict};
 pub use warning::{Treatment, Warning};

@@ -3,11 +3,16 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+/// The reward from which on an attempt is passed, where the source grades by reward.
+///
+/// Not 1: rewards are means of floats, and EvoCode-Bench's published scripts compare with this number.
+pub const PASS_REWARD: f64 = 0.999;
+
 /// The verdict of the tests on one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every test passed (reward ≥ 0.999 where the source grades by reward).
+    /// Every test passed (reward ≥ [`PASS_REWARD`] where the source grades by reward).
     Passed,
     /// The tests ran and at least one did not pass.
     Failed,

@@ -45,6 +45,11 @@ pub fn slug(name: &str) -> String {
     if trimmed.is_empty() { "unnamed".to_owned() } else { trimmed.to_owned() }
 }
 
+/// Whether a slug begins with another, as a whole word.
+fn begins_with(slug: &str, word: &str) -> bool {
+    slug.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
+}
+
 /// The slug that a run would have if no other had it: the source's name, then the folder in which the run lies (unless
 /// the key begins with it), then the key, without repeating itself.
 fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
@@ -52,14 +57,11 @@ fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
     let folder = place.rsplit('/').next().unwrap_or_default();
     for part in [folder, key].into_iter().filter(|part| !part.is_empty()) {
         let part = slug(part);
-        let said = parts.last().is_some_and(|last| *last == part);
-        if !said {
-            // `failures-k1` before `failures-k1-oracle` says nothing more.
-            if parts.len() == 2 && part.starts_with(&parts[1]) {
-                parts.pop();
-            }
-            parts.push(part);
+        // `failures-k1` before `failures-k1-oracle` says nothing more.
+        if parts.last().is_some_and(|last| begins_with(&part, last)) {
+            parts.pop();
         }
+        parts.push(part);
     }
     let mut joined = parts.join(".");
     joined.truncate(LETTERS);
@@ -145,6 +147,8 @@ mod tests {
             "evocode-published.claude-opus-4.8"
         );
         assert_eq!(wanted_run_slug("jobs", "oracle-k2", "oracle-k2"), "jobs.oracle-k2");
+        assert_eq!(wanted_run_slug("oracle-k2", "", "oracle-k2/oracle"), "oracle-k2-oracle");
+        assert_eq!(wanted_run_slug("app", "", "apple"), "app.apple");
         assert_eq!(wanted_run_slug("jobs", "a/oracle-k2", "oracle-k2-oracle"), "jobs.oracle-k2-oracle");
         assert_eq!(wanted_run_slug("sample.zip", "jobs/nop-k1", "nop"), "sample.nop-k1.nop");
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ingest::tree::{ReadError, Tree};
 use ingest::view;
 use model::{
-    Artifact, ArtifactKind, Attempt, Request, TestOutcome, TestResult, Transcript, Turn, TurnState, Verdict,
+    Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Transcript, Turn, TurnState,
 };
 use store::{EpisodeRecord, RunRecord};
 
@@ -53,6 +53,14 @@ impl Workbench {
     pub fn get_episode(&self, request: EpisodeRef) -> Result<EpisodeDetail, ApiError> {
         let found = self.find(&request.run, &request.episode)?;
         self.episode_detail(&found)
+    }
+
+    /// An episode as it was read, with every attempt and test; touches the library only, not the source.
+    pub fn whole_episode(&self, of: &EpisodeRef) -> Result<Episode, ApiError> {
+        let found = self.find(&of.run, &of.episode)?;
+        self.store.whole_episode(found.episode.entry.id)?.ok_or_else(|| {
+            ApiError::new("episode.not_found", "The episode was read again just now").hint("Ask again")
+        })
     }
 
     fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
@@ -352,12 +360,9 @@ fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str])
     let logs = logs(tree, &attempt.artifacts);
     let has = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
     let (has_transcript, has_code) = (has(ArtifactKind::Transcript), has(ArtifactKind::Code));
+    let failing_not_described = attempt.failing_not_described();
     let (failing, others): (Vec<TestResult>, Vec<TestResult>) =
         attempt.tests.into_iter().partition(TestResult::is_failing);
-    let counted = match (attempt.verdict, attempt.passed, attempt.total) {
-        (Verdict::Passed, ..) | (_, None, _) | (_, _, None) => 0,
-        (_, Some(passed), Some(total)) => total.saturating_sub(passed),
-    };
     AttemptDetail {
         number: attempt.number,
         verdict: attempt.verdict,
@@ -365,7 +370,7 @@ fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str])
         passed: attempt.passed,
         total: attempt.total,
         reward: attempt.reward,
-        failing_not_described: counted.saturating_sub(failing.len() as u32),
+        failing_not_described,
         regressed: failing
             .iter()
             .filter(|t| passed_before.contains(&t.id.as_str()))
