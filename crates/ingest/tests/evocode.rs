@@ -277,3 +277,40 @@ fn damage_stays_where_it_is() {
         prop_assert_eq!(read.runs.len(), 2);
     });
 }
+
+#[test]
+fn counts_beyond_any_measure_are_only_large() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("tasks")).unwrap();
+    let huge = || {
+        prop_oneof![
+            Just(4_294_967_290_u64),
+            Just(u64::from(u32::MAX) + 1),
+            Just(u64::MAX),
+            Just(0),
+            any::<u64>(),
+            0..20_u64
+        ]
+    };
+    proptest!(ProptestConfig::with_cases(32), |(n in prop::array::uniform9(huge()))| {
+        let index = format!(
+            r#"{{"models": ["M"], "tasks": [{{"task": "t", "n_rounds": {}, "score": {{"M": 0.5}}}}, {{"task": "gone", "n_rounds": {}}}]}}"#,
+            n[0], n[1]
+        );
+        let task = format!(
+            r#"{{"task": "t", "meta": {{}}, "n_rounds": {}, "rounds": [{{"n": {}}}], "models": {{"M": {{"1":
+                {{"pass": {}, "total": {}, "fail": {}, "reward": 0, "fails": [{{"req": "a", "n": {}}}, {{"req": "b", "n": {}}}]}}}}}}}}"#,
+            n[2], n[3], n[4], n[5], n[6], n[7], n[8]
+        );
+        std::fs::write(dir.path().join("index.json"), index).unwrap();
+        std::fs::write(dir.path().join("tasks/t.json"), task).unwrap();
+        let read = read(dir.path());
+        let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let episode = read.episode("M", "t");
+        prop_assert_eq!(episode.planned_turns, Some(small(n[0]).max(small(n[2])).clamp(1, 10_000)));
+        let attempt = &episode.turns[0].attempts[0];
+        prop_assert_eq!((attempt.passed, attempt.total), (Some(small(n[4])), Some(small(n[5]))));
+        let told = small(n[7]).saturating_add(small(n[8]));
+        prop_assert_eq!(read.warnings("cases.not_described").len(), usize::from(told < small(n[6])));
+    });
+}

@@ -216,7 +216,7 @@ impl Place {
             let score = node.get("score").map_or(&[][..], Node::map);
             self.tasks.push(IndexTask {
                 task: task.to_owned(),
-                rounds: node.get("n_rounds").and_then(Node::count).map(|n| n as u32),
+                rounds: node.get("n_rounds").and_then(Node::count).map(small),
                 score: score.iter().map(|(model, share)| (model.clone(), share.number())).collect(),
             });
         }
@@ -329,6 +329,11 @@ impl Named {
             ),
         ))
     }
+}
+
+/// A count of a hostile file: the most that a number of ours can be, rather than what is left of it.
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn known_alias(site: &str) -> Option<&'static str> {

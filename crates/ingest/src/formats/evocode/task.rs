@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, Request, TestOutcome, TestResult, Turn,
-    Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, PASS_REWARD, Request, TestOutcome,
+    TestResult, Turn, Verdict, Warning,
 };
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
@@ -21,8 +21,6 @@ use super::Place;
 const TASK_CAP: u64 = 128 << 20;
 /// Rounds of a task; a larger number is a mistake.
 const ROUND_CAP: u32 = 10_000;
-/// As in the published scripts.
-const PASS: f64 = 0.999;
 
 /// `intent1` and `common_fail` are made from the rest by the site, and let go.
 #[derive(Debug, Deserialize)]
@@ -68,7 +66,7 @@ impl Cell {
         (attempt.passed, attempt.total, attempt.reward) = (count("pass"), count("total"), reward);
         let early = node.get("early").and_then(Node::word);
         match reward {
-            Some(reward) if reward >= PASS => attempt.verdict = Verdict::Passed,
+            Some(reward) if reward >= PASS_REWARD => attempt.verdict = Verdict::Passed,
             Some(_) if attempt.total == Some(0) => attempt.end_reason = Some(EndReason::BuildFailed),
             Some(_) => {
                 attempt.verdict = Verdict::Failed;
@@ -78,12 +76,12 @@ impl Cell {
         }
         attempt.exception = early.map(|line| ("no test ran".to_owned(), line.to_owned()));
         let mut requirements = Vec::new();
-        let mut told = 0;
+        let mut told: u32 = 0;
         for fail in node.get("fails").map_or(&[][..], Node::list) {
             let text = |key| fail.get(key).and_then(Node::word);
             let cases = fail.get("cases").map_or(&[][..], Node::list);
             let n = fail.get("n").and_then(Node::count).unwrap_or(cases.len() as u64);
-            told += u32::try_from(n).unwrap_or(u32::MAX);
+            told = told.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
             requirements.push(json!({
                 "requirement": text("req"), "kind": text("type"), "failed": n, "reason": text("reason"),
             }));
@@ -207,7 +205,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
 
 /// How many rounds the task has: the most that anything says.
 fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut Report) -> u32 {
-    let stated = file.n_rounds.as_ref().and_then(Node::count).map(|n| n as u32);
+    let stated = file.n_rounds.as_ref().and_then(Node::count).map(super::small);
     let listed = file.rounds.len() as u32;
     let indexed = place.tasks.iter().find(|t| t.task == task).and_then(|t| t.rounds);
     let rounds = stated.unwrap_or(0).max(listed).max(indexed.unwrap_or(0));

@@ -83,7 +83,7 @@ impl JobFiles {
                 text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
             })
             .count() as u32;
-        let total = || Some(self.result.as_ref()?.get("n_total_trials")?.count()? as u32);
+        let total = || u32::try_from(self.result.as_ref()?.get("n_total_trials")?.count()?).ok();
         if only_run { total() } else { None }.or_else(|| (of_run > 0).then_some(of_run))
     }
 }
@@ -153,7 +153,7 @@ pub(super) fn run(
         let alone = alone.get(*index).copied().unwrap_or(true);
         let agent = parts.head.agent.as_deref().unwrap_or_default();
         let of_job = jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), alone));
-        planned = planned.zip(of_job).map(|(a, b)| a + b);
+        planned = planned.zip(of_job).map(|(a, b): (u32, u32)| a.saturating_add(b));
     }
     run.planned_episodes = planned.filter(|n| *n > 0);
     times(&own, &mut run);

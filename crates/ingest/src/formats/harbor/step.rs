@@ -1,6 +1,6 @@
 //! One graded step: from its entry in the trial's result and from its folder to an attempt.
 
-use model::{Artifact, ArtifactKind, Attempt, EndReason, TestResult, Tokens, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Attempt, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning};
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
@@ -13,8 +13,6 @@ use super::ends::{self, Stage};
 use super::layout::is_file;
 use super::settings::plain;
 
-/// The reward from which on a step is passed (published scripts of EvoCode-Bench).
-pub(crate) const PASS: f64 = 0.999;
 const REWARD_CAP: u64 = 1 << 20;
 const OUTPUT_CAP: u64 = 32 << 20;
 const OUTPUT_TAIL: u64 = 1 << 20;
@@ -78,7 +76,9 @@ pub(super) fn read(
     let mut bare = false;
     if let Some(rewards) = rewards {
         attempt.reward = decisive(&rewards);
-        let passed = attempt.reward.map_or_else(|| rewards.iter().all(|(_, r)| *r >= PASS), |r| r >= PASS);
+        let passed = attempt
+            .reward
+            .map_or_else(|| rewards.iter().all(|(_, r)| *r >= PASS_REWARD), |r| r >= PASS_REWARD);
         if attempt.reward.is_none() {
             report.warn(Warning::read_differently(
                 folder,
@@ -327,7 +327,11 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
             report.files_read += 1;
             Some(match String::from_utf8(bytes) {
                 Ok(text) => text,
-                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                Err(error) => {
+                    let what = "It is not UTF-8 everywhere: what is not is read as “�”.";
+                    report.warn(Warning::repaired(path, "file.not_utf8", what));
+                    String::from_utf8_lossy(error.as_bytes()).into_owned()
+                }
             })
         }
         Err(error) => {

@@ -1,6 +1,6 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, Request, Turn, Warning};
+use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Warning};
 
 use crate::format::Report;
 use crate::readers::clock;
@@ -95,7 +95,12 @@ impl Trial {
         }
         if has("config.json") {
             match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
-                Ok(_) => report.files_read += 1,
+                Ok(Node::Map(_)) => report.files_read += 1,
+                Ok(_) => report.warn(Warning::skipped(
+                    join(path, "config.json"),
+                    "json.wrong_type",
+                    "It is JSON, but no object. Agent, model and task are told from the other files.",
+                )),
                 Err(error) => report.unreadable(
                     &join(path, "config.json"),
                     &error,
@@ -172,7 +177,7 @@ impl Trial {
         let steps = self.step_results()?;
         let rewards = steps.last()?.at(&["verifier_result", "rewards"])?.map();
         let passed = !rewards.is_empty()
-            && rewards.iter().all(|(_, reward)| reward.number().is_some_and(|r| r >= step::PASS));
+            && rewards.iter().all(|(_, reward)| reward.number().is_some_and(|r| r >= PASS_REWARD));
         (passed && result.get("exception_info").is_none()).then_some(steps.len())
     }
 

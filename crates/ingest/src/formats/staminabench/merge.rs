@@ -47,7 +47,11 @@ pub(super) fn episode(
     notes: &mut Notes<'_>,
 ) -> Episode {
     let mut turns: BTreeMap<u32, Building> = BTreeMap::new();
+    for path in &listing.no_files {
+        notes.warn(Warning::skipped(path, "file.special", "It is a folder where a file is expected. Nothing is read from it."));
+    }
     let (turn_base, attempt_base) = bases(&said, &listing);
+    let path = listing.trajectory.as_ref().map_or_else(|| folder.to_owned(), |(path, _)| path.clone());
     if turn_base.any_from_zero() {
         notes.warn(Warning::read_differently(
             folder,
@@ -86,7 +90,17 @@ pub(super) fn episode(
     let finished = episode.timing.finished_at.is_some() || said.whole.timing.finished_at.is_some();
     for (number, building) in turns {
         let is_last = last_played == Some(number);
-        episode.turns.push(turn(tree, number, building, is_last && !finished, notes));
+        let place = Whereabouts { path: &path, turn: number };
+        let turn = turn(tree, &place, building, is_last && !finished, notes);
+        // Every verdict counts, so one that is missing is said, unless the files tell why.
+        if turn.attempts.last().is_some_and(|a| a.end_reason == Some(EndReason::NoVerdict)) {
+            notes.warn(Warning::read_differently(
+                &path,
+                "verdict.missing",
+                format!("Turn {number} was played, and no verdict is found that can be read. It counts as not passed."),
+            ));
+        }
+        episode.turns.push(turn);
     }
     finish(&mut episode, said.whole, said.planned, said.title, loose);
     episode
@@ -182,10 +196,7 @@ const fn per_attempt(kind: ArtifactKind) -> bool {
 fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, notes: &mut Notes<'_>) {
     let mut implied = 0u32;
     for turn in turns.values_mut() {
-        let played = turn.whole.has_verdict()
-            || !turn.of_final.is_empty()
-            || turn.whole.steps.is_some()
-            || turn.whole.exception.is_some();
+        let played = turn.whole.is_played() || !turn.of_final.is_empty();
         // With a file of the first try and files of its retries, the first has no number.
         let first_is_bare = !turn.of_final.is_empty()
             && !turn.attempts.contains_key(&1)
@@ -240,8 +251,20 @@ fn place_steps(mut steps: Vec<Found>, turns: &mut BTreeMap<u32, Building>, loose
     }
 }
 
-fn turn(tree: &Tree, number: u32, building: Building, may_be_running: bool, notes: &mut Notes<'_>) -> Turn {
-    let mut turn = Turn::new(number);
+/// What a warning about an attempt names.
+struct Whereabouts<'a> {
+    path: &'a str,
+    turn: u32,
+}
+
+fn turn(
+    tree: &Tree,
+    place: &Whereabouts<'_>,
+    building: Building,
+    may_be_running: bool,
+    notes: &mut Notes<'_>,
+) -> Turn {
+    let mut turn = Turn::new(place.turn);
     let mut request = building.request.map(Request::Text);
     for file in building.files {
         if file.kind == ArtifactKind::Request && request.is_none() {
@@ -262,7 +285,7 @@ fn turn(tree: &Tree, number: u32, building: Building, may_be_running: bool, note
     let last = building.attempts.keys().next_back().copied();
     for (number, (facts, files)) in building.attempts {
         let is_last = last == Some(number);
-        turn.attempts.push(attempt(tree, number, facts, files, is_last && may_be_running, notes));
+        turn.attempts.push(attempt(tree, place, number, facts, files, is_last && may_be_running, notes));
     }
     turn
 }
@@ -278,6 +301,7 @@ fn read_request(tree: &Tree, file: &Found) -> Request {
 
 fn attempt(
     tree: &Tree,
+    place: &Whereabouts<'_>,
     number: u32,
     mut facts: Facts,
     files: Vec<Found>,
@@ -297,7 +321,26 @@ fn attempt(
         }
         facts.complete(foreign::attempt(lean, &file.path));
     }
-    let (passed, total) = facts.numbers();
+    for odd in std::mem::take(&mut facts.odd) {
+        notes.warn(Warning::read_differently(
+            place.path,
+            "value.not_usable",
+            format!("Turn {} attempt {number} has “{odd}”, which can not be. It is kept as an extra field and not used.", place.turn),
+        ));
+    }
+    let (mut passed, mut total) = facts.numbers();
+    if let (Some(p), Some(t)) = (passed, total)
+        && p > t
+    {
+        notes.warn(Warning::read_differently(
+            place.path,
+            "value.not_usable",
+            format!("Turn {} attempt {number} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.", place.turn),
+        ));
+        facts.extra.insert("passed".to_owned(), p.into());
+        facts.extra.insert("total".to_owned(), t.into());
+        (passed, total) = (None, None);
+    }
     let claim = Claim { passed, total, success: facts.success };
     let (log, log_path) = best_log(tree, &files, claim, notes);
 
@@ -321,7 +364,7 @@ fn attempt(
         (Some(true), _) => Verdict::Passed,
         (Some(false), _) => Verdict::Failed,
         (None, Some(score)) => {
-            if score >= 0.999 {
+            if score >= model::PASS_REWARD {
                 Verdict::Passed
             } else {
                 Verdict::Failed
@@ -334,13 +377,7 @@ fn attempt(
         attempt.end_reason = None;
     }
     logs::settle(&mut attempt, claim, &log_path, log, notes);
-    if attempt.verdict == Verdict::Failed && attempt.end_reason.is_none() {
-        attempt.end_reason = Some(EndReason::TestsFailed);
-    }
-    if attempt.verdict == Verdict::Error && attempt.end_reason.is_none() {
-        attempt.end_reason =
-            Some(if attempt.exception.is_some() { EndReason::AgentError } else { EndReason::NoVerdict });
-    }
+    logs::give_reason(&mut attempt);
     attempt
 }
 
