@@ -1,4 +1,7 @@
 //! Settings flattened to dotted keys, in Harbor's own names, so that two runs can be compared line by line.
+//!
+//! Secrets are told by the names of their keys, and by where they stand: an `env` map is where people put them, under
+//! any name, so nothing of it is shown but templates (`${HF_TOKEN}`), which name a variable and hold no value.
 
 use model::Extra;
 use serde_json::Value;
@@ -50,21 +53,64 @@ pub(super) fn flatten(key: &str, value: &Node, out: &mut Extra) {
     }
 }
 
-/// The value as JSON, or `[hidden]` where its key is that of a secret and it is more than the name of a variable.
+/// The value as JSON, with `[hidden]` for each part whose key is that of a secret or that stands in an `env`, and that
+/// is more than the name of a variable.
 pub(super) fn plain(key: &str, value: &Node) -> Value {
     let name = key.to_ascii_lowercase();
-    let secret = SECRET.iter().any(|word| name.contains(word));
+    let of_env = name.split('.').any(|part| part == "env" || part.ends_with("_env"));
+    let hidden = || Value::String("[hidden]".to_owned());
     match value {
-        Node::Text(text, _) if secret && !text.starts_with("${") && !text.is_empty() => {
-            Value::String("[hidden]".to_owned())
+        Node::Null => Value::Null,
+        Node::Map(map) => {
+            map.iter().map(|(part, value)| (part.clone(), plain(&format!("{key}.{part}"), value))).collect()
         }
+        Node::List(list) => list.iter().map(|value| plain(key, value)).collect(),
+        Node::Text(text, _) if text.is_empty() || is_template(text) => value.to_value(),
+        // Not even a number or a flag: what it means is nobody's business either.
+        _ if of_env => hidden(),
+        Node::Text(..) if SECRET.iter().any(|word| name.contains(word)) => hidden(),
         other => other.to_value(),
     }
+}
+
+/// Whether a text is one `${NAME}`, and nothing else; `${NAME:-value}` holds a value.
+fn is_template(text: &str) -> bool {
+    text.strip_prefix("${")
+        .and_then(|rest| rest.strip_suffix('}'))
+        .is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_of_an_env_is_shown_but_names_of_variables() {
+        let node: Node = serde_json::from_str(
+            r#"{"agent": {"env": {"DATABASE_URL": "postgres://u:pw@host/db", "PORT": 8080, "ON": true, "HF": "${HF_TOKEN}",
+                                  "D": "${A:-pw}", "TWO": "${A}pw", "EMPTY": "", "MORE": ["pw"]}},
+                "verifier": {"env": ["A=pw", "${B}"], "timeout": 5}, "env_broken": "x", "environment": {"type": "docker"}}"#,
+        )
+        .unwrap();
+        let mut out = Extra::new();
+        of_trial(&node, &mut out);
+        assert_eq!(
+            serde_json::to_value(&out).unwrap(),
+            serde_json::json!({
+                "agent.env.DATABASE_URL": "[hidden]", "agent.env.PORT": "[hidden]", "agent.env.ON": "[hidden]",
+                "agent.env.HF": "${HF_TOKEN}", "agent.env.D": "[hidden]", "agent.env.TWO": "[hidden]",
+                "agent.env.EMPTY": "", "agent.env.MORE": ["[hidden]"], "verifier.env": ["[hidden]", "${B}"],
+                "verifier.timeout": 5, "env_broken": "x", "environment.type": "docker"
+            })
+        );
+        // What is kept whole, under a name that nobody knows, is looked into.
+        let inside: Node =
+            serde_json::from_str(r#"{"a": [{"env": {"X": "pw"}, "api_key": "pw", "n": 1}]}"#).unwrap();
+        assert_eq!(
+            plain("unknown", &inside),
+            serde_json::json!({"a": [{"env": {"X": "[hidden]"}, "api_key": "[hidden]", "n": 1}]})
+        );
+    }
 
     #[test]
     fn keys_are_dotted_and_secrets_hidden() {
