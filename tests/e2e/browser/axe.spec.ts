@@ -22,7 +22,7 @@ for (const theme of ["light", "dark"] as const) {
 
     const pages: readonly [name: string, to: string, ready: string][] = [
       ["library", "library", 'table[aria-label="Runs"] a'],
-      ["library without a match", "library?text=nothing", "text=No run matches"],
+      ["library without a match", "library?q=nothing", "text=No run matches"],
       ["run", `run/${RUN}`, '[aria-label="Episodes by turns"]'],
       ["run as tables", `run/${RUN}?view=table&about=1`, "main table"],
       ["failed turn", TURN, "[data-test]"],
@@ -43,10 +43,10 @@ for (const theme of ["light", "dark"] as const) {
 
     test(`${theme}: turn with code, transcript and logs`, async ({ lab, go, page }) => {
       const run = (await lab.json<{ id: string; format: string }[]>("runs")).find((r) => r.format === "staminabench")!;
-      const shown = await lab.json<{ episodes: { episode: string }[] }>("show", run.id);
-      for (const pane of ["code", "transcript", "logs"]) {
-        await go(`run/${run.id}/${shown.episodes[0]!.episode}/3?attempt=1&pane=${pane}`);
-        await expect(page.locator(pane === "code" ? ".cm-content" : pane === "logs" ? '[aria-label="Logs"] .cm-content, [aria-label="Logs"] pre, [aria-label="Logs"] [role="region"]' : '[role="region"][aria-label="Transcript"]').first()).toBeVisible();
+      const content = { code: ".cm-content", transcript: '[role="region"][aria-label="Transcript"]', logs: '[aria-label="Logs"]' };
+      for (const pane of ["code", "transcript", "logs"] as const) {
+        await go(`run/${run.id}/scenario_0/3?attempt=1&pane=${pane}`);
+        await expect(page.getByRole("main").locator(content[pane]).first()).not.toHaveText("");
         expect(await serious(page)).toEqual([]);
       }
     });

@@ -30,8 +30,7 @@ test("content of a source is inert on every page", async ({ lab, go, page }) => 
   writeFileSync(`${at}/scenario_0/agent_code/turn_3_attempt_1/server.py`, `# ${EVIL}\nprint("${CONTROL.replaceAll('"', "")}")\n`);
   await lab.stamina("ingest", at);
   const [run] = await lab.json<{ id: string }[]>("runs");
-  const shown = await lab.json<{ episodes: { episode: string }[] }>("show", run!.id);
-  const episode = encodeURIComponent(shown.episodes[0]!.episode);
+  const episode = "scenario_0";
   const id = encodeURIComponent(run!.id);
 
   const inert = async (): Promise<void> => {
