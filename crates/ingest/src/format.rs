@@ -85,6 +85,12 @@ pub trait Format: Send + Sync {
     fn search_below(&self) -> bool {
         false
     }
+    /// Whether the folders in `folder` (relative to the tree) are each written once, together with other files of the
+    /// same part, so that watching for changes need not go into them. Told from the path alone. For what there is very
+    /// much of: snapshots of code (default: no).
+    fn written_once(&self, _folder: &str) -> bool {
+        false
+    }
     /// What is there. Must be quick: it runs at every re-opening.
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey;
     /// Reads one part.

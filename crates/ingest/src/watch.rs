@@ -8,15 +8,17 @@
 //! second or so ([`Mode::Rescanned`]): zips, folders of other machines, whose changes the system does not hear of, and
 //! folders with more subfolders than the system is willing to watch.
 
+mod folders;
+
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, EventKind, MetadataKind, ModifyKind};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+use self::folders::{Folders, may_be_a_new_folder, written_once};
 use crate::tree::{Stamp, Tree, join};
 
 /// How quickly changes are noticed.
@@ -39,6 +41,8 @@ const PACE: Pace = Pace {
     look: Duration::from_secs(1),
     look_at_zip: Duration::from_millis(500),
 };
+/// How long [`watch`] waits until everything is watched.
+const PATIENCE: Duration = Duration::from_millis(250);
 /// Looking again may take this share of the time at most (one part in so many).
 const SHARE: u32 = 4;
 /// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
@@ -74,12 +78,16 @@ pub struct Watch {
 struct Shared {
     state: Mutex<State>,
     wake: Condvar,
-    rescanned: AtomicBool,
+    notified: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     stop: bool,
+    /// Everything is watched.
+    ready: bool,
+    /// … but only after [`watch`] had returned.
+    is_late: bool,
     /// When the first change since the last bell came in, and the last one.
     pending: Option<(Instant, Instant)>,
     /// The system lost events; when that rings.
@@ -88,6 +96,8 @@ struct State {
     overflow_rung: Option<(Instant, Duration)>,
     /// The system can not watch all folders.
     exhausted: bool,
+    /// What came and may be folders, which are not watched yet.
+    came: Vec<PathBuf>,
 }
 
 impl Shared {
@@ -95,11 +105,15 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn set_mode(&self, look: &Look) {
+        self.notified.store(look.notifier.is_some(), Ordering::Relaxed);
+    }
+
     fn changed(&self) {
         let now = Instant::now();
         let mut state = self.state();
         state.pending = Some(state.pending.map_or((now, now), |(first, _)| (first, now)));
-        self.wake.notify_one();
+        self.wake.notify_all();
     }
 
     fn overflowed(&self) {
@@ -107,7 +121,7 @@ impl Shared {
         let mut state = self.state();
         let pause_ends = state.overflow_rung.map_or(now, |(at, pause)| at + pause);
         state.overflow.get_or_insert(pause_ends.max(now));
-        self.wake.notify_one();
+        self.wake.notify_all();
     }
 }
 
@@ -118,8 +132,10 @@ impl State {
         [pending, self.overflow].into_iter().flatten().min()
     }
 
-    fn rung(&mut self, now: Instant) {
+    /// Notes that the bell rings. Gives whether it rings for events that were lost.
+    fn rung(&mut self, now: Instant) -> bool {
         self.pending = None;
+        let lost = self.overflow.is_some_and(|at| at <= now);
         if self.overflow.is_some_and(|at| at <= now) {
             self.overflow = None;
             let (shortest, longest) = OVERFLOW_PAUSE;
@@ -129,14 +145,16 @@ impl State {
             };
             self.overflow_rung = Some((now, pause));
         }
+        lost
     }
 }
 
 /// Watches a folder or zip and calls `on_change` from a thread of its own when it changed, after a short silence.
 ///
-/// Blocks while the folders are listed (a second at 100,000 folders). Begin to watch *before* reading the source, so
-/// that no change falls between. That it goes away is a change, and so is its coming, also if it is not there yet.
-/// Errors: the system has no thread for it.
+/// Begin to watch *before* reading the source, so that no change falls between. Setting up a folder of many thousand
+/// folders takes seconds; this returns after a quarter of a second all the same, and then `on_change` is called once
+/// when everything is watched, for what changed meanwhile. That the source goes away is a change, and so is its coming,
+/// also if it is not there yet. Errors: the system has no thread for it.
 pub fn watch(path: &Path, hint: Hint, on_change: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
     watch_at(path, hint, PACE, on_change)
 }
@@ -149,32 +167,51 @@ fn watch_at(
 ) -> std::io::Result<Watch> {
     let path = path.canonicalize().or_else(|_| std::path::absolute(path))?;
     let shared = Arc::new(Shared::default());
-    let look = Look::begin(&path, hint, &shared);
-    shared.rescanned.store(look.notifier.is_none(), Ordering::Relaxed);
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
-    thread.spawn(move || supervise(&path, look, pace, &supervised, &on_change))?;
+    thread.spawn(move || {
+        let look = Look::begin(&path, hint, &supervised);
+        supervised.set_mode(&look);
+        let mut state = supervised.state();
+        state.ready = true;
+        if state.is_late {
+            let now = Instant::now();
+            state.pending.get_or_insert((now, now));
+        }
+        supervised.wake.notify_all();
+        drop(state);
+        supervise(&path, look, pace, &supervised, &on_change);
+    })?;
+    let state = shared.state();
+    let mut state = shared
+        .wake
+        .wait_timeout_while(state, PATIENCE, |s| !s.ready)
+        .unwrap_or_else(PoisonError::into_inner)
+        .0;
+    state.is_late = !state.ready;
+    drop(state);
     Ok(Watch { shared })
 }
 
 impl Watch {
-    /// How changes are noticed now. A folder that outgrows the system's limits changes from the one to the other.
+    /// How changes are noticed now. A folder that outgrows the system's limits changes from the one to the other; one
+    /// that is still being set up counts as rescanned.
     pub fn mode(&self) -> Mode {
-        if self.shared.rescanned.load(Ordering::Relaxed) { Mode::Rescanned } else { Mode::Notified }
+        if self.shared.notified.load(Ordering::Relaxed) { Mode::Notified } else { Mode::Rescanned }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.shared.state().stop = true;
-        self.shared.wake.notify_one();
+        self.shared.wake.notify_all();
     }
 }
 
 /// What the watching thread knows.
 struct Look {
     /// `None` when changes are noticed by looking again.
-    notifier: Option<RecommendedWatcher>,
+    notifier: Option<Folders>,
     hint: Hint,
     /// What the last look saw; `None` = nothing there.
     seen: Option<u64>,
@@ -220,14 +257,18 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
     let mut look_at = Instant::now() + look.next(path, pace);
     loop {
         let mut state = shared.state();
+        let mut lost = false;
         let ring = loop {
             if state.stop {
                 return;
             }
             let now = Instant::now();
             let ring_at = state.ring_at(pace);
+            if !state.came.is_empty() {
+                break false;
+            }
             if ring_at.is_some_and(|at| at <= now) {
-                state.rung(now);
+                lost = state.rung(now);
                 break true;
             }
             if look_at <= now || state.exhausted {
@@ -236,11 +277,23 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
             let until = ring_at.map_or(look_at, |at| at.min(look_at));
             state = shared.wake.wait_timeout(state, until - now).unwrap_or_else(PoisonError::into_inner).0;
         };
-        let exhausted = std::mem::take(&mut state.exhausted);
+        let mut exhausted = std::mem::take(&mut state.exhausted);
+        let mut came = std::mem::take(&mut state.came);
         drop(state);
+        if lost {
+            // Folders may have come unheard.
+            came.push(path.to_path_buf());
+        }
+        if let Some(folders) = look.notifier.as_mut().filter(|_| !came.is_empty()) {
+            exhausted |= folders.add(&came).is_err();
+            // Something may have come into them before they were watched.
+            shared.changed();
+        }
         if ring {
             on_change();
-            continue;
+            if !exhausted {
+                continue;
+            }
         }
         if exhausted {
             look = Look::begin(path, Hint::Rescan, shared);
@@ -249,7 +302,7 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
         } else if look_again(path, &mut look, shared) {
             shared.changed();
         }
-        shared.rescanned.store(look.notifier.is_none(), Ordering::Relaxed);
+        shared.set_mode(&look);
         look_at = Instant::now() + look.next(path, pace);
     }
 }
@@ -275,25 +328,24 @@ fn look_again(path: &Path, look: &mut Look, shared: &Arc<Shared>) -> bool {
     settled
 }
 
-fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<RecommendedWatcher> {
+fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<Folders> {
     let shared = Arc::clone(shared);
-    let config = notify::Config::default().with_follow_symlinks(false);
-    let mut notifier = RecommendedWatcher::new(
-        move |event: notify::Result<notify::Event>| match event {
-            Ok(event) if event.need_rescan() => shared.overflowed(),
-            Ok(event) if matters(event.kind) => shared.changed(),
-            Ok(_) => {}
-            Err(error) => {
-                if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
-                    shared.state().exhausted = true;
-                }
-                shared.changed();
+    Folders::watch(path, move |event: notify::Result<notify::Event>| match event {
+        Ok(event) if event.need_rescan() => shared.overflowed(),
+        Ok(event) if matters(event.kind) => {
+            if may_be_a_new_folder(event.kind) {
+                shared.state().came.extend(event.paths);
             }
-        },
-        config,
-    )?;
-    notifier.watch(path, RecursiveMode::Recursive)?;
-    Ok(notifier)
+            shared.changed();
+        }
+        Ok(_) => {}
+        Err(error) => {
+            if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
+                shared.state().exhausted = true;
+            }
+            shared.changed();
+        }
+    })
 }
 
 /// Reading a source must not look like a change of it.
@@ -328,7 +380,7 @@ fn glance(path: &Path, shared: &Shared) -> Option<u64> {
         }
         for entry in tree.list(&folder) {
             stamp = stamp.text(&entry.name).number(entry.stamp);
-            if entry.is_folder() {
+            if entry.is_folder() && !written_once(&folder) {
                 folders.push(join(&folder, &entry.name));
             }
         }

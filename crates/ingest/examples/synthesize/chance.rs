@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine: SplitMix64, seeded by words.
+//! Random numbers that are the same on every machine: a split mix of 64 bits (`SplitMix64`), seeded by words.
 
 /// A stream of numbers.
 #[derive(Debug, Clone)]

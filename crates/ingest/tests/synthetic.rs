@@ -1,0 +1,98 @@
+//! The synthetic library of the benchmarks: written twice it is the same, and it is read as it was made, without a
+//! single warning.
+
+#![allow(dead_code, reason = "the generator is used whole by its own program")]
+#![allow(clippy::unwrap_used)]
+
+#[path = "../examples/synthesize/chance.rs"]
+mod chance;
+#[path = "../examples/synthesize/course.rs"]
+mod course;
+#[path = "../examples/synthesize/library.rs"]
+mod library;
+#[path = "../examples/synthesize/logs.rs"]
+mod logs;
+#[path = "../examples/synthesize/scenario.rs"]
+mod scenario;
+#[path = "../examples/synthesize/transcript.rs"]
+mod transcript;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ingest::import::import;
+use ingest::tree::Tree;
+use library::{Made, Size};
+use store::{RunFilter, Store, WarningFilter};
+
+const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, seed: 7, threads: 2 };
+
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(at).unwrap().flatten() {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                let name = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_same_request_gives_the_same_bytes_on_any_number_of_threads() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = (temp.path().join("one"), temp.path().join("other"));
+    let made = library::write(&one, SIZE).unwrap();
+    assert_eq!(made, library::write(&other, Size { threads: 1, ..SIZE }).unwrap());
+    let (one, other) = (contents(&one), contents(&other));
+    assert_eq!((made.files, made.bytes), (one.len(), one.values().map(|bytes| bytes.len() as u64).sum()));
+    assert!(one == other);
+    let another = temp.path().join("another");
+    library::write(&another, Size { seed: 8, ..SIZE }).unwrap();
+    assert!(contents(&another) != one);
+}
+
+#[test]
+fn it_is_read_as_it_was_made() {
+    let temp = tempfile::tempdir().unwrap();
+    let made = library::write(temp.path(), SIZE).unwrap();
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source(temp.path().to_str().unwrap(), "library", false).unwrap();
+    let tree = Tree::open(temp.path()).unwrap();
+    let read = import(&tree, &store, source, &|_, _| {}, &AtomicBool::new(false)).unwrap();
+    assert_eq!(read.formats, ["staminabench"]);
+    assert_eq!(
+        read.counts.warnings,
+        0,
+        "{:?}",
+        store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings
+    );
+    let counted = (
+        read.counts.runs as usize,
+        read.counts.episodes as usize,
+        read.counts.turns as usize,
+        read.counts.attempts as usize,
+    );
+    let Made { runs, episodes, turns, attempts, .. } = made;
+    assert_eq!(counted, (runs, episodes, turns, attempts));
+
+    // Each run's own report, which the generator wrote from its plan, and what was read from logs and trajectories.
+    for row in store.list_runs(&RunFilter::default()).unwrap().rows {
+        let run = row.1;
+        let report = fs::read(temp.path().join(&run.place).join("report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        for (episode, said) in
+            store.episodes(run.id).unwrap().iter().zip(report["results"].as_array().unwrap())
+        {
+            assert_eq!(episode.scenario, said["scenario"]);
+            assert_eq!(u64::from(episode.stamina), said["turns_passed"], "{} {}", run.slug, episode.scenario);
+        }
+    }
+}
