@@ -419,6 +419,31 @@ fn written(outcomes: &[u8], verbose: bool, width: usize) -> (String, Counts) {
     (out, counts)
 }
 
+#[test]
+fn many_failures_of_one_name_take_no_longer_than_others() {
+    let mut text = String::from(
+        "============================= test session starts ==============================\ncollected 20000 items\n\n=================================== FAILURES ===================================\n",
+    );
+    let mut summary = String::new();
+    for n in 0..20_000 {
+        let _ = write!(
+            text,
+            "____________________________________ test_a ____________________________________\n\nE       assert {n} == -1\n\ntests/test_{n}.py:3: AssertionError\n"
+        );
+        let _ = writeln!(summary, "FAILED tests/test_{n}.py::test_a - assert {n} == -1");
+    }
+    let _ = write!(
+        text,
+        "=========================== short test summary info ============================\n{summary}20000 failed in 1.00s\n"
+    );
+    let begin = std::time::Instant::now();
+    let log = parse(&text);
+    assert_eq!(log.tests.len(), 20_000);
+    assert!(log.tests.iter().enumerate().all(|(n, t)| t.actual.as_deref() == Some(n.to_string().as_str())));
+    // Walking every list for every entry took minutes; this is some hundred times what it takes.
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

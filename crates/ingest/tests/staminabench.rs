@@ -588,6 +588,165 @@ fn what_a_trajectory_may_hold_is_bounded() {
     assert!(format!("{episode:?}").len() < 200_000);
 }
 
+/// A folder of some files, read.
+fn written(files: &[(&str, &str)]) -> Read {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        if path.to_str().unwrap().ends_with('/') {
+            std::fs::create_dir_all(path).unwrap();
+        } else {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+    read(folder.path())
+}
+
+const PLAN: &str = "agent: MINI_SWE\nrestful_server_gen_iterative:\n  n_turns: 4\n";
+
+#[test]
+fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
+    let own = |verdict: &str| {
+        format!(
+            r#"{{"schema_version": "stamina-lab/1", "planned_turns": 4, "end_reason": "budget", "turns": [
+            {{"turn": 1, "attempts": [{{"attempt": 1, "verdict": "{verdict}"}}]}},
+            {{"turn": 2, "attempts": [{{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}}]}}]}}"#
+        )
+    };
+    for (verdict, reason) in [("failed", EndReason::TestsFailed), ("error", EndReason::NoVerdict)] {
+        let read = written(&[("scenario_0/trajectory.json", &own(verdict))]);
+        assert_eq!(read.episodes[0].turns[0].attempts[0].end_reason, Some(reason));
+        assert_eq!(
+            read.episodes[0].end(),
+            (Some(1), reason),
+            "what ended the episode later is not why turn 1 failed"
+        );
+    }
+}
+
+#[test]
+fn own_episodes_without_a_plan_take_that_of_the_run_and_never_pass_all_without_an_end() {
+    let own = r#"{"schema_version": "stamina-lab/1", "turns": [{"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]}]}"#;
+    let planned = written(&[("config.yaml", PLAN), ("scenario_0/trajectory.json", own)]);
+    assert_eq!(planned.episodes[0].planned_turns, Some(4));
+    assert_eq!(planned.episodes[0].end(), (Some(2), EndReason::Unfinished));
+    let report = r#"{"schema_version": "stamina-lab/1", "run": {"planned_turns": 1}}"#;
+    let planned = written(&[("report.json", report), ("scenario_0/trajectory.json", own)]);
+    assert_eq!(planned.episodes[0].end(), (None, EndReason::PassedAll));
+    let unknown = written(&[("scenario_0/trajectory.json", own)]);
+    assert_eq!(unknown.episodes[0].end(), (Some(2), EndReason::Unfinished));
+    let ended = own.replacen("\"turns\"", "\"finished_at\": \"2026-06-01T10:00:00Z\", \"turns\"", 1);
+    let ended = written(&[("scenario_0/trajectory.json", &ended)]);
+    assert_eq!(ended.episodes[0].end(), (None, EndReason::PassedAll));
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("scenario_0")).unwrap();
+    std::fs::write(folder.path().join("scenario_0/trajectory.json"), own).unwrap();
+    let before = stamps(folder.path());
+    std::fs::write(folder.path().join("config.yaml"), PLAN).unwrap();
+    assert_ne!(before, stamps(folder.path()), "the plan is a part of what is read");
+}
+
+#[test]
+fn results_in_objects_of_their_own_are_found() {
+    let steps = r#"{"steps": [
+        {"turn_idx": 0, "attempt_idx": 0, "response": "a", "evaluation": {"passed_tests": 5, "total_tests": 5, "success": true}, "token_usage": {"input_tokens": 3}},
+        {"turn_idx": 1, "attempt_idx": 0, "response": "a", "evaluation": {"passed_tests": 3, "total_tests": 5, "success": false}}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", steps)]);
+    assert_eq!(
+        play(&read.episodes[0]),
+        [
+            vec![(Verdict::Passed, Some(5), Some(5), None)],
+            vec![(Verdict::Failed, Some(3), Some(5), Some(EndReason::TestsFailed))],
+        ]
+    );
+    assert_eq!(read.episodes[0].turns[0].attempts[0].tokens.input, Some(3));
+    // A message and the result of its attempt, one after the other.
+    let steps = r#"{"steps": [
+        {"turn": 1, "attempt": 1, "role": "assistant", "content": "x", "usage": {"input_tokens": 5, "output_tokens": 2}},
+        {"turn": 1, "attempt": 1, "test_result": {"passed": 3, "total": 3}}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", steps)]);
+    assert_eq!(play(&read.episodes[0]), [vec![(Verdict::Passed, Some(3), Some(3), None)]]);
+    assert_eq!(read.episodes[0].turns[0].attempts[0].tokens.output, Some(2));
+}
+
+#[test]
+fn a_turn_without_a_verdict_and_values_that_can_not_be_are_said() {
+    use TurnState::{Censored, Error, NotReached};
+
+    let json = r#"{"turns": [{"turn": 1, "passed": "-3", "total": 1e30, "success": "perhaps"}, {"turn": 2, "passed": 7, "total": 5},
+        {"turn": 3, "passed": null, "total": 0, "cost": -5, "usage": {"prompt_tokens": -4, "completion_tokens": 1e19}},
+        {"turn": 4, "tokens": {"input": 7}}, {"turn": 5, "description": "not played"}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", json)]);
+    let episode = &read.episodes[0];
+    let states: Vec<TurnState> = episode.turns.iter().map(Turn::state).collect();
+    // The last one may still be running: nothing says that the episode has ended.
+    assert_eq!(states, [Error, Error, Error, Censored, NotReached]);
+    assert_eq!(read.codes().iter().filter(|c| **c == "verdict.missing").count(), 4);
+    let odd: Vec<&str> = read
+        .report
+        .warnings
+        .iter()
+        .filter(|w| w.code == "value.not_usable")
+        .map(|w| w.message.as_str())
+        .collect();
+    for part in [
+        "passed: \"-3\"",
+        "total: 1e+30",
+        "success: \"perhaps\"",
+        "7 tests passed of 5",
+        "cost: -5",
+        "usage.prompt_tokens: -4",
+        "usage.completion_tokens: 1e+19",
+    ] {
+        assert!(odd.iter().any(|m| m.contains(part)), "{part}: {odd:#?}");
+    }
+    let attempt = |turn: usize| &episode.turns[turn].attempts[0];
+    assert_eq!(attempt(0).extra["passed"], "-3");
+    assert_eq!((attempt(1).passed, attempt(1).total), (None, None));
+    assert_eq!((&attempt(1).extra["passed"], &attempt(1).extra["total"]), (&7.into(), &5.into()));
+    assert_eq!((attempt(2).cost_usd, attempt(2).tokens.is_unknown()), (None, true));
+    assert_eq!(attempt(3).tokens.input, Some(7));
+}
+
+#[test]
+fn entries_of_scenarios_without_a_folder_are_kept() {
+    let report = r#"{"agent": "mini_swe", "benchmark": "restful_server_gen_iterative", "num_tasks": 2,
+        "results": [{"scenario": "scenario_0", "score": 0.5}, {"scenario": "scenario_7", "score": 0.25}]}"#;
+    let log = std::fs::read_to_string(fixture("own/scenario_0/test_results/turn_1_attempt_1.txt")).unwrap();
+    let read = written(&[
+        ("config.yaml", PLAN),
+        ("report.json", report),
+        ("scenario_0/test_results/turn_1_attempt_1.txt", &log),
+    ]);
+    assert!(read.warning("report.scenario_missing").message.contains("1 scenario"));
+    assert_eq!(read.run.extra["report.results.scenario_7"]["score"], 0.25);
+    assert_eq!(read.episodes[0].reported, [("staminabench.score".to_owned(), 0.5)]);
+    let none = written(&[("config.yaml", PLAN), ("report.json", report)]);
+    assert_eq!(none.run.extra["planned_turns"], 4);
+    assert_eq!(none.run.extra["report.results.scenario_0"]["score"], 0.5);
+}
+
+#[test]
+fn folders_in_the_place_of_files_and_logs_cut_among_the_failures_are_said() {
+    let real = std::fs::read_to_string(fixture("../pytest/logs/plain.txt")).unwrap();
+    let cut = &real[..real.find("= FAILURES").unwrap() + 400];
+    let read = written(&[
+        ("scenario_0/trajectory.json/", ""),
+        ("scenario_0/test_results/turn_1_attempt_1.txt/", ""),
+        ("scenario_0/test_results/turn_2_attempt_1.txt", cut),
+    ]);
+    let special: Vec<&str> =
+        read.report.warnings.iter().filter(|w| w.code == "file.special").map(|w| w.path.as_str()).collect();
+    assert_eq!(special, ["scenario_0/test_results/turn_1_attempt_1.txt", "scenario_0/trajectory.json"]);
+    assert_eq!(read.warning("pytest.truncated").path, "scenario_0/test_results/turn_2_attempt_1.txt");
+    assert_eq!(
+        play(&read.episodes[0])[0],
+        [(Verdict::Failed, Some(14), Some(25), Some(EndReason::TestsFailed))]
+    );
+}
+
 /// JSON out of the words that trajectories use, in any nesting.
 fn any_trajectory() -> impl Strategy<Value = String> {
     const KEYS: [&str; 23] = [

@@ -38,7 +38,7 @@ pub use own::SCHEMA;
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
-use crate::tree::{ReadError, Stamp, Tree, file_name, join};
+use crate::tree::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
 use lean::Lean;
 use notes::Notes;
@@ -154,6 +154,28 @@ impl Place {
         }
         run.settings = config.settings;
         run
+    }
+
+    /// Keeps what the report says of scenarios that have no folder.
+    fn keep_missing(&self, at: &str, run: &mut Run, report: &mut Report) {
+        let missing = self.report.as_ref().map(|r| r.without_folder(&self.scenarios)).unwrap_or_default();
+        if missing.is_empty() {
+            return;
+        }
+        report.warn(Warning::read_differently(
+            join(at, "report.json"),
+            "report.scenario_missing",
+            format!(
+                "It has entries of {} scenarios that have no folder. They are kept as extra fields of the run, and are no episodes.",
+                missing.len()
+            ),
+        ));
+        for (name, entry) in missing.into_iter().take(64) {
+            run.extra.insert(format!("report.{name}"), entry);
+        }
+        if let Some(turns) = self.planned_turns().filter(|_| self.scenarios.is_empty()) {
+            run.extra.insert("planned_turns".to_owned(), turns.into());
+        }
     }
 
     fn planned_turns(&self) -> Option<u32> {
@@ -361,6 +383,11 @@ impl Format for StaminaBench {
         Sniff::Not { found: best.0, closeness: best.1.max(60) }
     }
 
+    fn written_once(&self, folder: &str) -> bool {
+        names::folder_kind(file_name(folder)) == Some(ArtifactKind::Code)
+            && names::scenario_number(file_name(parent(folder))).is_some()
+    }
+
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
         let place = Place::open(tree, at, report);
         let own_run = place.is_own();
@@ -370,15 +397,18 @@ impl Format for StaminaBench {
             .map(|name| {
                 let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
                 let stamp = if own_run || is_own(tree, &join(&folder, "trajectory.json")) {
-                    // Planned turns and everything else stand in the trajectory itself.
-                    own_stamp(tree, &folder).finish()
+                    // All else stands in the trajectory itself.
+                    let planned = place.planned_turns().map_or(0, |turns| u64::from(turns) + 1);
+                    own_stamp(tree, &folder).number(planned).finish()
                 } else {
                     files::list(tree, &folder).stamp.number(place.stamp.finish()).finish()
                 };
                 Part { key: name.clone(), stamp }
             })
             .collect();
-        Survey { runs: vec![place.run(at)], parts }
+        let mut run = place.run(at);
+        place.keep_missing(at, &mut run, report);
+        Survey { runs: vec![run], parts }
     }
 
     fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
@@ -389,16 +419,16 @@ impl Format for StaminaBench {
         };
         let mut episode = Episode::new(scenario.clone(), scenario.clone());
         let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
-        if !is_own(tree, &join(&folder, "trajectory.json")) {
-            // What is wrong with these files was said by the survey.
-            let place = Place::open(tree, at, &mut Report::default());
-            episode.planned_turns = place.planned_turns();
-            if let Some(report) = &place.report {
-                let position = place.scenarios.iter().position(|s| *s == part.key);
-                let said = report.of_scenario(&scenario, position, place.scenarios.len());
-                episode.reported = said.figures;
-                episode.extra = said.extra;
-            }
+        // What is wrong with these files was said by the survey.
+        let place = Place::open(tree, at, &mut Report::default());
+        episode.planned_turns = place.planned_turns();
+        if let Some(report) =
+            place.report.as_ref().filter(|_| !is_own(tree, &join(&folder, "trajectory.json")))
+        {
+            let position = place.scenarios.iter().position(|s| *s == part.key);
+            let said = report.of_scenario(&scenario, position, place.scenarios.len());
+            episode.reported = said.figures;
+            episode.extra = said.extra;
         }
         let mut notes = Notes::new(report);
         let episode = Self::read_scenario(tree, at, &part.key, episode, &mut notes);

@@ -68,6 +68,8 @@ pub struct PytestLog {
     pub has_summary: bool,
     /// Whether the log ends before pytest did: neither the last line nor the mark `[100%]`.
     pub truncated: bool,
+    /// Whether the log breaks off although its progress is complete: what failed may have no message.
+    pub breaks_off: bool,
     /// Tests that were to be run.
     pub collected: Option<u32>,
     /// Files that could not be collected.
@@ -457,6 +459,10 @@ impl<'a> Reading<'a> {
             log.counts.failed = log.counts.failed.max(failed);
             log.counts.errors = log.counts.errors.max(errors);
         }
+        let failed = log.counts.failed + log.counts.errors > 0;
+        log.breaks_off = log.is_pytest
+            && !log.has_summary
+            && (self.section == Section::Blocks || (self.section == Section::Progress && failed));
         log.truncated = log.is_pytest && !log.has_summary && !(self.all_done && log.internal_error.is_none());
         log
     }

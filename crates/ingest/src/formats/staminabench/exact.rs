@@ -58,6 +58,11 @@ pub(super) fn episode(
             episode.turns.push(turn);
         }
     }
+    // Without a plan, an episode that has no end may go on.
+    let passed_so_far = episode.turn(episode.stamina() + 1).is_none();
+    if episode.planned_turns.is_none() && episode.timing.finished_at.is_none() && passed_so_far {
+        episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
+    }
     episode
 }
 
@@ -202,6 +207,7 @@ impl Reader<'_, '_> {
             Log::Agrees | Log::Nothing => None,
         };
         logs::settle(&mut attempt, claim, &path, log, self.notes);
+        logs::give_reason(&mut attempt);
         attempt
     }
 

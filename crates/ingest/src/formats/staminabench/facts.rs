@@ -39,9 +39,25 @@ pub(super) struct Facts {
     pub(super) artifacts: Vec<Artifact>,
     /// What is not known by name.
     pub(super) extra: Extra,
+    /// Values of known names that can not be what the name says: name and value. They are in `extra`, too.
+    pub(super) odd: Vec<String>,
 }
 
 impl Facts {
+    /// Whether there is anything that only an attempt has.
+    pub(super) fn is_played(&self) -> bool {
+        self.has_verdict()
+            || !self.odd.is_empty()
+            || !self.tests.is_empty()
+            || self.total.is_some()
+            || self.steps.is_some()
+            || self.tool_calls.is_some()
+            || self.exception.is_some()
+            || self.end_reason.is_some()
+            || self.usage != Usage::default()
+            || self.timing != Timing::default()
+    }
+
     /// Tests passed and run, completed from the counts of those that did not pass.
     pub(super) fn numbers(&self) -> (Option<u32>, Option<u32>) {
         let not_passed = match (self.failed, self.errored) {
@@ -92,6 +108,7 @@ impl Facts {
         mine.agent_seconds = mine.agent_seconds.or(its.agent_seconds);
         mine.test_seconds = mine.test_seconds.or(its.test_seconds);
         self.artifacts.extend(other.artifacts);
+        self.odd.extend(other.odd);
         for (key, value) in other.extra {
             self.extra.entry(key).or_insert(value);
         }

@@ -30,13 +30,27 @@ pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, de
     if known(facts, &name, value, prefix, key, depth) || facts.extra.len() >= EXTRA_CAP {
         return;
     }
+    if is_odd(&name, value) && facts.odd.len() < 16 {
+        let shown: String = value.to_value().to_string().chars().take(60).collect();
+        facts.odd.push(format!("{prefix}{key}: {shown}"));
+    }
     if !(value.list().is_empty() && matches!(value, Node::List(_))) {
         facts.extra.insert(format!("{prefix}{key}"), kept(value));
     }
 }
 
+/// Whether a value that was not taken stands under a name that says what it should be.
+fn is_odd(name: &str, value: &Node) -> bool {
+    let number = [words::PASSED, words::FAILED, words::TOTAL, words::SUCCESS, words::COST]
+        .iter()
+        .any(|n| n.contains(&name));
+    (number && matches!(value, Node::Number(_) | Node::Text(..)))
+        || (usage::is_token_key(name) && value.map().is_empty())
+}
+
 fn count(value: &Node) -> Option<u32> {
-    value.count().and_then(|n| u32::try_from(n).ok())
+    let whole = value.count().and_then(|n| u32::try_from(n).ok());
+    whole.or_else(|| value.word().and_then(|text| text.parse().ok()))
 }
 
 fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, depth: u8) -> bool {
@@ -59,8 +73,8 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
                 facts.passed = u32::try_from(list.len()).ok();
                 facts.tests.extend(list.iter().filter_map(|t| named(t, TestOutcome::Passed)).take(TESTS_CAP));
             }
-            Node::Text(text, _) => {
-                let Some((passed, total)) = text.split_once('/') else { return false };
+            Node::Text(text, _) if text.contains('/') => {
+                let (passed, total) = text.split_once('/').unwrap_or((text, ""));
                 let (Ok(passed), Ok(total)) = (passed.trim().parse(), total.trim().parse()) else {
                     return false;
                 };
@@ -120,13 +134,18 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         facts.usage.cost_usd = facts.usage.cost_usd.or(Some(n));
         return true;
     }
-    if usage::is_token_key(name) && value.count().is_some() {
-        facts.usage.complete(usage::usage(&Node::Map(vec![(key.to_owned(), value.clone())])));
-        return true;
+    if usage::is_token_key(name) {
+        let usage = usage::usage(&Node::Map(vec![(key.to_owned(), value.clone())]));
+        facts.usage.complete(usage);
+        return usage != Usage::default();
     }
     if is(words::USAGE) && !value.map().is_empty() {
         let usage = usage::usage(value);
         facts.usage.complete(usage);
+        for (inner, number) in usage::odd_tokens(value) {
+            facts.odd.push(format!("{prefix}{key}.{inner}: {number}"));
+            facts.extra.insert(format!("{prefix}{key}.{inner}"), number);
+        }
         return usage != Usage::default();
     }
     if is(words::TOOL_CALLS)

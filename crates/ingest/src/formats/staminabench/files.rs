@@ -32,8 +32,8 @@ pub(super) struct Listing {
     pub(super) files: Vec<Found>,
     /// `trajectory.json`, with its size.
     pub(super) trajectory: Option<(String, u64)>,
-    /// Folders of known kind.
-    pub(super) kinds: Vec<ArtifactKind>,
+    /// Empty folders that stand where a file is expected.
+    pub(super) no_files: Vec<String>,
     /// Changes with every name, size and time that was seen.
     pub(super) stamp: Stamp,
 }
@@ -50,8 +50,9 @@ pub(super) fn list(tree: &Tree, scenario: &str) -> Listing {
             }
             continue;
         }
-        if let Some(kind) = names::folder_kind(&entry.name) {
-            listing.kinds.push(kind);
+        if entry.name.eq_ignore_ascii_case("trajectory.json") {
+            listing.no_files.push(path);
+        } else if let Some(kind) = names::folder_kind(&entry.name) {
             listing.stamp = listing.stamp.text(&entry.name);
             if kind == ArtifactKind::Code {
                 listing.code(tree, &path);
@@ -104,6 +105,10 @@ impl Listing {
             let named = join(named, &entry.name);
             if entry.is_folder() {
                 self.stamp = self.stamp.text(&entry.name);
+                // `turn_1_attempt_1.txt/`: a name of a file.
+                if entry.name.contains('.') && self.no_files.len() < 100 && tree.list(&path).is_empty() {
+                    self.no_files.push(path.clone());
+                }
                 let inner = kind.or_else(|| names::folder_kind(&entry.name));
                 if inner == Some(ArtifactKind::Code) {
                     let placed = names::placed(&named);

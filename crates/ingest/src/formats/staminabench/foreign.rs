@@ -54,14 +54,9 @@ fn said(node: &Node, names: &[&str]) -> Option<u32> {
     })
 }
 
-/// Whether an element says how tests went.
+/// Whether an element says how tests went, itself or in an object such as `evaluation`.
 fn has_result(node: &Node) -> bool {
-    node.map().iter().any(|(k, _)| {
-        let k = normal(k);
-        [words::PASSED, words::TOTAL, words::SUCCESS, words::SCORE, words::TESTS]
-            .iter()
-            .any(|names| names.contains(&k.as_str()))
-    })
+    words::says_any(node, &[words::PASSED, words::TOTAL, words::SUCCESS, words::SCORE, words::TESTS])
 }
 
 impl Walk<'_> {

@@ -108,6 +108,13 @@ pub(super) fn read(
             "The log ends before pytest's last line. Only what failed until there is taken from it.",
         ));
     }
+    if log.breaks_off && !log.truncated {
+        notes.warn(Warning::read_differently(
+            path,
+            "pytest.truncated",
+            "The log breaks off after its progress was complete. The numbers are those of the progress; what failed may have no message.",
+        ));
+    }
     if log.sessions > 1 {
         notes.warn(Warning::read_differently(
             path,
@@ -215,6 +222,17 @@ fn nothing_answered(log: &PytestLog) -> bool {
     let mut failing = log.failing().peekable();
     failing.peek().is_some()
         && failing.all(|t| t.message.as_deref().is_some_and(|m| REFUSED.iter().any(|word| m.contains(word))))
+}
+
+/// Gives an attempt that did not pass a reason, where nothing told one.
+pub(super) fn give_reason(attempt: &mut Attempt) {
+    let reason = match attempt.verdict {
+        Verdict::Failed => EndReason::TestsFailed,
+        Verdict::Error if attempt.exception.is_some() => EndReason::AgentError,
+        Verdict::Error => EndReason::NoVerdict,
+        Verdict::Passed | Verdict::Unfinished => return,
+    };
+    attempt.end_reason.get_or_insert(reason);
 }
 
 /// Gives an attempt its verdict, out of the claim and the log.

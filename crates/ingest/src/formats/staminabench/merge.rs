@@ -48,7 +48,11 @@ pub(super) fn episode(
 ) -> Episode {
     let mut turns: BTreeMap<u32, Building> = BTreeMap::new();
     for path in &listing.no_files {
-        notes.warn(Warning::skipped(path, "file.special", "It is a folder where a file is expected. Nothing is read from it."));
+        notes.warn(Warning::skipped(
+            path,
+            "file.special",
+            "It is a folder where a file is expected. Nothing is read from it.",
+        ));
     }
     let (turn_base, attempt_base) = bases(&said, &listing);
     let path = listing.trajectory.as_ref().map_or_else(|| folder.to_owned(), |(path, _)| path.clone());
@@ -92,12 +96,21 @@ pub(super) fn episode(
         let is_last = last_played == Some(number);
         let place = Whereabouts { path: &path, turn: number };
         let turn = turn(tree, &place, building, is_last && !finished, notes);
-        // Every verdict counts, so one that is missing is said, unless the files tell why.
-        if turn.attempts.last().is_some_and(|a| a.end_reason == Some(EndReason::NoVerdict)) {
+        // Every verdict counts, so one that is missing is said, unless the turn may just be running.
+        let missing = turn.attempts.last().and_then(|last| match last.verdict {
+            Verdict::Error if last.end_reason == Some(EndReason::NoVerdict) => Some("an error"),
+            Verdict::Unfinished
+                if !last.tokens.is_unknown() || last.cost_usd.is_some() || !last.extra.is_empty() =>
+            {
+                Some("unfinished")
+            }
+            _ => None,
+        });
+        if let Some(shown) = missing {
             notes.warn(Warning::read_differently(
                 &path,
                 "verdict.missing",
-                format!("Turn {number} was played, and no verdict is found that can be read. It counts as not passed."),
+                format!("Turn {number} was played, and no verdict is found that can be read. It is shown as {shown}."),
             ));
         }
         episode.turns.push(turn);

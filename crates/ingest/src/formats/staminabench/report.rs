@@ -115,6 +115,40 @@ impl ReportFile {
         fields::plain(&self.root, KNOWN)
     }
 
+    /// The entries of scenarios that have no folder, by list and name.
+    pub(super) fn without_folder(&self, folders: &[String]) -> Vec<(String, serde_json::Value)> {
+        let has_folder = |name: &str| {
+            let number = names::scenario_number(name).or_else(|| name.parse().ok());
+            folders.iter().any(|f| f == name || (number.is_some() && names::scenario_number(f) == number))
+        };
+        let mut missing = Vec::new();
+        for list_name in ["results", "trajectory_summaries"] {
+            let Some(list) = self.root.get(list_name) else { continue };
+            for (index, entry) in list.list().iter().enumerate() {
+                let name = entry
+                    .map()
+                    .iter()
+                    .find(|(k, _)| NAMES.contains(&normal(k).as_str()))
+                    .map(|(_, v)| v.text().map_or_else(|| v.to_value().to_string(), str::to_owned));
+                let missed = match &name {
+                    Some(name) => !has_folder(name),
+                    // Nameless entries stand at their scenario's place.
+                    None => index >= folders.len(),
+                };
+                if missed && !entry.map().is_empty() {
+                    missing.push((
+                        format!("{list_name}.{}", name.unwrap_or_else(|| index.to_string())),
+                        kept(entry),
+                    ));
+                }
+            }
+            for (name, entry) in list.map().iter().filter(|(name, _)| !has_folder(name)) {
+                missing.push((format!("{list_name}.{name}"), kept(entry)));
+            }
+        }
+        missing
+    }
+
     /// What it says of a scenario: the entries that name it, or that stand at its place.
     pub(super) fn of_scenario(&self, name: &str, position: Option<usize>, scenarios: usize) -> OfScenario {
         let mut found = OfScenario::default();
@@ -140,21 +174,23 @@ impl ReportFile {
     }
 }
 
+/// Names under which an entry says its scenario.
+const NAMES: &[&str] = &[
+    "scenario",
+    "scenario_id",
+    "scenario_name",
+    "scenario_idx",
+    "task",
+    "task_id",
+    "name",
+    "id",
+    "episode",
+    "episode_id",
+    "index",
+];
+
 /// The entry of a scenario in a list or map of the report.
 fn entry_of<'a>(list: &'a Node, name: &str, position: Option<usize>, scenarios: usize) -> Option<&'a Node> {
-    const NAMES: &[&str] = &[
-        "scenario",
-        "scenario_id",
-        "scenario_name",
-        "scenario_idx",
-        "task",
-        "task_id",
-        "name",
-        "id",
-        "episode",
-        "episode_id",
-        "index",
-    ];
     let number = names::scenario_number(name);
     let is_it = |value: &Node| match value {
         Node::Text(text, _) => text == name || (number.is_some() && names::scenario_number(text) == number),

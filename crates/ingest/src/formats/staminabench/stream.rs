@@ -3,9 +3,8 @@
 use std::io::{BufReader, Read};
 
 use serde::Deserializer;
-use serde_json::error::Category;
 
-use crate::tree::{ReadError, ShortTexts, Tree};
+use crate::tree::{ReadError, ShortTexts, Tree, json_error};
 
 /// Up to here the bytes are taken whole, which parses several times faster.
 const WHOLE: u64 = 8 << 20;
@@ -28,9 +27,18 @@ pub(super) fn read_into(tree: &Tree, path: &str, cap: u64, sink: &mut impl Sink)
     if text.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Malformed { code: "file.empty", what: "The file is empty".to_owned() });
     }
+    // Every document that is read into a sink has parts; a lone text or number would leave the sink empty unsaid.
+    if let Some(b'"' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9') = text.trim_ascii_start().first()
+        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+    {
+        return Err(ReadError::Malformed {
+            code: "json.wrong_type",
+            what: "The JSON has another form: it is a single value, neither an object nor a list".to_owned(),
+        });
+    }
     if head.len() as u64 <= WHOLE {
         let mut json = serde_json::Deserializer::from_slice(text);
-        return sink.take(&mut json).and_then(|()| json.end()).map_err(error);
+        return sink.take(&mut json).and_then(|()| json.end()).map_err(|error| json_error(error, Some(text)));
     }
     // One byte more than is allowed, so that a file beyond the cap ends as cut short and not as whole.
     let rest = file.take(cap + 1 - head.len() as u64);
@@ -38,27 +46,5 @@ pub(super) fn read_into(tree: &Tree, path: &str, cap: u64, sink: &mut impl Sink)
         64 << 10,
         ShortTexts::new(text.chain(rest)),
     ));
-    sink.take(&mut json).and_then(|()| json.end()).map_err(error)
-}
-
-fn error(error: serde_json::Error) -> ReadError {
-    let code = match error.classify() {
-        Category::Io => return ReadError::from(std::io::Error::from(error)),
-        Category::Eof => "json.truncated",
-        Category::Data => "json.wrong_type",
-        Category::Syntax if error.to_string().starts_with("invalid unicode code point") => "file.not_utf8",
-        Category::Syntax => "json.malformed",
-    };
-    let what = match code {
-        "json.truncated" => {
-            format!(
-                "The JSON breaks off at line {} column {}: the file is cut short",
-                error.line(),
-                error.column()
-            )
-        }
-        "json.wrong_type" => format!("The JSON has another form: {error}"),
-        _ => format!("It is not JSON: {error}"),
-    };
-    ReadError::Malformed { code, what }
+    sink.take(&mut json).and_then(|()| json.end()).map_err(|error| json_error(error, None))
 }

@@ -60,6 +60,25 @@ fn token_kind(key: &str) -> Option<usize> {
     })
 }
 
+/// More tokens than this are no count of tokens.
+const MOST_TOKENS: u64 = 1_000_000_000_000;
+
+/// A count of tokens that can be one.
+fn tokens_of(value: &Node) -> Option<u64> {
+    value.count().filter(|n| *n <= MOST_TOKENS)
+}
+
+/// Fields of a usage object that are named as counts of tokens and can not be.
+pub(super) fn odd_tokens(node: &Node) -> Vec<(String, serde_json::Value)> {
+    let odd = |(key, value): &&(String, Node)| {
+        token_kind(&normal(key)).is_some()
+            && *value != Node::Null
+            && tokens_of(value).is_none()
+            && value.map().is_empty()
+    };
+    node.map().iter().filter(odd).take(8).map(|(k, v)| (k.clone(), super::facts::kept(v))).collect()
+}
+
 /// Whether a key outside a usage object is a count of tokens.
 pub(super) fn is_token_key(key: &str) -> bool {
     key.contains("token") && token_kind(key).is_some()
@@ -75,7 +94,7 @@ pub(super) fn usage(node: &Node) -> Usage {
             if words::COST.contains(&key.as_str()) {
                 cost_usd = cost_usd.or_else(|| value.number().filter(|n| *n >= 0.0));
             } else if (all || key.contains("token"))
-                && let (Some(kind), Some(count)) = (token_kind(&key), value.count())
+                && let (Some(kind), Some(count)) = (token_kind(&key), tokens_of(value))
             {
                 counts[kind].get_or_insert(count);
             }

@@ -309,7 +309,14 @@ pub(super) fn is_step(node: &Node) -> bool {
         "reasoning_content",
     ];
     let has = |names: &[&str]| node.map().iter().any(|(k, _)| names.contains(&normal(k).as_str()));
-    has(STEP) && ![TURN, ATTEMPT, PASSED, TOTAL, SUCCESS, SCORE, ATTEMPTS].iter().any(|names| has(names))
+    has(STEP) && !says_any(node, &[TURN, ATTEMPT, PASSED, TOTAL, SUCCESS, SCORE, ATTEMPTS])
+}
+
+/// Whether an object has a field of one of these names, itself or in one of its [`WRAPPERS`].
+pub(super) fn says_any(node: &Node, names: &[&[&str]]) -> bool {
+    let direct =
+        |node: &Node| node.map().iter().any(|(k, _)| names.iter().any(|n| n.contains(&normal(k).as_str())));
+    direct(node) || node.map().iter().any(|(k, v)| WRAPPERS.contains(&normal(k).as_str()) && direct(v))
 }
 
 /// A duration in seconds under a name that may carry a unit.
@@ -335,10 +342,10 @@ pub(super) fn without_unit(key: &str) -> &str {
 /// What a status word says: passed or not. `None` for a word that does not tell.
 pub(super) fn status(word: &str) -> Option<bool> {
     Some(match word.trim().to_lowercase().as_str() {
-        "passed" | "pass" | "success" | "succeeded" | "successful" | "ok" | "solved" | "resolved"
-        | "all_passed" => true,
-        "failed" | "fail" | "failure" | "error" | "errored" | "unsuccessful" | "timeout" | "timed_out"
-        | "incomplete" => false,
+        "passed" | "pass" | "yes" | "true" | "success" | "succeeded" | "successful" | "ok" | "solved"
+        | "resolved" | "all_passed" => true,
+        "failed" | "fail" | "no" | "false" | "failure" | "error" | "errored" | "unsuccessful" | "timeout"
+        | "timed_out" | "incomplete" => false,
         _ => return None,
     })
 }

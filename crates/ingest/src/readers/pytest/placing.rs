@@ -7,13 +7,61 @@ use model::TestOutcome;
 use super::Reading;
 use super::block::{Block, Phase};
 
+/// Failing tests that pytest titles alike. Entries come in the order of the tests, so each list is walked once.
+#[derive(Default)]
+struct Alike {
+    /// By the last part of their file's path.
+    by_file: HashMap<String, Queue>,
+    all: Queue,
+}
+
+#[derive(Default)]
+struct Queue {
+    tests: Vec<usize>,
+    next: usize,
+}
+
+impl Queue {
+    /// The first test that is not taken.
+    fn free(&mut self, taken: &[bool]) -> Option<usize> {
+        while self.tests.get(self.next).is_some_and(|i| taken[*i]) {
+            self.next += 1;
+        }
+        self.tests.get(self.next).copied()
+    }
+}
+
+impl Alike {
+    /// The test that an entry is about: one of a file in its traceback that has no entry yet, else one without an entry,
+    /// else one that has one (it failed, and then its teardown did).
+    fn of(&mut self, block: &Block, taken: &[bool]) -> Option<usize> {
+        let mut had = None;
+        for file in &block.files {
+            if let Some(queue) = self.by_file.get_mut(file_name(file)) {
+                if let Some(free) = queue.free(taken) {
+                    return Some(free);
+                }
+                had = had.or(queue.tests.last().copied());
+            }
+        }
+        self.all.free(taken).or(had).or(self.all.tests.last().copied())
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 impl Reading<'_> {
     /// Gives each entry of FAILURES and ERRORS to its test, by name and file; an entry that no line names is a test
     /// of its own.
     pub(super) fn place_blocks(&mut self) {
-        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_name: HashMap<String, Alike> = HashMap::new();
         for (index, test) in self.log.tests.iter().enumerate().filter(|(_, t)| t.is_failing()) {
-            by_name.entry(name_of(&test.id)).or_default().push(index);
+            let alike = by_name.entry(name_of(&test.id)).or_default();
+            let file = test.id.split("::").next().unwrap_or("");
+            alike.by_file.entry(file_name(file).to_owned()).or_default().tests.push(index);
+            alike.all.tests.push(index);
         }
         let mut taken = vec![false; self.log.tests.len()];
         let mut unnamed_collection = 0;
@@ -25,23 +73,7 @@ impl Reading<'_> {
                 unnamed_collection += 1;
                 self.by_id.get(&block.name).copied()
             } else {
-                by_name.get(&block.name).and_then(|candidates| {
-                    let in_file = |i: &&usize| {
-                        let file = self.log.tests[**i].id.split("::").next().unwrap_or("");
-                        block
-                            .files
-                            .iter()
-                            .any(|f| f == file || f.ends_with(file) || file.ends_with(f.as_str()))
-                    };
-                    let free = |i: &&usize| !taken[**i];
-                    candidates
-                        .iter()
-                        .find(|i| free(i) && in_file(i))
-                        .or_else(|| candidates.iter().find(free))
-                        .or_else(|| candidates.iter().find(in_file))
-                        .or_else(|| candidates.last())
-                        .copied()
-                })
+                by_name.get_mut(&block.name).and_then(|alike| alike.of(&block, &taken))
             };
             let outcome = if block.phase == Phase::Call { TestOutcome::Failed } else { TestOutcome::Error };
             let Some(index) = found.or_else(|| self.name(&id_of(&block), outcome)) else { continue };
