@@ -23,11 +23,11 @@ pub struct EpisodeParts {
     pub seen_turns: u32,
     /// Turns whose final attempt passed, also those after the first failure.
     pub passed_turns: u32,
-    /// Σ passed/total over turns whose final attempt has test counts.
+    /// Σ of the shares of tests passed ([`Attempt::share`]) over the turns whose final attempt has one.
     pub ratio_sum: f64,
-    /// Turns whose final attempt has test counts (total > 0).
+    /// How many turns those are, the ones of which it is known that no test ran included: their share is 0.
     pub counted_turns: u32,
-    /// Turns that passed and have no test counts.
+    /// Turns that passed and have no test counts, or 0 of 0.
     pub passed_without_counts: u32,
     /// Turns whose tests ran and failed, without counts: their ratio is unknown.
     pub failed_without_counts: u32,
@@ -52,17 +52,17 @@ impl EpisodeParts {
     fn add(&mut self, last: &Attempt) {
         let passed = last.verdict == Verdict::Passed;
         self.passed_turns += u32::from(passed);
-        match (last.passed, last.total) {
-            (Some(ok), Some(total)) if total > 0 => {
-                self.ratio_sum += f64::from(ok.min(total)) / f64::from(total);
+        match last.share() {
+            Some(share) => {
+                self.ratio_sum += share;
                 self.counted_turns += 1;
+                // Passed without a test: a pass, and of no test case.
+                self.passed_without_counts += u32::from(passed && last.total == Some(0));
             }
-            // No test ran.
-            (_, Some(0)) if !passed => {}
-            _ if passed => self.passed_without_counts += 1,
-            _ if last.verdict == Verdict::Failed => self.failed_without_counts += 1,
+            None if passed => self.passed_without_counts += 1,
+            None if last.verdict == Verdict::Failed => self.failed_without_counts += 1,
             // An error or an attempt in flight has no tests that passed.
-            _ => {}
+            None => {}
         }
     }
 
@@ -142,7 +142,8 @@ pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> S
 ///
 /// A turn without counts, with c = 0 or not reached counts 0, passed or not. The ratio is of that run's own total, as
 /// in `leaderboard.py`. A task of which only totals are known counts only if the source gives its case ratio. `None`
-/// if no turn of any episode has test counts: then the source does not count cases at all.
+/// if no turn of any episode has test counts: then the source does not count cases at all. Counts of 0 of 0 are counts:
+/// a run in which no case ever ran has a score, 0.
 pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
     let tasks = by_scenario(episodes);
     if episodes.iter().all(|e| e.counted_turns == 0) {

@@ -4,7 +4,7 @@
 use analysis::score::{
     EpisodeParts, Score, TaskTotals, case_score, dataset_score, perfect_tasks, stamina_bench_score,
 };
-use model::{Attempt, Episode, Turn, Verdict};
+use model::{Attempt, Counting, Episode, Turn, Verdict};
 
 /// An episode from (verdict, passed/total) of each turn's final attempt.
 fn episode(scenario: &str, planned: Option<u32>, turns: &[(Verdict, Option<(u32, u32)>)]) -> EpisodeParts {
@@ -139,6 +139,34 @@ fn tasks_known_by_their_totals_count() {
 fn no_case_counts_means_no_case_score() {
     let parts = episode("a", Some(2), &[(Passed, None), (Failed, None)]);
     assert_eq!(case_score(&[parts], &[]).percent, None);
+}
+
+#[test]
+fn no_case_that_ran_is_a_case_score_of_nothing() {
+    let nop = episode("a", Some(2), &[(Error, Some((0, 0))), (Error, Some((0, 0)))]);
+    assert_eq!(case_score(std::slice::from_ref(&nop), &[]).percent, Some(0.0));
+    // One that says it is enough to know that the source counts cases.
+    let unreached = episode("b", Some(2), &[]);
+    assert_eq!(case_score(&[unreached.clone(), nop], &[]).percent, Some(0.0));
+    assert_eq!(case_score(&[unreached], &[]).percent, None);
+}
+
+#[test]
+fn counts_without_the_tests_own_sum_are_no_cases() {
+    let of = |counting| {
+        let mut episode = Episode::new("a", "a");
+        episode.planned_turns = Some(2);
+        for (number, counting) in [(1, Counting::Share), (2, counting)] {
+            let mut turn = Turn::new(number);
+            let attempt = Attempt::new(1, Failed);
+            turn.attempts.push(Attempt { passed: Some(1), total: Some(2), counting, ..attempt });
+            episode.turns.push(turn);
+        }
+        EpisodeParts::of(&episode)
+    };
+    assert_near(percent(case_score(&[of(Counting::Share)], &[])), 50.0);
+    assert_near(percent(case_score(&[of(Counting::Zero)], &[])), 25.0);
+    assert_eq!(of(Counting::Outside).counted_turns, 1);
 }
 
 /// Recomputes the table that EvoCode-Bench prints, from the published files, where they lie beside the repository.

@@ -164,6 +164,35 @@ pub enum Request {
     File(Artifact),
 }
 
+/// How an attempt's `passed` of `total` enters the scores that are made of shares. They are shown either way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Counting {
+    /// As the share that passed.
+    #[default]
+    Share,
+    /// As 0: they were counted out of an output that lacks the tests' own sum, which is what the benchmark asks for.
+    Zero,
+    /// Not at all: they are not of the kind of tests that the benchmark counts.
+    Outside,
+}
+
+impl Counting {
+    /// The word in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Share => "share",
+            Self::Zero => "zero",
+            Self::Outside => "outside",
+        }
+    }
+
+    /// The inverse of [`Counting::as_str`].
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Share, Self::Zero, Self::Outside].into_iter().find(|c| c.as_str() == word)
+    }
+}
+
 /// One try at a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Attempt {
@@ -177,6 +206,8 @@ pub struct Attempt {
     pub passed: Option<u32>,
     /// Tests run.
     pub total: Option<u32>,
+    /// How those two enter scores.
+    pub counting: Counting,
     /// The grade, where the source grades (`reward`).
     pub reward: Option<f64>,
     /// Tests by id, as far as the source describes them. `passed`/`total` win over their count.
@@ -206,6 +237,7 @@ impl Attempt {
             end_reason: None,
             passed: None,
             total: None,
+            counting: Counting::Share,
             reward: None,
             tests: Vec::new(),
             tokens: Tokens::default(),
@@ -220,6 +252,18 @@ impl Attempt {
 }
 
 impl Attempt {
+    /// The share of its tests that passed, 0 to 1, as scores count it. 0 where it is known that no test ran; `None` =
+    /// the source counts no tests here, or none that scores are about.
+    pub fn share(&self) -> Option<f64> {
+        match (self.counting, self.passed, self.total) {
+            (Counting::Outside, ..) => None,
+            (Counting::Zero, ..) | (_, _, Some(0)) => Some(0.0),
+            // No turn counts more than whole, whatever the source says.
+            (_, Some(passed), Some(total)) => Some(f64::from(passed.min(total)) / f64::from(total)),
+            (_, None, _) | (_, _, None) => None,
+        }
+    }
+
     /// Failing tests that the source counts and does not describe.
     pub fn failing_not_described(&self) -> u32 {
         let counted = match (self.verdict, self.passed, self.total) {
@@ -414,6 +458,19 @@ mod tests {
         let mut cut = episode(Some(3), &[&[Passed], &[Unfinished]]);
         cut.end_reason = Some(EndReason::Budget);
         assert_eq!(cut.end(), (Some(2), EndReason::Budget));
+    }
+
+    #[test]
+    fn a_share_is_told_from_an_unknown_one() {
+        let of =
+            |counting, passed, total| Attempt { counting, passed, total, ..Attempt::new(1, Failed) }.share();
+        assert_eq!(of(Counting::Share, Some(3), Some(4)), Some(0.75));
+        assert_eq!(of(Counting::Share, Some(9), Some(4)), Some(1.0));
+        assert_eq!(of(Counting::Share, Some(0), Some(0)), Some(0.0));
+        assert_eq!(of(Counting::Share, None, Some(4)), None);
+        assert_eq!(of(Counting::Share, Some(3), None), None);
+        assert_eq!(of(Counting::Zero, Some(3), Some(4)), Some(0.0));
+        assert_eq!(of(Counting::Outside, Some(3), Some(4)), None);
     }
 
     #[test]

@@ -16,7 +16,8 @@ mod warning;
 
 pub use end_reason::{CensoringPolicy, EndReason, Ending};
 pub use episode::{
-    Artifact, ArtifactKind, Attempt, Episode, Extra, Request, TestOutcome, TestResult, Timing, Tokens, Turn,
+    Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
+    Tokens, Turn,
 };
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};

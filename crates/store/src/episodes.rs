@@ -102,12 +102,12 @@ pub struct EpisodeEntry {
     pub failing: Vec<Option<u32>>,
     /// Turns passed, whether or not one before them failed: Σ p of EvoCode's dataset score.
     pub passed_turns: u32,
-    /// Σ passed/total over turns whose final attempt has both and total > 0: the sum that StaminaBench's score and
-    /// EvoCode's case score divide by the planned turns.
+    /// Σ of the shares of tests passed ([`model::Attempt::share`]) over turns whose final attempt has one: the sum that
+    /// StaminaBench's score and EvoCode's case score divide by the planned turns.
     pub ratio_sum: f64,
-    /// How many turns are in `ratio_sum`.
+    /// How many turns are in `ratio_sum`, with 0 those of which it is known that no test ran.
     pub ratio_turns: u32,
-    /// Turns whose final attempt passed and is not in `ratio_sum`: their share is 1.
+    /// Turns whose final attempt passed without counts, or with 0 of 0: a pass is a whole share of a turn.
     pub passed_without_counts: u32,
     /// Turns whose final attempt failed its tests and is not in `ratio_sum`: their share is unknown.
     pub failed_without_counts: u32,
@@ -198,15 +198,16 @@ impl Counted {
         }
         let Some(last) = turn.attempts.last() else { return };
         self.reached_turns += 1;
-        match (last.passed, last.total, last.verdict) {
-            (Some(passed), Some(total), _) if total > 0 => {
-                // No turn counts more than whole, whatever the source says.
-                self.ratio_sum += f64::from(passed.min(total)) / f64::from(total);
+        let passed = last.verdict == Verdict::Passed;
+        match last.share() {
+            Some(share) => {
+                self.ratio_sum += share;
                 self.ratio_turns += 1;
+                self.passed_without_counts += u32::from(passed && last.total == Some(0));
             }
-            (_, _, Verdict::Passed) => self.passed_without_counts += 1,
-            (_, total, Verdict::Failed) if total != Some(0) => self.failed_without_counts += 1,
-            _ => {}
+            None if passed => self.passed_without_counts += 1,
+            None if last.verdict == Verdict::Failed => self.failed_without_counts += 1,
+            None => {}
         }
     }
 }

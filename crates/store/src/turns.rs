@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use model::{Attempt, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict};
+use model::{Attempt, Counting, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +21,10 @@ use crate::values::{
 };
 use crate::{EpisodeId, Result, Store, StoreError};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 CREATE TABLE turn (
   id INTEGER PRIMARY KEY,
   episode INTEGER NOT NULL REFERENCES episode (id) ON DELETE CASCADE,
@@ -76,7 +77,15 @@ CREATE TABLE attempt (
 CREATE INDEX attempt_by_turn ON attempt (turn);
 CREATE INDEX attempt_by_suite ON attempt (suite) WHERE suite IS NOT NULL;
 ",
-}];
+    },
+    Migration {
+        version: 2,
+        sql: "
+-- how passed and total enter scores: share, zero, outside
+ALTER TABLE attempt ADD COLUMN counting TEXT NOT NULL DEFAULT 'share';
+",
+    },
+];
 
 /// A turn as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,9 +244,9 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
         .prepare_cached(
             "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
                cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing)
+               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24)",
+               ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             turn,
@@ -264,6 +273,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
             outcomes,
             details,
             described(attempt),
+            attempt.counting.as_str(),
         ])?;
     Ok(())
 }
@@ -345,6 +355,7 @@ fn read_turn(row: &Row<'_>) -> Result<Turn> {
 fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result<Attempt> {
     let verdict: String = row.get(1)?;
     let outcomes = row.get_ref(20)?.as_blob_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
+    let counting: String = row.get(22)?;
     let details = row.get_ref(21)?.as_str_or_null().map_err(rusqlite::Error::from)?;
     Ok(Attempt {
         number: row.get(0)?,
@@ -352,6 +363,7 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
         end_reason: row.get::<_, Option<String>>(2)?.as_deref().map(end_reason).transpose()?,
         passed: row.get(3)?,
         total: row.get(4)?,
+        counting: Counting::parse(&counting).ok_or_else(|| no_word("counting", &counting))?,
         reward: row.get(5)?,
         tests: tests(conn, suites, row.get(19)?, outcomes, details)?,
         tokens: tokens(row, 6)?,
@@ -373,7 +385,7 @@ const TURN_COLUMNS: &str =
 const ATTEMPT_COLUMNS: &str =
     "number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens,
   output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type,
-  exception_message, artifacts, extra, suite, outcomes, details";
+  exception_message, artifacts, extra, suite, outcomes, details, counting";
 
 fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Attempt>> {
     let sql = format!("SELECT {ATTEMPT_COLUMNS} FROM attempt WHERE turn = ?1 ORDER BY id");

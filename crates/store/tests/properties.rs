@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, Benchmark, EndReason, Episode, Extra, Request, Run, TestOutcome,
-    TestResult, Timing, Tokens, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, Benchmark, Counting, EndReason, Episode, Extra, Request, Run,
+    TestOutcome, TestResult, Timing, Tokens, Turn, Verdict, Warning,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -88,9 +88,10 @@ fn end_reason() -> impl Strategy<Value = Option<EndReason>> {
 }
 
 fn attempt() -> impl Strategy<Value = Attempt> {
+    let counting = select(vec![Counting::Share, Counting::Zero, Counting::Outside]);
     let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
     (
-        (1_u32..4, verdict, end_reason(), of(any::<u32>()), of(any::<u32>()), of(number())),
+        (1_u32..4, verdict, end_reason(), of(any::<u32>()), of(any::<u32>()), of(number()), counting),
         (vec(test(), 0..5), tokens(), of(number()), of(any::<u32>()), timing()),
         (of((text(), text())), vec(artifact(), 0..3), extra()),
     )
@@ -101,6 +102,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             passed: a.3,
             total: a.4,
             reward: a.5,
+            counting: a.6,
             tests: b.0,
             tokens: b.1,
             cost_usd: b.2,

@@ -37,7 +37,7 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, TaskTotals, Transcript, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Counting, EndReason, Episode, TaskTotals, Transcript, Verdict, Warning};
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
@@ -378,6 +378,7 @@ fn build_failures(played: &mut Played) {
             && let Some(attempt) = turn.attempts.last_mut()
         {
             attempt.verdict = Verdict::Error;
+            attempt.counting = Counting::Share;
             attempt.end_reason = Some(EndReason::BuildFailed);
             // No case ran: that is known, and the case score counts it as 0.
             (attempt.passed, attempt.total) = (Some(0), Some(0));

@@ -1,6 +1,6 @@
 //! One graded step: from its entry in the trial's result and from its folder to an attempt.
 
-use model::{Artifact, ArtifactKind, Attempt, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning};
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
@@ -221,7 +221,8 @@ fn usage(node: Option<&Node>, attempt: &mut Attempt) {
     }
 }
 
-/// Tests from CASE lines, else a CTRF report, else pytest's output. Says whether there were CASE lines.
+/// Tests from CASE lines, else a CTRF report, else pytest's output. Says whether there were CASE lines; other tests are
+/// shown and are no cases of the case score.
 fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) -> bool {
     let verifier = join(folder, "verifier");
     let stdout = join(&verifier, "test-stdout.txt");
@@ -231,6 +232,7 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
         take_cases(log, &stdout, attempt, report);
         return true;
     }
+    attempt.counting = Counting::Outside;
     let path = join(&verifier, "ctrf.json");
     if is_file(tree, &path) {
         match tree.read_json::<Node>(&path, OUTPUT_CAP) {
@@ -283,6 +285,7 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
         None => {
             // Shown, but the published case score counts a step without summary as 0.
             (attempt.passed, attempt.total) = (Some(log.passed()), Some(log.tests.len() as u32));
+            attempt.counting = Counting::Zero;
             attempt.extra.insert("case_summary".to_owned(), false.into());
             report.warn(Warning::repaired(
                 path,
