@@ -24,9 +24,6 @@ pub(super) fn read<T: DeserializeOwned>(
     if head.is_empty() {
         return Err(ReadError::malformed("file.empty", "The file is empty"));
     }
-    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-        return Err(ReadError::malformed("file.not_utf8", "The file is UTF-16; only UTF-8 is read"));
-    }
     let begin = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let text = &head[begin..];
     if head.len() as u64 <= WHOLE.min(cap) {
@@ -43,7 +40,12 @@ pub(super) fn read<T: DeserializeOwned>(
     serde_json::from_reader(stream).map_err(|error| json_error(error, None))
 }
 
-fn json_error(error: serde_json::Error, text: Option<&[u8]>) -> ReadError {
+/// What a parser's error means for a reader: `json.truncated`, `json.malformed`, `json.wrong_type` or `file.not_utf8`, with
+/// line and column. `text` is the file, where it is in memory.
+pub fn json_error(error: serde_json::Error, text: Option<&[u8]>) -> ReadError {
+    if text.is_some_and(|text| text.starts_with(&[0xff, 0xfe]) || text.starts_with(&[0xfe, 0xff])) {
+        return ReadError::malformed("file.not_utf8", "The file is UTF-16; only UTF-8 is read");
+    }
     let place = format!("at line {} column {}", error.line(), error.column());
     match error.classify() {
         Category::Io => ReadError::from(io::Error::from(error)),
