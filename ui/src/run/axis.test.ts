@@ -25,14 +25,16 @@ describe("turn axis", () => {
     expect(labelledTurns(15, 36)).toHaveLength(15);
     expect(labelledTurns(100, 6)).toEqual([1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
     expect(labelledTurns(40, 15)).toEqual([1, 5, 10, 15, 20, 25, 30, 35, 40]);
-    expect(labelledTurns(13, 6)).toEqual([1, 10]);
+    expect(labelledTurns(13, 6)).toEqual([1, 5, 10]);
+    expect(labelledTurns(15, 18)).toEqual([1, 2, 4, 6, 8, 10, 12, 14]);
+    expect(labelledTurns(15, 18, 3)).toEqual([1, 4, 6, 8, 10, 12, 14]);
     expect(labelledTurns(0, 60)).toEqual([]);
     for (const turns of [1, 2, 7, 33, 99, 101, 1000]) {
       for (const px of [6, 9, 14, 36, 60]) {
         const labels = labelledTurns(turns, px);
         expect(labels[0]).toBe(1);
         const gaps = labels.slice(1).map((t, i) => (t - (labels[i] ?? 0)) * px);
-        expect(gaps.every((gap) => gap >= 17)).toBe(true);
+        expect(gaps.every((gap) => gap >= 14)).toBe(true);
       }
     }
   });

@@ -47,20 +47,24 @@ export function turnAt(axis: Axis, x: number): number | null {
 /** Distances between labels, in turns; the rule is that of `TurnAxis::ticks` in crates/figures. */
 const STEPS = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const FONT = 11;
+/** Least room between two labels in px. */
+const GAP = 8;
 /** IBM Plex Sans has digits of 0.6 em. */
 const DIGIT = 0.6;
 
 /**
  * The turns that carry a number: every one if there is room, else turn 1 and the multiples of a round step, as under
- * the curve. The last turn is named too where it does not touch its neighbour.
+ * the curve. The last turn is named too where it does not touch its neighbour. `digits` = how long what stands at a
+ * turn can be, where that is not its number.
  */
-export function labelledTurns(turns: number, px: number): number[] {
+export function labelledTurns(turns: number, px: number, digits = 1): number[] {
   if (turns <= 0) return [];
-  const room = String(turns).length * DIGIT * FONT + FONT;
+  const room = Math.max(digits, String(turns).length) * DIGIT * FONT + FONT;
   const step = px >= room && turns <= 30 ? 1 : (STEPS.find((s) => s * px >= room && Math.floor(turns / s) <= 15) ?? turns);
   if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);
+  const apart = (a: number, b: number): boolean => (b - a) * px >= ((Math.max(digits, String(a).length) + Math.max(digits, String(b).length)) / 2) * DIGIT * FONT + GAP;
   const labels = [1];
-  for (let t = step; t <= turns; t += step) if ((t - 1) * px >= room) labels.push(t);
-  if ((turns - (labels.at(-1) ?? 1)) * px >= room) labels.push(turns);
+  for (let t = step; t <= turns; t += step) if (apart(1, t)) labels.push(t);
+  if (apart(labels.at(-1) ?? 1, turns)) labels.push(turns);
   return labels;
 }

@@ -15,7 +15,7 @@ const row: RunRow = {
   ],
   tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, partial: "25 of 26 tasks", tags: [], note: "",
 };
-const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide).find((s) => s.key.startsWith(key));
+const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide ? "wide" : "narrow").find((s) => s.key.startsWith(key));
 
 describe("strip of numbers", () => {
   it("says why episodes ended", () => {
@@ -43,7 +43,7 @@ describe("strip of numbers", () => {
     expect(find(row, "Score", true)).toMatchObject({ small: "25 of 26 tasks, mean.reward 0.531" });
     expect(find({ ...row, score: null }, "Score")).toMatchObject({ value: "unknown", small: "mean.reward 0.531" });
     const evocode: RunRow = { ...row, score: 59.68, dataset_score: 59.68, case_score: 96.6, reported: [["evocode.dataset_score", 59.118], ["evocode.perfect_tasks", 9]] };
-    expect(stats(evocode, undefined, true).map((s) => s.key)).not.toContain("Score");
+    expect(stats(evocode, undefined, "wide").map((s) => s.key)).not.toContain("Score");
     expect(find(evocode, "Dataset", true)).toMatchObject({ value: "59.7", small: "25 of 26 tasks, reported 59.1" });
     expect(find(evocode, "Dataset")).toMatchObject({ small: "reported 59.1" });
     expect(find(evocode, "Case")).toMatchObject({ value: "96.6", small: undefined });

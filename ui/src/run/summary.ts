@@ -53,15 +53,20 @@ export function reportedInWords(figure: readonly [string, number] | undefined, o
 const words = (...parts: (string | null | undefined)[]): string | undefined =>
   parts.filter((p): p is string => p !== null && p !== undefined && p !== "").join(", ") || undefined;
 
-export function stats(row: RunRow, grid: RunGrid | undefined, wide: boolean): Stat[] {
+/** How much room the strip has: under 1200 px, under 1600 px, or more. */
+export type Room = "compact" | "narrow" | "wide";
+
+export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[] {
+  const wide = room === "wide";
   const s = row.stamina;
   const list: Stat[] = [];
+  const turns = row.planned_turns === null ? "turns unknown" : `${range(row.planned_turns)} turns`;
   const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
-  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, row.planned_turns === null ? "turns unknown" : `${range(row.planned_turns)} turns`), title: row.partial ?? undefined });
+  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, room === "compact" ? null : turns), title: words(row.partial, turns) });
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const all = (ending: EndCount["ending"]): string | undefined => reasonsInWords(ended(ending), Infinity) || undefined;
   const most = wide ? 3 : 1;
-  list.push({ key: "Events", value: count(s.events), small: s.events > 0 ? reasonsInWords(ended("event"), most) : undefined, title: all("event") });
+  list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: all("event") });
   list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
   list.push({
     key: `Mean stamina, τ = ${String(s.tau)}`,
