@@ -43,6 +43,8 @@ const PACE: Pace = Pace {
 };
 /// How long [`watch`] waits until everything is watched.
 const PATIENCE: Duration = Duration::from_millis(250);
+/// Most new folders that are kept by name until they are watched.
+const MOST_CAME: usize = 10_000;
 /// Looking again may take this share of the time at most (one part in so many).
 const SHARE: u32 = 4;
 /// How long after an overflow of the system's queue the next one counts; doubled up to the second. Our own looking again
@@ -96,8 +98,10 @@ struct State {
     overflow_rung: Option<(Instant, Duration)>,
     /// The system can not watch all folders.
     exhausted: bool,
-    /// What came and may be folders, which are not watched yet.
+    /// What came and may be folders, which are not watched yet; at most [`MOST_CAME`].
     came: Vec<PathBuf>,
+    /// More than that came: all folders are gone through again.
+    many_came: bool,
 }
 
 impl Shared {
@@ -130,6 +134,14 @@ impl State {
     fn ring_at(&self, pace: Pace) -> Option<Instant> {
         let pending = self.pending.map(|(first, last)| (last + pace.silence).min(first + pace.at_latest));
         [pending, self.overflow].into_iter().flatten().min()
+    }
+
+    fn came(&mut self, paths: Vec<PathBuf>) {
+        if self.came.len() < MOST_CAME {
+            self.came.extend(paths);
+        } else {
+            self.many_came = true;
+        }
     }
 
     /// Notes that the bell rings. Gives whether it rings for events that were lost.
@@ -279,6 +291,7 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
         };
         let mut exhausted = std::mem::take(&mut state.exhausted);
         let mut came = std::mem::take(&mut state.came);
+        lost |= std::mem::take(&mut state.many_came);
         drop(state);
         if lost {
             // Folders may have come unheard.
@@ -334,7 +347,7 @@ fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<Folders> {
         Ok(event) if event.need_rescan() => shared.overflowed(),
         Ok(event) if matters(event.kind) => {
             if may_be_a_new_folder(event.kind) {
-                shared.state().came.extend(event.paths);
+                shared.state().came(event.paths);
             }
             shared.changed();
         }
@@ -418,160 +431,4 @@ fn is_remote(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-
-    use super::*;
-
-    /// What a user is promised.
-    const DEADLINE: Duration = Duration::from_secs(2);
-    /// Ten times as quick, for tests that must wait for silence.
-    const QUICK: Pace = Pace {
-        silence: Duration::from_millis(25),
-        at_latest: Duration::from_millis(100),
-        look: Duration::from_millis(100),
-        look_at_zip: Duration::from_millis(50),
-    };
-
-    struct Bell(Receiver<()>);
-
-    impl Bell {
-        fn rings(&self, at: &str) {
-            self.0.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("no bell for {at}"));
-        }
-
-        /// Waits until nothing more comes of what happened before.
-        fn falls_silent(&self) {
-            while self.0.recv_timeout(4 * QUICK.at_latest).is_ok() {}
-        }
-    }
-
-    fn hang_up(path: &Path, hint: Hint, pace: Pace) -> (Watch, Bell) {
-        let (sender, receiver) = sync_channel(1);
-        let watch = watch_at(path, hint, pace, move || {
-            let _ = sender.try_send(());
-        });
-        (watch.unwrap(), Bell(receiver))
-    }
-
-    fn every_change_rings(hint: Hint, mode: Mode) {
-        let temp = tempfile::tempdir().unwrap();
-        let root = temp.path().join("runs");
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        fs::write(root.join("a/b/result.json"), "{}").unwrap();
-        let (watch, bell) = hang_up(&root, hint, QUICK);
-        assert_eq!(watch.mode(), mode);
-        let change = |what: &str, change: &dyn Fn()| {
-            change();
-            bell.rings(what);
-            bell.falls_silent();
-        };
-        change("a file that changes", &|| fs::write(root.join("a/b/result.json"), "{\"x\": 1}").unwrap());
-        change("a new folder", &|| fs::create_dir_all(root.join("c/d")).unwrap());
-        change("a file in a new folder", &|| fs::write(root.join("c/d/new.json"), "{}").unwrap());
-        change("another name", &|| fs::rename(root.join("c/d/new.json"), root.join("c/d/old.json")).unwrap());
-        change("a folder that goes", &|| fs::remove_dir_all(root.join("a")).unwrap());
-        change("the folder itself goes", &|| fs::rename(&root, temp.path().join("elsewhere")).unwrap());
-        change("and another comes", &|| fs::create_dir(&root).unwrap());
-        change("a file in that", &|| fs::write(root.join("f"), "x").unwrap());
-        assert_eq!(watch.mode(), mode);
-    }
-
-    #[test]
-    fn the_system_tells_of_every_change() {
-        every_change_rings(Hint::Auto, Mode::Notified);
-    }
-
-    #[test]
-    fn looking_again_finds_every_change() {
-        every_change_rings(Hint::Rescan, Mode::Rescanned);
-    }
-
-    #[test]
-    fn at_its_real_pace_a_change_is_known_within_two_seconds() {
-        let temp = tempfile::tempdir().unwrap();
-        fs::write(temp.path().join("runs.zip"), "PK").unwrap();
-        let watched = [
-            hang_up(temp.path(), Hint::Auto, PACE),
-            hang_up(temp.path(), Hint::Rescan, PACE),
-            hang_up(&temp.path().join("runs.zip"), Hint::Auto, PACE),
-        ];
-        fs::write(temp.path().join("runs.zip"), "PK and more").unwrap();
-        let begin = Instant::now();
-        for ((watch, bell), what) in watched.iter().zip(["told", "looked at", "a zip"]) {
-            bell.rings(what);
-            assert!(begin.elapsed() < DEADLINE, "{what}, {:?}", watch.mode());
-        }
-    }
-
-    #[test]
-    fn what_never_falls_silent_rings_too() {
-        let temp = tempfile::tempdir().unwrap();
-        let (_watch, bell) = hang_up(temp.path(), Hint::Auto, QUICK);
-        let begin = Instant::now();
-        let mut n = 0_u32;
-        while bell.0.try_recv().is_err() {
-            n += 1;
-            fs::write(temp.path().join("log"), n.to_string()).unwrap();
-            assert!(begin.elapsed() < DEADLINE);
-        }
-    }
-
-    #[test]
-    fn lost_events_ring_at_once_and_then_ever_more_seldom() {
-        let shared = Shared::default();
-        let mut pauses = Vec::new();
-        for _ in 0..6 {
-            shared.overflowed();
-            shared.overflowed();
-            let mut state = shared.state();
-            let at = state.ring_at(PACE).unwrap();
-            pauses.push(at.saturating_duration_since(Instant::now()).as_secs_f64().round());
-            // As if the time had come.
-            state.overflow = Some(Instant::now());
-            state.rung(Instant::now());
-            assert_eq!(state.ring_at(PACE), None);
-        }
-        assert_eq!(pauses, [0.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
-    }
-
-    #[test]
-    fn reading_is_no_change_and_dropping_ends_it() {
-        let temp = tempfile::tempdir().unwrap();
-        fs::write(temp.path().join("f"), "x").unwrap();
-        let (watch, bell) = hang_up(temp.path(), Hint::Auto, QUICK);
-        let tree = Tree::open(temp.path()).unwrap();
-        assert_eq!(tree.read("f", 9).unwrap(), b"x");
-        assert_eq!(tree.list("").len(), 1);
-        assert_eq!(bell.0.recv_timeout(4 * QUICK.at_latest), Err(RecvTimeoutError::Timeout));
-        drop(watch);
-        // The sender goes with the watching thread.
-        assert_eq!(bell.0.recv_timeout(DEADLINE), Err(RecvTimeoutError::Disconnected));
-    }
-
-    #[test]
-    fn a_zip_rings_when_it_is_written_to_its_end() {
-        let temp = tempfile::tempdir().unwrap();
-        let path = temp.path().join("runs.zip");
-        fs::write(&path, "PK").unwrap();
-        let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
-        assert_eq!(watch.mode(), Mode::Rescanned);
-        fs::write(&path, "PK and more").unwrap();
-        bell.rings("a zip that changes");
-    }
-
-    #[test]
-    fn what_is_not_there_yet_rings_when_it_comes() {
-        let temp = tempfile::tempdir().unwrap();
-        let path = temp.path().join("later");
-        let (watch, bell) = hang_up(&path, Hint::Auto, QUICK);
-        assert_eq!(watch.mode(), Mode::Rescanned);
-        fs::create_dir(&path).unwrap();
-        bell.rings("a folder that comes");
-        bell.falls_silent();
-        assert_eq!(watch.mode(), Mode::Notified);
-        fs::write(path.join("f"), "x").unwrap();
-        bell.rings("a file in it");
-    }
-}
+mod tests;
