@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::harbor::Harbor;
 use ingest::tree::{Tree, join};
-use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, StepKind, Verdict};
+use model::{ArtifactKind, Baseline, Counting, EndReason, Episode, Request, Run, StepKind, Verdict};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -112,6 +112,7 @@ fn write(path: &Path, text: &str) {
 const V1: &str = "theme_v1_w1_notes_regression__FbTCbSY";
 const V2: &str = "theme_v2_w1_notes_abort_no_rewar__sPM4jnR";
 const V5: &str = "theme_v5_w1_notes_min_reward__PAxApKs";
+const V6: &str = "theme_v6_w1_notes_env_broken__RcH4Ruz";
 const V7: &str = "theme_v7_w1_notes_verifier_timeo__T4gXUFs";
 
 #[test]
@@ -294,10 +295,14 @@ fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
     assert_eq!((episode.planned_turns, letters(episode).as_str()), (Some(4), "ppe"));
     assert_eq!(episode.extra.get("declared_steps").and_then(|v| v.as_str()), Some("4, by trial.log"));
     // Nothing was started of this one, so nothing is known of its steps but that there is one.
-    assert_eq!(
-        with_log.episode("theme_v6_w1_notes_env_broken__RcH4Ruz").end(),
-        (Some(1), EndReason::Environment)
-    );
+    let broken = with_log.episode(V6);
+    assert_eq!((broken.planned_turns, broken.end()), (None, (Some(1), EndReason::Environment)));
+    assert_eq!(broken.extra["declared_steps"], "unknown, at least 1");
+    let unknown = |read: &Read| -> Vec<String> {
+        let warnings = read.report.warnings.iter().filter(|w| w.code == "harbor.declared_steps_unknown");
+        warnings.map(|w| w.path.clone()).collect()
+    };
+    assert_eq!(unknown(&with_log), [V6]);
 
     for trial in [V1, V2, V5, V7] {
         std::fs::remove_file(job.join(trial).join("trial.log")).unwrap();
@@ -309,9 +314,105 @@ fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
     assert_eq!(without.episode(V2).planned_turns, Some(3));
     assert_eq!(without.episode(V2).extra["declared_steps"], "unknown, at least 3");
     assert_eq!(without.episode(V5).extra["declared_steps"], "unknown, at least 2");
-    assert_eq!(without.codes().iter().filter(|c| **c == "harbor.declared_steps_unknown").count(), 3);
+    assert_eq!(unknown(&without), [V2, V5, V6, V7]);
     // Without the tests themselves, other output of the task shows that they print CASE lines.
     assert_eq!(letters(without.episode("theme_v4_w1_notes_build_failure__etfLpGN")), "pepp");
+}
+
+#[test]
+fn a_trial_that_never_began_has_the_steps_of_its_tasks_other_trials() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("failures-k1");
+    copy(&fixture().join("jobs/failures-k1").join(V6), &job.join(V6));
+    let other = job.join("theme_v6_w1_notes_env_broken__Another");
+    copy(&job.join(V6), &other);
+    let result = other.join("result.json");
+    let mut of_other: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    of_other["exception_info"] = serde_json::Value::Null;
+    of_other["verifier_result"] = serde_json::json!({"rewards": {"reward": 1.0}});
+    std::fs::write(&result, of_other.to_string()).unwrap();
+    let planned = |read: &Read| read.episode(V6).planned_turns;
+    let single = read(dir.path());
+    assert_eq!(planned(&single), Some(1));
+    assert!(!single.codes().contains(&"harbor.declared_steps_unknown"));
+    write(&other.join("trial.log"), "Starting step 1/4: round-1\n");
+    assert_eq!(planned(&read(dir.path())), Some(4));
+}
+
+#[test]
+fn without_result_and_log_the_folders_bound_the_number_of_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = dir.path().join("failures-k1").join(V2);
+    copy(&fixture().join("jobs/failures-k1").join(V2), &trial);
+    for file in ["result.json", "trial.log"] {
+        std::fs::remove_file(trial.join(file)).unwrap();
+    }
+    let bound = |read: &Read| {
+        let warning =
+            read.report.warnings.iter().find(|w| w.code == "harbor.declared_steps_unknown").unwrap();
+        warning.message.split("at least ").nth(1).unwrap().split('.').next().unwrap().to_owned()
+    };
+    let killed = read(dir.path());
+    let episode = killed.episode(V2);
+    assert_eq!((letters(episode).as_str(), episode.planned_turns), ("ppc", Some(3)));
+    assert_eq!((bound(&killed).as_str(), episode.end()), ("3", (Some(3), EndReason::Unfinished)));
+    // A step in flight still has its files in the trial's own folder; it counts too.
+    write(&trial.join("steps/round-3/verifier/reward.txt"), "1");
+    write(&trial.join("agent/oracle.txt"), "working");
+    let running = read(dir.path());
+    let episode = running.episode(V2);
+    assert_eq!((letters(episode).as_str(), episode.planned_turns), ("pppc", Some(4)));
+    assert_eq!(
+        (bound(&running).as_str(), &episode.extra["declared_steps"]),
+        ("4", &"unknown, at least 4".into())
+    );
+}
+
+#[test]
+fn a_step_without_a_case_summary_is_shown_and_counts_as_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    small_job(dir.path());
+    let trial = dir.path().join("jobs/failures-k1").join(V1);
+    let output = trial.join("steps/round-2/verifier/test-stdout.txt");
+    let whole = std::fs::read_to_string(&output).unwrap();
+    std::fs::write(&output, whole.split("CASE_SUMMARY").next().unwrap()).unwrap();
+    let read = read(dir.path());
+    let attempt = &read.episode(V1).turns[1].attempts[0];
+    assert_eq!((attempt.passed, attempt.total, attempt.verdict), (Some(7), Some(7), Verdict::Passed));
+    assert_eq!((attempt.counting, attempt.share()), (Counting::Zero, Some(0.0)));
+    assert_eq!(read.episode(V1).turns[0].attempts[0].share(), Some(1.0));
+    assert!(read.codes().contains(&"cases.no_summary"));
+}
+
+#[test]
+fn whether_a_build_failed_is_told_from_the_whole_job() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture().join("jobs/nop-k1"), &dir.path().join("nop-k1"));
+    // Nothing in this job, opened alone, says that its tests print CASE lines, so nothing says that a build failed.
+    let alone = read(dir.path());
+    let of_nop = alone.of("nop-k1/nop");
+    assert_eq!(of_nop.iter().map(|e| letters(e)).collect::<Vec<_>>(), ["ffff", "fff"]);
+    assert!(of_nop.iter().all(|e| e.end() == (Some(1), EndReason::TestsFailed)));
+    let shares = |read: &Read| -> Vec<Option<f64>> {
+        read.of("nop-k1/nop").iter().flat_map(|e| &e.turns).map(|t| t.attempts[0].share()).collect()
+    };
+    assert_eq!(shares(&alone), [None; 7]);
+
+    // A trial of another task says it, and every part of the job is to be read anew.
+    copy(&fixture().join("jobs/failures-k1").join(V5), &dir.path().join("nop-k1").join(V5));
+    let together = read(dir.path());
+    let of_nop = together.of("nop-k1/nop");
+    let ends: Vec<_> = of_nop.iter().map(|e| (letters(e), e.end().1)).collect();
+    assert_eq!(
+        ends,
+        [("eeee".to_owned(), EndReason::BuildFailed), ("eee".to_owned(), EndReason::BuildFailed)]
+    );
+    assert_eq!(shares(&together), [Some(0.0); 7]);
+    for (_, part) in &alone.parts {
+        let now = &together.parts.iter().find(|(_, p)| p.key == part.key).unwrap().1;
+        assert_ne!(now.stamp, part.stamp, "{}", part.key);
+    }
 }
 
 #[test]
@@ -625,6 +726,9 @@ fn single_step_trials_are_one_turn() {
     ];
     assert_eq!(ends, want.map(|(l, e)| (l.to_owned(), e)));
     assert!(episodes.iter().all(|e| e.planned_turns == Some(1) && e.scenario == "fix-bug"));
+    // Tests that are no CASE lines are shown and are in no case score.
+    let counts = &episodes[1].turns[0].attempts[0];
+    assert_eq!((counts.passed, counts.total, counts.share()), (Some(1), Some(2), None));
     let first = &episodes[0].turns[0];
     assert_eq!(first.title.as_deref(), Some("Fix the bug"));
     let attempt = &first.attempts[0];

@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn a_share_is_told_from_an_unknown_one() {
         let of =
-            |counting, passed, total| Attempt { counting, passed, total, ..Attempt::new(1, Failed) }.share();
+            |counting, passed, total| Attempt { passed, total, counting, ..Attempt::new(1, Failed) }.share();
         assert_eq!(of(Counting::Share, Some(3), Some(4)), Some(0.75));
         assert_eq!(of(Counting::Share, Some(9), Some(4)), Some(1.0));
         assert_eq!(of(Counting::Share, Some(0), Some(0)), Some(0.0));

@@ -18,26 +18,29 @@
 //! 1. `task.toml` of the task, if its folder lies in the opened tree ([`task`]), unless the trial was run with another;
 //! 2. `Starting step 2/4` in the `trial.log` of a trial of the task;
 //! 3. a trial of the task that ran to its end;
-//! 4. the most steps that any trial of the task began; then `episode.extra.declared_steps` says
-//!    `unknown, at least N`, and scores over all declared steps are upper bounds.
+//! 4. the most steps that any trial of the task began, by its result, log or folders; then
+//!    `episode.extra.declared_steps` says `unknown, at least N`, and scores over all declared steps are upper bounds.
+//!    If no trial began anything, the number is not even planned ([`steps`]).
 //!
 //! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
-//! that print CASE lines; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
+//! that print CASE lines, see [`case_lines`]; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
 //! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
 //! an exception is told by [`ends`].
 
+mod case_lines;
 mod ends;
 mod head;
 mod job;
 mod layout;
 mod settings;
 mod step;
+mod steps;
 mod task;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use model::{Artifact, ArtifactKind, Counting, EndReason, Episode, TaskTotals, Transcript, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
@@ -47,6 +50,7 @@ use crate::tree::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
 use self::layout::{Job, Kind};
+use self::steps::Steps;
 use self::task::Task;
 use self::trial::{Played, Trial};
 
@@ -139,6 +143,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         let own = JobFiles::read(tree, job, report);
         // A trial whose own files do not say it takes its agent from the job's configuration.
         let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
+        let prints_cases = job.whole && case_lines::printed(tree, job);
         let mut of_job = BTreeSet::new();
         let mut run_for = |head: &Head, of_job: &mut BTreeSet<usize>| {
             let key = head.run_key(kind, job, &own.name);
@@ -173,7 +178,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
             let head = Head::read(tree, &trial, own.config.as_ref());
             let run = run_for(&head, &mut of_job);
             let key = part_key(kind, job, &trial);
-            let stamp = stamps.remove(&key).unwrap_or_default().number(config);
+            let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
             heads.entry(key).or_insert(head);
             trials_of_run.push((run, trial));
@@ -325,21 +330,12 @@ fn read_task(
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario = trials.iter().find_map(Trial::task_name).unwrap_or(name).to_owned();
-    let declared = Steps::of(task.as_ref(), &trials);
-    if let Some(at_least) = declared.at_least {
-        report.warn(Warning::read_differently(
-            trials.first().map_or("", |t| t.path.as_str()),
-            "harbor.declared_steps_unknown",
-            format!(
-                "The folder of task {scenario} is not here, and no trial says how many steps it declares: at least {at_least}. Scores over all its steps are upper bounds."
-            ),
-        ));
-    }
+    let declared = Steps::of(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();
     for trial in &trials {
-        let (names, planned) = declared.for_trial(task.as_ref(), trial, report);
-        let mut result = trial.episode(tree, &scenario, task.as_ref(), &names, planned, report);
+        let plan = declared.for_trial(task.as_ref(), trial, report);
+        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, report);
         let episode = &mut result.episode;
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
         *repeat += 1;
@@ -353,22 +349,24 @@ fn read_task(
                 episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
             }
         }
-        if let Some(note) = &declared.note {
-            episode.extra.insert("declared_steps".to_owned(), note.as_str().into());
-        }
-        mark_open_end(episode, declared.at_least.is_some());
         played.push((trial.run.clone(), result));
     }
-    let uses_cases = task.as_ref().is_some_and(|t| t.uses_cases) || played.iter().any(|(_, p)| p.cases);
-    played
-        .into_iter()
-        .map(|(run, mut played)| {
-            if uses_cases {
-                build_failures(&mut played);
-            }
-            Reading { run, episode: played.episode }
-        })
-        .collect()
+    let path = trials.first().map_or("", |t| t.path.as_str());
+    declared.settle(path, played.iter_mut().map(|(_, p)| &mut p.episode), report);
+    let of_task = task.as_ref().is_some_and(|t| t.uses_cases) || played.iter().any(|(_, p)| p.cases);
+    let mut of_jobs: HashMap<usize, bool> = HashMap::new();
+    let mut out = Vec::with_capacity(played.len());
+    for (trial, (run, mut played)) in trials.iter().zip(played) {
+        let mut of_job = || {
+            let job = jobs.get(trial.job).filter(|j| j.whole);
+            *of_jobs.entry(trial.job).or_insert_with(|| job.is_some_and(|job| case_lines::printed(tree, job)))
+        };
+        if !played.bare_turns.is_empty() && (of_task || of_job()) {
+            build_failures(&mut played);
+        }
+        out.push(Reading { run, episode: played.episode });
+    }
+    out
 }
 
 /// The tests print CASE lines and printed none: nothing could be tested.
@@ -383,99 +381,5 @@ fn build_failures(played: &mut Played) {
             // No case ran: that is known, and the case score counts it as 0.
             (attempt.passed, attempt.total) = (Some(0), Some(0));
         }
-    }
-}
-
-/// A trial that did not end, of a task of unknown length: passing all that is known is not passing everything.
-fn mark_open_end(episode: &mut Episode, unknown_length: bool) {
-    let stopped = episode.end_reason.is_some();
-    if unknown_length && stopped && episode.stamina() >= episode.planned_turns.unwrap_or(0) {
-        episode.planned_turns = None;
-    }
-}
-
-/// What is known of the number and names of a task's steps.
-#[derive(Debug, Default)]
-struct Steps {
-    /// The most complete list of names.
-    names: Vec<String>,
-    /// How many steps there are, or at least are.
-    count: Option<usize>,
-    /// Set if `count` is only a lower bound.
-    at_least: Option<usize>,
-    /// Where the number is from, if not from the task.
-    note: Option<String>,
-}
-
-impl Steps {
-    fn of(task: Option<&Task>, trials: &[Trial]) -> Self {
-        let multi = trials.iter().any(Trial::is_multi_step);
-        let longest = trials.iter().map(Trial::started).max_by_key(Vec::len).unwrap_or_default();
-        if let Some(task) = task.filter(|t| t.known) {
-            return Self {
-                names: task.steps.clone(),
-                count: Some(task.steps.len().max(1)),
-                at_least: None,
-                note: None,
-            };
-        }
-        if !multi {
-            return Self { count: Some(1), ..Self::default() };
-        }
-        let logged = trials.iter().filter_map(Trial::logged_steps).max();
-        let complete = trials.iter().filter_map(Trial::complete_steps).max();
-        let (count, at_least, note) = if let Some(n) = logged {
-            (n, None, format!("{n}, by trial.log"))
-        } else if let Some(n) = complete {
-            (n, None, format!("{n}, by a trial that ran to its end"))
-        } else {
-            let n = longest.len();
-            (n, Some(n), format!("unknown, at least {n}"))
-        };
-        Self { names: longest, count: Some(count).filter(|n| *n > 0), at_least, note: Some(note) }
-    }
-
-    /// The names of a trial's steps and how many were planned for it.
-    fn for_trial(
-        &self,
-        task: Option<&Task>,
-        trial: &Trial,
-        report: &mut Report,
-    ) -> (Vec<String>, Option<u32>) {
-        let mut names = self.names.clone();
-        let mut count = self.count;
-        if let (Some(task), Some(ran)) = (task.filter(|t| t.known), trial.logged_steps())
-            && ran != task.steps.len()
-        {
-            report.warn(task::differs(&trial.path, task.steps.len(), ran));
-            names = trial.started();
-            count = Some(ran);
-        }
-        let started = trial.started();
-        if started.iter().zip(&names).any(|(a, b)| a != b) || started.len() > names.len() {
-            names.clone_from(&started);
-        }
-        let count = count.map(|n| n.max(started.len()) as u32);
-        (names, count)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_open_end_is_not_a_pass_of_everything() {
-        let mut episode = Episode::new("a", "b");
-        episode.planned_turns = Some(2);
-        episode.end_reason = Some(EndReason::Unfinished);
-        for number in 1..=2 {
-            let mut turn = model::Turn::new(number);
-            turn.attempts.push(model::Attempt::new(1, Verdict::Passed));
-            episode.turns.push(turn);
-        }
-        assert_eq!(episode.end(), (None, EndReason::PassedAll));
-        mark_open_end(&mut episode, true);
-        assert_eq!(episode.end(), (Some(3), EndReason::Unfinished));
     }
 }

@@ -1,6 +1,8 @@
 //! One graded step: from its entry in the trial's result and from its folder to an attempt.
 
-use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning};
+use model::{
+    Artifact, ArtifactKind, Attempt, Counting, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning,
+};
 
 use crate::format::Report;
 use crate::readers::atif::Facts;

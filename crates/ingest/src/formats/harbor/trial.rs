@@ -12,6 +12,7 @@ use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
 use super::settings::plain;
 use super::step::{self, Around};
+use super::steps::Plan;
 use super::task::{Task, natural};
 use super::{CONFIG_CAP, RESULT_CAP};
 
@@ -181,27 +182,25 @@ impl Trial {
         (passed && result.get("exception_info").is_none()).then_some(steps.len())
     }
 
-    /// Reads the steps into an episode. `names` are all declared steps as far as they are known (empty: one step),
-    /// `planned` how many there are.
+    /// Reads the steps into an episode, as far as `plan` knows them.
     pub(super) fn episode(
         &self,
         tree: &Tree,
         scenario: &str,
         task: Option<&Task>,
-        names: &[String],
-        planned: Option<u32>,
+        plan: &Plan,
         report: &mut Report,
     ) -> Played {
         let mut episode = Episode::new(file_name(&self.path), scenario);
         episode.title = task.and_then(|t| t.title.clone());
-        episode.planned_turns = planned;
+        episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
         let own = step::exception(self.result.as_ref());
         let mut bare_turns = Vec::new();
         let mut cases = false;
 
-        let single = names.is_empty() && !self.is_multi_step();
-        let steps = if single { self.single_step(tree) } else { self.steps(tree, names) };
+        let single = plan.names.is_empty() && !self.is_multi_step();
+        let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
         let mut reason = own.as_ref().map(|(kind, message)| {
             let stage = if steps.iter().any(|s| s.begun.is_some()) { Stage::Agent } else { Stage::Setup };
             ends::reason(kind, message, stage)
@@ -270,8 +269,19 @@ impl Trial {
         Played { episode, bare_turns, cases }
     }
 
-    fn single_step(&self, tree: &Tree) -> Vec<Declared> {
-        let began = self.result.as_ref().map_or_else(
+    /// The names of all steps that anything of the trial shows to have begun: its result or log, and folders.
+    pub(super) fn seen_steps(&self, tree: &Tree) -> Vec<String> {
+        let mut names = self.started();
+        let folders = self.step_folders(tree);
+        if folders.len() > names.len() {
+            names.extend(folders.into_iter().filter(|n| !names.contains(n)).collect::<Vec<_>>());
+        }
+        names
+    }
+
+    /// Whether its only step was begun, if it has one only.
+    pub(super) fn has_begun(&self, tree: &Tree) -> bool {
+        self.result.as_ref().map_or_else(
             // Without a result, what the agent or the tests left says that it began.
             || ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty()),
             |r| {
@@ -279,8 +289,11 @@ impl Trial {
                     .iter()
                     .any(|k| r.get(k).is_some())
             },
-        );
-        let begun = began.then(|| Begun {
+        )
+    }
+
+    fn single_step(&self, tree: &Tree) -> Vec<Declared> {
+        let begun = self.has_begun(tree).then(|| Begun {
             folder: self.path.clone(),
             node: self.result.clone(),
             // The traceback is in exception.txt.
@@ -289,7 +302,8 @@ impl Trial {
         vec![Declared { name: None, begun }]
     }
 
-    fn steps(&self, tree: &Tree, names: &[String]) -> Vec<Declared> {
+    fn steps(&self, tree: &Tree, plan: &Plan) -> Vec<Declared> {
+        let names = &plan.names;
         let results = self.step_results();
         let mut order = self.started();
         if results.is_none() {
@@ -319,7 +333,7 @@ impl Trial {
             steps.push(Declared { name: Some(name.clone()), begun });
         }
         if self.result.is_none() && self.log.started.is_empty() {
-            self.add_step_in_flight(tree, names, &mut steps);
+            self.add_step_in_flight(tree, plan, &mut steps);
         }
         for name in names.iter().skip(steps.len()) {
             steps.push(Declared { name: Some(name.clone()), begun: None });
@@ -328,15 +342,15 @@ impl Trial {
     }
 
     /// A killed trial whose finished steps are known: what lies in its own `agent/` folder is of the next one.
-    fn add_step_in_flight(&self, tree: &Tree, names: &[String], steps: &mut Vec<Declared>) {
+    fn add_step_in_flight(&self, tree: &Tree, plan: &Plan, steps: &mut Vec<Declared>) {
         let left = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
         let last_is_graded = steps.last().and_then(|s| s.begun.as_ref()).is_none_or(|b| {
             let verifier = join(&b.folder, "verifier");
             ["reward.txt", "reward.json"].iter().any(|f| is_file(tree, &join(&verifier, f)))
         });
-        if left && last_is_graded && (names.is_empty() || steps.len() < names.len()) {
+        if left && last_is_graded && plan.count.is_none_or(|n| steps.len() < n as usize) {
             steps.push(Declared {
-                name: names.get(steps.len()).cloned(),
+                name: plan.names.get(steps.len()).cloned(),
                 begun: Some(Begun { folder: self.path.clone(), node: None, traceback: None }),
             });
         }

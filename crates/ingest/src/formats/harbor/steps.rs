@@ -1,0 +1,140 @@
+//! How many steps a task declares, which a job folder does not say. See the [format](super) for where it is looked for.
+//!
+//! Where nothing says it, the most steps that any trial began stand in: a lower bound, which is said. A trial that died
+//! before its first step is of one step as soon as another trial of the task is; alone it does not even bound the
+//! number, and nothing is planned.
+
+use model::{Episode, Warning};
+
+use crate::format::Report;
+use crate::tree::Tree;
+
+use super::task::{self, Task};
+use super::trial::Trial;
+
+/// What is known of the number and names of a task's steps.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// The most complete list of names.
+    names: Vec<String>,
+    /// How many steps there are; `None` = nothing says it.
+    count: Option<usize>,
+    /// Where the number is from, if not from the task.
+    note: Option<String>,
+    /// Whether any trial began a step.
+    begun: bool,
+}
+
+/// What is known of one trial's steps before they are read.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// All declared steps as far as they are known; empty: one step, or unknown.
+    pub(super) names: Vec<String>,
+    /// How many were planned; `None` = unknown.
+    pub(super) count: Option<u32>,
+}
+
+impl Steps {
+    pub(super) fn of(tree: &Tree, task: Option<&Task>, trials: &[Trial]) -> Self {
+        if let Some(task) = task.filter(|t| t.known) {
+            let count = Some(task.steps.len().max(1));
+            return Self { names: task.steps.clone(), count, note: None, begun: true };
+        }
+        let multi = trials.iter().any(Trial::is_multi_step);
+        let begun = trials.iter().any(|t| t.has_begun(tree));
+        if !multi {
+            return Self { count: begun.then_some(1), begun, ..Self::default() };
+        }
+        let names = trials.iter().map(|t| t.seen_steps(tree)).max_by_key(Vec::len).unwrap_or_default();
+        let logged = trials.iter().filter_map(Trial::logged_steps).max();
+        let complete = trials.iter().filter_map(Trial::complete_steps).max();
+        let (count, note) = match (logged, complete) {
+            (Some(n), _) => (Some(n), Some(format!("{n}, by trial.log"))),
+            (None, Some(n)) => (Some(n), Some(format!("{n}, by a trial that ran to its end"))),
+            (None, None) => (None, None),
+        };
+        Self { begun: begun || !names.is_empty(), names, count, note }
+    }
+
+    /// The names of a trial's steps and how many were planned for it.
+    pub(super) fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> Plan {
+        let mut names = self.names.clone();
+        let mut count = self.count;
+        if let (Some(task), Some(ran)) = (task.filter(|t| t.known), trial.logged_steps())
+            && ran != task.steps.len()
+        {
+            report.warn(task::differs(&trial.path, task.steps.len(), ran));
+            names = trial.started();
+            count = Some(ran);
+        }
+        let started = trial.started();
+        if started.iter().zip(&names).any(|(a, b)| a != b) || started.len() > names.len() {
+            names.clone_from(&started);
+        }
+        Plan { names, count: count.map(|n| n.max(started.len()) as u32) }
+    }
+
+    /// Says in the episodes of a task where the number of steps is from, and that it is unknown.
+    pub(super) fn settle<'a>(
+        &self,
+        path: &str,
+        episodes: impl Iterator<Item = &'a mut Episode>,
+        report: &mut Report,
+    ) {
+        let episodes: Vec<&mut Episode> = episodes.collect();
+        let mut note = self.note.clone();
+        let mut at_least = None;
+        if self.count.is_none() {
+            let seen = episodes.iter().map(|e| e.known_turns()).max().unwrap_or(0).max(1);
+            at_least = Some(seen).filter(|_| self.begun);
+            note = Some(format!("unknown, at least {seen}"));
+            let scenario = episodes.first().map_or("", |e| e.scenario.as_str());
+            report.warn(Warning::read_differently(
+                path,
+                "harbor.declared_steps_unknown",
+                format!(
+                    "The folder of task {scenario} is not here, and no trial says how many steps it declares: at least {seen}. Scores over all its steps are upper bounds."
+                ),
+            ));
+        }
+        for episode in episodes {
+            if let Some(note) = &note {
+                episode.extra.insert("declared_steps".to_owned(), note.as_str().into());
+            }
+            if let Some(at_least) = at_least {
+                episode.planned_turns = Some(at_least);
+                mark_open_end(episode);
+            }
+        }
+    }
+}
+
+/// A trial that did not end, of a task of unknown length: passing all that is known is not passing everything.
+fn mark_open_end(episode: &mut Episode) {
+    let stopped = episode.end_reason.is_some();
+    if stopped && episode.stamina() >= episode.planned_turns.unwrap_or(0) {
+        episode.planned_turns = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{EndReason, Verdict};
+
+    use super::*;
+
+    #[test]
+    fn an_open_end_is_not_a_pass_of_everything() {
+        let mut episode = Episode::new("a", "b");
+        episode.planned_turns = Some(2);
+        episode.end_reason = Some(EndReason::Unfinished);
+        for number in 1..=2 {
+            let mut turn = model::Turn::new(number);
+            turn.attempts.push(model::Attempt::new(1, Verdict::Passed));
+            episode.turns.push(turn);
+        }
+        assert_eq!(episode.end(), (None, EndReason::PassedAll));
+        mark_open_end(&mut episode);
+        assert_eq!(episode.end(), (Some(3), EndReason::Unfinished));
+    }
+}
