@@ -16,8 +16,14 @@ describe("rows of a transcript", () => {
       ["1.0", "reasoning", "reasoning"], ["1.1", "message", "message"], ["1.2", "tool", "bash"], ["1.3", "tool", "tool"], ["2.0", "request", "request"],
     ]);
     expect(rows.filter((r) => r.tokens !== null)).toHaveLength(1);
-    expect(rows.filter((r) => passes(r, "tools"))).toHaveLength(2);
-    expect(rows.filter((r) => passes(r, "messages"))).toHaveLength(2);
+    expect(rows.filter((r) => passes(r, "tools", []))).toHaveLength(2);
+    expect(rows.filter((r) => passes(r, "messages", []))).toHaveLength(2);
+  });
+  it("are picked out by the files that were changed", () => {
+    const edit = { ...call("edit"), arguments: '{"path":"src/server.py"}' };
+    const rows = rowsOf(transcript([step({ text: "server.py", tool_calls: [edit, call("bash")] })]));
+    expect(rows.filter((r) => passes(r, "touched", ["server.py"])).map((r) => r.label)).toEqual(["edit"]);
+    expect(rows.filter((r) => passes(r, "touched", []))).toEqual([]);
   });
   it("never lose a step that says nothing", () => {
     expect(rowsOf(transcript([step({})]))).toHaveLength(1);

@@ -55,9 +55,10 @@ function rowsOfStep(step: Step): StepRow[] {
   return rows;
 }
 
-export type StepFilter = "all" | "messages" | "tools" | "reasoning";
+export type StepFilter = "all" | "messages" | "tools" | "reasoning" | "touched";
 
-export function passes(row: StepRow, filter: StepFilter): boolean {
+/** Whether a row belongs to a choice; `touched` are the names of files that the attempt changed. */
+export function passes(row: StepRow, filter: StepFilter, touched: readonly string[]): boolean {
   switch (filter) {
     case "all":
       return true;
@@ -67,6 +68,8 @@ export function passes(row: StepRow, filter: StepFilter): boolean {
       return row.kind === "tool" || row.kind === "output";
     case "reasoning":
       return row.kind === "reasoning";
+    case "touched":
+      return row.call !== null && touched.some((name) => row.call?.arguments.includes(name) === true || row.text.includes(name));
   }
 }
 
