@@ -1,8 +1,9 @@
 //! A zip, read in place. Its list of contents is checked and indexed once; entries are unpacked as they are read and
 //! compared with what the list states.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use super::{Entry, EntryKind, ReadError, Stamp};
 /// Limits of what is taken from a zip.
 #[derive(Debug, Clone, Copy)]
 pub struct ZipLimits {
-    /// Most entries. Each takes about 200 bytes of memory.
+    /// Most entries. Each takes 100 to 150 bytes of memory.
     pub entries: u64,
     /// Most bytes that all entries together may have unpacked.
     pub total: u64,
@@ -33,14 +34,15 @@ pub struct ZipLimits {
 impl Default for ZipLimits {
     fn default() -> Self {
         // Deflate packs zeros 1030 times; the logs of a run about 10 to 50 times, very dull ones 200 times.
-        Self { entries: 1_000_000, total: 64 << 30, ratio: 400, ratio_from: 16 << 20 }
+        Self { entries: 2_000_000, total: 64 << 30, ratio: 400, ratio_from: 16 << 20 }
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Zip {
     archive: Arc<ZipArchive<FileReader>>,
-    folders: HashMap<Box<str>, BTreeMap<Box<str>, Item>>,
+    /// The entries of each folder, sorted by name.
+    folders: HashMap<Box<str>, Vec<(Box<str>, Item)>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -56,111 +58,25 @@ struct FileItem {
     crc: u32,
 }
 
-/// An entry as the list of contents has it, once its name is found good.
-struct Listed {
-    path: String,
-    item: Item,
-    begin: u64,
-    end: u64,
-}
-
 impl Zip {
     pub(super) fn open(file: File, limits: ZipLimits, notes: &Notes) -> Result<Self, ReadError> {
         let mut buffer = vec![0_u8; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
         let archive = ZipArchive::from_file(file, &mut buffer).map_err(|error| {
             ReadError::malformed("source.not_zip", format!("It is not a zip, or its end is cut off: {error}"))
         })?;
-        let mut listed = Vec::new();
-        let mut total = 0_u64;
-        let mut seen = 0_u64;
-        {
-            let mut entries = archive.entries(&mut buffer);
-            loop {
-                let header = match entries.next_entry() {
-                    Ok(Some(header)) => header,
-                    Ok(None) => break,
-                    Err(error) => {
-                        notes.skipped(
-                            "",
-                            "zip.damaged",
-                            &format!(
-                                "The zip's list of contents breaks off after {seen} entries: {error}. \
-                                 What comes after is left out"
-                            ),
-                        );
-                        break;
-                    }
-                };
-                if seen == limits.entries {
-                    notes.skipped(
-                        "",
-                        "zip.too_many",
-                        &format!("The zip has more than {seen} entries. The others are left out"),
-                    );
-                    break;
-                }
-                seen += 1;
-                if let Some(entry) = check(&header, limits, &mut total, notes) {
-                    listed.push(entry);
-                }
+        // The list is gone through twice rather than kept: it may be longer than what is taken from it.
+        let mut ranges = Vec::new();
+        each_header(&archive, &mut buffer, limits, notes, |number, header| {
+            if !header.is_dir() {
+                ranges.push((range(header), number));
             }
-        }
-        refuse_overlaps(&mut listed, notes);
-        let mut zip = Self { archive: Arc::new(archive), folders: HashMap::new() };
-        zip.folders.insert("".into(), BTreeMap::new());
-        for entry in listed {
-            zip.insert(&entry, notes);
-        }
-        Ok(zip)
-    }
-
-    /// Puts an entry into its folder, and the folder into its own, up to the root. The first of a name stays.
-    fn insert(&mut self, entry: &Listed, notes: &Notes) {
-        if !self.make_folder(parent(&entry.path)) {
-            notes.skipped(
-                &entry.path,
-                "zip.duplicate",
-                "The zip has a file where this entry needs a folder. The entry is left out",
-            );
-            return;
-        }
-        if matches!(entry.item, Item::Folder) {
-            if !self.make_folder(&entry.path) {
-                notes.skipped(
-                    &entry.path,
-                    "zip.duplicate",
-                    "The zip has this name as a file and as a folder. The file, which comes first, is read",
-                );
-            }
-            return;
-        }
-        let Some(folder) = self.folders.get_mut(parent(&entry.path)) else { return };
-        if folder.contains_key(file_name(&entry.path)) {
-            notes.skipped(
-                &entry.path,
-                "zip.duplicate",
-                "The zip has this name more than once. The first is read, the others are left out",
-            );
-            return;
-        }
-        folder.insert(file_name(&entry.path).into(), entry.item);
-    }
-
-    /// Whether there is a folder of this path now.
-    fn make_folder(&mut self, path: &str) -> bool {
-        if self.folders.contains_key(path) {
-            return true;
-        }
-        if !self.make_folder(parent(path)) {
-            return false;
-        }
-        let Some(above) = self.folders.get_mut(parent(path)) else { return false };
-        if above.contains_key(file_name(path)) {
-            return false;
-        }
-        above.insert(file_name(path).into(), Item::Folder);
-        self.folders.insert(path.into(), BTreeMap::new());
-        true
+        });
+        let sharing = sharing_bytes(ranges);
+        let mut index = Index::new(limits);
+        each_header(&archive, &mut buffer, limits, notes, |number, header| {
+            index.take(header, sharing.binary_search(&number).is_ok(), notes);
+        });
+        Ok(Self { archive: Arc::new(archive), folders: index.finish() })
     }
 
     pub(super) fn list(&self, folder: &str) -> Vec<Entry> {
@@ -174,14 +90,18 @@ impl Zip {
         if path.is_empty() {
             return Some(Item::Folder.entry(""));
         }
-        let name = file_name(path);
-        self.folders.get(parent(path))?.get(name).map(|item| item.entry(name))
+        self.item(path).map(|item| item.entry(file_name(path)))
+    }
+
+    fn item(&self, path: &str) -> Option<&Item> {
+        let items = self.folders.get(parent(path))?;
+        let found = items.binary_search_by(|(name, _)| (**name).cmp(file_name(path))).ok()?;
+        Some(&items[found].1)
     }
 
     /// The unpacked file and its stated size.
     pub(super) fn open_file(&self, path: &str) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
-        let item = self.folders.get(parent(path)).and_then(|items| items.get(file_name(path)));
-        let Some(item) = item else { return Err(ReadError::Missing) };
+        let Some(item) = self.item(path) else { return Err(ReadError::Missing) };
         let Item::File(file) = *item else { return Err(not_a_file()) };
         let entry =
             self.archive.get_entry(file.way).map_err(|error| ReadError::Damaged(format!("{error}")))?;
@@ -225,77 +145,180 @@ fn unix_file_type(header: &ZipFileHeaderRecord<'_>) -> u32 {
     }
 }
 
-/// The entry if it may be taken; else a note of why not.
-fn check(
-    header: &ZipFileHeaderRecord<'_>,
+/// The folders of a zip while its list of contents is gone through.
+struct Index {
     limits: ZipLimits,
-    total: &mut u64,
-    notes: &Notes,
-) -> Option<Listed> {
-    let path = good_name(header, notes)?;
-    let refuse = |code: &str, why: String| {
-        notes.skipped(&path, code, &why);
-        None
-    };
-    let file_type = unix_file_type(header);
-    match file_type {
-        0 | REGULAR | FOLDER => {}
-        LINK => {
-            return refuse("link.skipped", "The zip entry is a link. Links are not followed".to_owned());
+    folders: HashMap<Box<str>, Vec<(Box<str>, Item)>>,
+    /// Hashes of the paths of all files taken. Two paths with one hash among millions are less likely than a
+    /// broken disk; the second would be left out as a duplicate.
+    files: HashSet<u64>,
+    hasher: RandomState,
+    /// Bytes of all files taken, unpacked.
+    total: u64,
+}
+
+impl Index {
+    fn new(limits: ZipLimits) -> Self {
+        let folders = HashMap::from([("".into(), Vec::new())]);
+        Self { limits, folders, files: HashSet::new(), hasher: RandomState::new(), total: 0 }
+    }
+
+    /// Takes an entry into its folder, and the folder into its own, up to the root. The first of a name stays.
+    fn take(&mut self, header: &ZipFileHeaderRecord<'_>, shares_bytes: bool, notes: &Notes) {
+        let Some(path) = good_name(header, notes).filter(|path| !path.is_empty()) else { return };
+        let item = match self.check(header, shares_bytes) {
+            Ok(item) => item,
+            Err((code, why)) => {
+                notes.skipped(&path, code, &format!("{why}. It is left out"));
+                return;
+            }
+        };
+        let duplicate = match item {
+            Item::Folder if self.make_folder(&path) => return,
+            Item::Folder => {
+                "The zip has this name as a file and as a folder. The file, which comes first, is read"
+            }
+            Item::File(_) if !self.make_folder(parent(&path)) => {
+                "The zip has a file where this entry needs a folder. The entry is left out"
+            }
+            Item::File(_)
+                if self.folders.contains_key(&*path) || !self.files.insert(self.hasher.hash_one(&path)) =>
+            {
+                "The zip has this name more than once. The first is read, the others are left out"
+            }
+            Item::File(file) => {
+                self.total = self.total.saturating_add(file.way.uncompressed_size_hint());
+                if let Some(folder) = self.folders.get_mut(parent(&path)) {
+                    folder.push((file_name(&path).into(), item));
+                }
+                return;
+            }
+        };
+        notes.skipped(&path, "zip.duplicate", duplicate);
+    }
+
+    /// What the entry is, or the code and the reason why it is not taken.
+    fn check(
+        &self,
+        header: &ZipFileHeaderRecord<'_>,
+        shares_bytes: bool,
+    ) -> Result<Item, (&'static str, String)> {
+        let refuse = |code, why: &str| Err((code, why.to_owned()));
+        let file_type = unix_file_type(header);
+        match file_type {
+            0 | REGULAR | FOLDER => {}
+            LINK => return refuse("link.skipped", "The zip entry is a link. Links are not followed"),
+            _ => return refuse("file.special", "The zip entry is a device, pipe or socket"),
         }
-        _ => {
-            return refuse(
-                "file.special",
-                "The zip entry is a device, pipe or socket. It is left out".to_owned(),
-            );
+        if header.is_dir() || file_type == FOLDER {
+            return Ok(Item::Folder);
         }
-    }
-    if path.is_empty() {
-        return None;
-    }
-    let (size, packed) = (header.uncompressed_size_hint(), header.compressed_size_hint());
-    let begin = header.local_header_offset();
-    // The least that it takes in the file: local header, name, data.
-    let end = begin.saturating_add(30).saturating_add(header.file_path().len() as u64).saturating_add(packed);
-    if header.is_dir() || file_type == FOLDER {
-        return Some(Listed { path, item: Item::Folder, begin, end: begin });
-    }
-    if header.flags().is_encrypted() {
-        return refuse("zip.encrypted", "The zip entry is encrypted. It is left out".to_owned());
-    }
-    let method = header.compression_method();
-    if method != CompressionMethod::STORE && method != CompressionMethod::DEFLATE {
-        return refuse(
-            "zip.method",
-            format!(
-                "The zip entry is packed with {method}; stored and deflated ones are read. It is left out"
-            ),
-        );
-    }
-    let ratio = size / packed.max(1);
-    if size > limits.ratio_from && ratio > limits.ratio {
-        return refuse(
-            "zip.bomb",
-            format!(
-                "The zip entry unpacks to {size} bytes, {ratio} times its packed size. \
-                 More than {} times is not read",
+        if header.flags().is_encrypted() {
+            return refuse("zip.encrypted", "The zip entry is encrypted");
+        }
+        let method = header.compression_method();
+        if method != CompressionMethod::STORE && method != CompressionMethod::DEFLATE {
+            let why = format!("The zip entry is packed with {method}; stored and deflated ones are read");
+            return Err(("zip.method", why));
+        }
+        if shares_bytes {
+            return refuse("zip.bomb", "The zip entry shares its bytes with another entry");
+        }
+        let (size, limits) = (header.uncompressed_size_hint(), self.limits);
+        let ratio = size / header.compressed_size_hint().max(1);
+        if size > limits.ratio_from && ratio > limits.ratio {
+            let why = format!(
+                "The zip entry unpacks to {size} bytes, {ratio} times its packed size; up to {} times is read",
                 limits.ratio
-            ),
-        );
-    }
-    let sum = total.saturating_add(size);
-    if sum > limits.total {
-        return refuse(
-            "zip.too_large",
-            format!(
-                "With this entry of {size} bytes the zip would unpack to more than {} bytes. It is left out",
+            );
+            return Err(("zip.bomb", why));
+        }
+        if self.total.saturating_add(size) > limits.total {
+            let why = format!(
+                "With this entry of {size} bytes the zip would unpack to more than {} bytes",
                 limits.total
-            ),
-        );
+            );
+            return Err(("zip.too_large", why));
+        }
+        Ok(Item::File(FileItem { way: header.wayfinder(), method, crc: header.crc32() }))
     }
-    *total = sum;
-    let item = Item::File(FileItem { way: header.wayfinder(), method, crc: header.crc32() });
-    Some(Listed { path, item, begin, end })
+
+    /// Whether there is a folder of this path now.
+    fn make_folder(&mut self, path: &str) -> bool {
+        if self.folders.contains_key(path) {
+            return true;
+        }
+        if self.files.contains(&self.hasher.hash_one(path)) || !self.make_folder(parent(path)) {
+            return false;
+        }
+        let Some(above) = self.folders.get_mut(parent(path)) else { return false };
+        above.push((file_name(path).into(), Item::Folder));
+        self.folders.insert(path.into(), Vec::new());
+        true
+    }
+
+    fn finish(mut self) -> HashMap<Box<str>, Vec<(Box<str>, Item)>> {
+        for items in self.folders.values_mut() {
+            items.sort_by(|a, b| a.0.cmp(&b.0));
+            items.shrink_to_fit();
+        }
+        self.folders
+    }
+}
+
+/// Goes through the list of contents up to the limit, or to where it breaks off, which is noted.
+fn each_header(
+    archive: &ZipArchive<FileReader>,
+    buffer: &mut [u8],
+    limits: ZipLimits,
+    notes: &Notes,
+    mut each: impl FnMut(u64, &ZipFileHeaderRecord<'_>),
+) {
+    let mut entries = archive.entries(buffer);
+    for number in 0.. {
+        match entries.next_entry() {
+            Ok(Some(_)) if number == limits.entries => {
+                let what = format!("The zip has more than {number} entries. The others are left out");
+                notes.skipped("", "zip.too_many", &what);
+                return;
+            }
+            Ok(Some(header)) => each(number, &header),
+            Ok(None) => return,
+            Err(error) => {
+                let what = format!(
+                    "The zip's list of contents breaks off after {number} entries: {error}. What comes after is left out"
+                );
+                notes.skipped("", "zip.damaged", &what);
+                return;
+            }
+        }
+    }
+}
+
+/// The least that an entry takes in the file: local header, name, data.
+fn range(header: &ZipFileHeaderRecord<'_>) -> (u64, u64) {
+    let begin = header.local_header_offset();
+    let head = 30 + header.file_path().len() as u64;
+    (begin, begin.saturating_add(head).saturating_add(header.compressed_size_hint()))
+}
+
+/// The numbers of entries that share bytes with an entry before them, sorted. Sharing is how a small zip unpacks to
+/// petabytes; no honest zip does it.
+fn sharing_bytes(mut ranges: Vec<((u64, u64), u64)>) -> Vec<u64> {
+    ranges.sort_unstable_by_key(|((begin, _), number)| (*begin, *number));
+    let mut reached = 0;
+    let mut sharing: Vec<u64> = ranges
+        .into_iter()
+        .filter_map(|((begin, end), number)| {
+            if begin < reached {
+                return Some(number);
+            }
+            reached = end;
+            None
+        })
+        .collect();
+    sharing.sort_unstable();
+    sharing
 }
 
 /// The entry's path in its one spelling; a note if it is not a path inside the zip.
@@ -337,36 +360,6 @@ fn good_name(header: &ZipFileHeaderRecord<'_>, notes: &Notes) -> Option<String> 
         return None;
     }
     Some(path)
-}
-
-/// Entries that share packed bytes are how a small zip unpacks to petabytes; no honest zip has them.
-fn refuse_overlaps(listed: &mut Vec<Listed>, notes: &Notes) {
-    let mut order: Vec<usize> =
-        (0..listed.len()).filter(|i| matches!(listed[*i].item, Item::File(_))).collect();
-    order.sort_by_key(|i| (listed[*i].begin, *i));
-    let mut bad = Vec::new();
-    let mut reached = 0;
-    for i in order {
-        if listed[i].begin < reached {
-            notes.skipped(
-                &listed[i].path,
-                "zip.bomb",
-                "The zip entry shares its bytes with another entry. It is left out",
-            );
-            bad.push(i);
-        } else {
-            reached = listed[i].end;
-        }
-    }
-    if bad.is_empty() {
-        return;
-    }
-    bad.sort_unstable();
-    let mut at = 0;
-    listed.retain(|_| {
-        at += 1;
-        bad.binary_search(&(at - 1)).is_err()
-    });
 }
 
 /// The zip's file, for any number of readers at once.
