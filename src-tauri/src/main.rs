@@ -54,7 +54,8 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let context = tauri::generate_context!();
     let resources = tauri::utils::platform::resource_dir(context.package_info(), &tauri::Env::default()).ok();
     // The library comes before the window: what is wrong with it is told in a dialog, not in a window without content.
-    let options = Options { db: arguments.db.clone(), live: true, app: true, sample: sample::find(resources) };
+    let options =
+        Options { db: arguments.db.clone(), live: true, app: true, sample: sample::find(resources) };
     let workbench = Workbench::open(options)?;
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
