@@ -110,7 +110,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     small: row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
     unknown: row.cost_usd === null,
   });
-  if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? "version unknown" });
+  if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? UNKNOWN, title: row.runner[1] === null ? "its version is unknown" : undefined });
   if (wide && grid !== undefined) {
     const t = turnsPassed(grid);
     list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
