@@ -25,9 +25,9 @@ test("content of a source is inert on every page", async ({ lab, go, page }) => 
   writeFileSync(file, JSON.stringify(trajectory));
   for (const log of ["test_results/turn_3_attempt_1.txt", "server_logs/turn_3_attempt_1.txt", "changes/turn_3.md"]) {
     const path = `${at}/scenario_0/${log}`;
-    writeFileSync(path, `${EVIL}\n${CONTROL}\n${readFileSync(path, "utf8")}`);
+    writeFileSync(path, `${EVIL}\n${CONTROL}\n${readFileSync(path, "utf8").replaceAll("AssertionError: ", `AssertionError: ${EVIL} `)}`);
   }
-  writeFileSync(`${at}/scenario_0/agent_code/turn_3_attempt_1/server.py`, `# ${EVIL}\nprint("${CONTROL.replaceAll('"', "")}")\n`);
+  writeFileSync(`${at}/scenario_0/agent_code/turn_3_attempt_1/server.py`, `# ${EVIL}\nprint("${CONTROL.replace("\0", "")}")\n`);
   await lab.stamina("ingest", at);
   const [run] = await lab.json<{ id: string }[]>("runs");
   const episode = "scenario_0";
@@ -51,6 +51,7 @@ test("content of a source is inert on every page", async ({ lab, go, page }) => 
   for (const pane of ["code", "transcript", "logs"]) {
     await go(`run/${id}/${episode}/3?attempt=1&pane=${pane}`);
     await expect(page.getByRole("region", { name: "Request" })).toContainText("onerror");
+    await expect(page.locator("[data-test]").first()).toContainText("onerror");
     if (pane === "logs") await expect(page.getByRole("region", { name: "Logs" })).toContainText("onerror");
     if (pane === "code") await expect(page.locator(".cm-content").first()).toContainText("onerror");
     await inert();

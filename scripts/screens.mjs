@@ -1,0 +1,26 @@
+// `npm run screens`: the pictures of every page in docs/screens. Synthetic sweeps are written for them into .cache.
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
+import { buildUi } from "./build-ui.mjs";
+import { inRoot, root, runOrStop, targetDir } from "./lib/process.mjs";
+import { setup } from "./setup.mjs";
+
+process.chdir(root);
+setup({ tests: true });
+buildUi();
+runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet"]);
+runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--example", "synthesize"]);
+
+const data = inRoot(".cache/screens/data");
+const sweeps = { sweep: ["--runs", "6", "--scenarios", "20", "--turns", "100"], many: ["--runs", "500", "--scenarios", "3", "--turns", "10"] };
+mkdirSync(data, { recursive: true });
+for (const [name, size] of Object.entries(sweeps)) {
+  const to = path.join(data, name);
+  if (existsSync(to)) continue;
+  // Renamed when it is whole, so that an interrupted one is written again.
+  const partial = `${to}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  runOrStop(path.join(targetDir, "debug/examples/synthesize"), [...size, partial]);
+  renameSync(partial, to);
+}
+runOrStop("npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/screens.config.ts"], { env: { STAMINA_SCREENS_DATA: data } });
