@@ -35,6 +35,7 @@ test("times", () => {
   expect(["2026-11-21T11:59:40Z", "2026-11-21T11:20:00Z", "2026-11-19T11:00:00Z", "2026-11-01T00:00:00Z", "never"].map((t) => plain(ago(t, now)))).toEqual(["now", "40 min", "2 d", "2 w", "unknown"]);
   expect(date("2026-06-17T09:30:00.123Z")).toBe("2026-06-17");
   expect(dateTime("2026-06-17T09:30:00+02:00")).toBe("2026-06-17 07:30:00");
+  expect(dateTime("2026-11-21T07:27:49.201438")).toBe("2026-11-21 07:27:49");
   expect(counted(1, "run")).toBe("1 run");
   expect(counted(2808, "turn")).toBe("2,808 turns");
 });

@@ -64,8 +64,10 @@ export function date(rfc3339: string): string {
   return /^\d{4}-\d\d-\d\d/.exec(rfc3339)?.[0] ?? rfc3339;
 }
 
-/** `2026-06-17 14:03:09` in UTC. */
+/** `2026-06-17 14:03:09` in UTC, or in the source's own clock where it gives no offset. */
 export function dateTime(rfc3339: string): string {
+  // Without an offset it is the clock of the machine that ran it; which one that was is unknown, so it stays as it is.
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$/.test(rfc3339)) return rfc3339.slice(0, 19).replace("T", " ");
   const time = new Date(rfc3339);
   return Number.isNaN(time.getTime()) ? rfc3339 : time.toISOString().slice(0, 19).replace("T", " ");
 }
