@@ -28,7 +28,7 @@ function fingerprint() {
 export function buildUi() {
   const wanted = fingerprint();
   if (existsSync(inRoot("ui/dist/index.html")) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return false;
-  runOrStop("npm", ["run", "build", "--workspace", "ui", "--silent"]);
+  runOrStop("npm", ["run", "build", "--workspace", "ui", "--silent", "--", "--logLevel", "warn"]);
   mkdirSync(path.dirname(STAMP), { recursive: true });
   writeFileSync(STAMP, wanted);
   return true;
