@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn who_missed_too_much_is_told_that_everything_may_have_changed() {
         let changes = Changes::default();
-        for source in 0..=REMEMBERED as i64 {
+        for source in 0..=i64::try_from(REMEMBERED).expect("a small number") {
             changes.add([source], []);
         }
         assert!(changes.wait(0, Duration::ZERO).everything);
