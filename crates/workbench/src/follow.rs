@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use ingest::watch::{self, Hint};
+use store::Source;
 
 use crate::Workbench;
 use crate::api::ApiError;
@@ -20,6 +21,14 @@ const UNDO: Duration = Duration::from_mins(10);
 
 /// Episodes whose text is made searchable at once; one call is one write to the library.
 const INDEXED_AT_ONCE: u32 = 10;
+
+/// The app looks again at what it has read before only when its first page is drawn: so long after the page's data was
+/// given …
+const DRAWN: Duration = Duration::from_millis(500);
+
+/// … or so long after the start, if nobody asks for that page. Looking again takes both cores of a small machine for a
+/// second, and a window needs them to open.
+const DRAWN_AT_LATEST: Duration = Duration::from_secs(2);
 
 /// How far following is.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +45,11 @@ impl Workbench {
         self.store.purge_removed(UNDO)?;
         let mut followed = Followed { change: self.store.last_change()?, indexing: true };
         for source in self.store.sources()? {
-            self.live.read(source.id);
+            if !(self.live.is_app && source.complete) {
+                self.live.read(source.id);
+            }
         }
+        let (begin, mut all_known) = (Instant::now(), !self.live.is_app);
         let me = self.live.workbench();
         std::thread::Builder::new()
             .name("follow".to_owned())
@@ -45,6 +57,12 @@ impl Workbench {
                 loop {
                     std::thread::sleep(POLL);
                     let Some(workbench) = me.upgrade() else { return };
+                    if !all_known
+                        && (begin.elapsed() >= DRAWN_AT_LATEST
+                            || workbench.live.first_page_is_older_than(DRAWN))
+                    {
+                        all_known = workbench.read_unknown().is_ok();
+                    }
                     match workbench.follow(followed) {
                         Ok(now) => followed = now,
                         Err(error) => tracing::warn!(%error, "the change log can not be read"),
@@ -67,12 +85,7 @@ impl Workbench {
             return Ok(Followed { indexing, ..since });
         }
         let mut touched: BTreeSet<i64> = changes.sources.iter().copied().collect();
-        let open = self.store.sources()?;
-        for source in &open {
-            if !self.live.knows(source.id) {
-                self.live.read(source.id);
-            }
-        }
+        let open = self.read_unknown()?;
         for source in &changes.sources {
             if !open.iter().any(|s| s.id == *source) {
                 self.live.forget(*source);
@@ -83,6 +96,15 @@ impl Workbench {
         }
         self.changes.add(touched, changes.runs);
         Ok(Followed { change: changes.last, indexing: true })
+    }
+
+    /// Begins to read the open sources that this process has not read yet. Gives all open ones.
+    fn read_unknown(&self) -> Result<Vec<Source>, ApiError> {
+        let open = self.store.sources()?;
+        for source in open.iter().filter(|source| !self.live.knows(source.id)) {
+            self.live.read(source.id);
+        }
+        Ok(open)
     }
 
     /// Reads a source until nothing changes meanwhile.

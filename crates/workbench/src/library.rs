@@ -30,6 +30,7 @@ impl Workbench {
                 .map(|f| (f.value, if f.label.is_empty() { "unknown".into() } else { f.label }, f.runs))
                 .collect()
         };
+        self.live.page_given();
         Ok(RunPage {
             rows,
             groups: list.groups.into_iter().map(group).collect(),

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use ingest::tree::Tree;
 use ingest::watch::{self, Watch};
@@ -42,6 +43,10 @@ pub(crate) struct Live {
     turns: Mutex<HashMap<i64, Arc<Mutex<()>>>>,
     /// Whether this process stays, watches and follows the store.
     pub(crate) stays: bool,
+    /// Whether it is the desktop app, whose window is still to come.
+    pub(crate) is_app: bool,
+    /// When the data of the first page was given.
+    first_page: OnceLock<Instant>,
     me: Weak<Workbench>,
     /// Held as long as the app runs, so that `stamina open` can tell.
     _running: Option<File>,
@@ -70,9 +75,21 @@ impl Live {
             generation: AtomicU64::new(0),
             turns: Mutex::default(),
             stays: options.live,
+            is_app: options.app,
+            first_page: OnceLock::new(),
             me,
             _running: running.filter(|file| file.try_lock().is_ok()),
         }
+    }
+
+    /// Notes that a page got its data.
+    pub(crate) fn page_given(&self) {
+        self.first_page.get_or_init(Instant::now);
+    }
+
+    /// Whether the first page got its data at least so long ago.
+    pub(crate) fn first_page_is_older_than(&self, age: Duration) -> bool {
+        self.first_page.get().is_some_and(|given| given.elapsed() >= age)
     }
 
     /// The workbench, from a thread of its own.

@@ -264,3 +264,24 @@ fn a_new_library_begins_with_the_sample() {
     let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
     assert!(state.sources[0].zip && state.sample.is_some());
 }
+
+#[test]
+fn the_app_shows_its_library_first_and_then_looks_for_changes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = folder.path().join("results");
+    copy(&fixture("staminabench/own"), &results);
+    let app = || {
+        let db = Some(folder.path().join("library.sqlite"));
+        Workbench::open(Options { db, live: true, app: true, ..Options::default() }).expect("a library")
+    };
+    let first = app();
+    first.open_source(OpenSource { path: results.display().to_string() }).expect("a source");
+    let read = until(&first, "it is read", |s| ready(s) && s.runs == 1);
+    drop(first);
+    std::fs::remove_dir_all(results.join("scenario_1")).expect("a folder less");
+
+    let again = app();
+    let state = again.app_state(Nothing {}).expect("a state");
+    assert!(ready(&state) && state.runs == read.runs, "what was read is there at once");
+    until(&again, "a scenario is gone", |_| runs(&again).iter().any(|run| run.episodes == 1));
+}
