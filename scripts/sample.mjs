@@ -10,7 +10,7 @@ const TO = inRoot("data/sample-harbor.zip");
 const MOST = 1.5 * 1024 * 1024;
 
 /** Things that must not be shipped: folders of whoever ran the jobs, and keys. `/home/lab` is a made-up user. */
-const FORBIDDEN = [/\/(?:home\/(?!lab\/)|Users\/|root\/|work\/)[\w.-]*/, /\bsk-[A-Za-z0-9_-]{16,}/, /\bAKIA[0-9A-Z]{16}\b/, /\bgh[pousr]_[A-Za-z0-9]{20,}/, /-----BEGIN [A-Z ]*PRIVATE KEY/];
+const FORBIDDEN = [/\/(?:home\/(?!lab\/)|Users\/|root\/)[\w.-]*/, /\bsk-[A-Za-z0-9_-]{16,}/, /\bAKIA[0-9A-Z]{16}\b/, /\bgh[pousr]_[A-Za-z0-9]{20,}/, /-----BEGIN [A-Z ]*PRIVATE KEY/];
 
 const files = readdirSync(FROM, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
