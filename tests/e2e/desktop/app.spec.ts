@@ -60,10 +60,15 @@ test("from the library through run and grid to a failing test, as the store has 
   const link = `//a[@href="#/run/${id}"]`;
   await shows("the run in the library", `table[aria-label="Runs"] a[href="#/run/${id}"]`, (text) => text === "failures-k1", 20 * SECONDS);
 
-  // Library: the row of the run against `stamina runs`.
+  // Library: the row of the run against `stamina runs`. The first rows stand there while reading still goes on.
+  await eventually("the end of reading", 60 * SECONDS, async () => {
+    expect((await lab.json<{ status: string }[]>("sources")).map((s) => s.status)).toEqual(["ready"]);
+  });
   const run = (await lab.json<Run[]>("runs")).find((r) => r.id === id)!;
-  const row = await app.run<string[]>("return [...document.querySelector(arguments[0]).closest('tr').cells].map((c) => c.innerText.trim())", `a[href="#/run/${id}"]`);
-  expect(row).toEqual(expect.arrayContaining([String(run.episodes), run.stamina.mean.toFixed(2), run.score.toFixed(1)]));
+  const read = () => app!.run<string[]>("return [...document.querySelector(arguments[0]).closest('tr').cells].map((c) => c.innerText.trim())", `a[href="#/run/${id}"]`);
+  await eventually("the numbers in the row", 20 * SECONDS, async () => {
+    expect(await read()).toEqual(expect.arrayContaining([String(run.episodes), run.stamina.mean.toFixed(2), run.score.toFixed(1)]));
+  });
   await app.click(link);
 
   // Run: the numbers and the rows of the grid against `stamina show`.
