@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use ingest::tree::{Tree, join};
+use files::{Tree, join};
 use ingest::view;
 use libfuzzer_sys::fuzz_target;
 

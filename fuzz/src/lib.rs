@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ingest::format::{Format, Report};
-use ingest::tree::Tree;
+use files::Tree;
 use model::{Artifact, ArtifactKind, Episode};
 
 /// A sample of a format on disk, one file of which changes from input to input.

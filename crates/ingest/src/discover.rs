@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use model::Warning;
 
 use crate::format::{Format, Sniff};
-use crate::tree::{Tree, join};
+use files::{Tree, join};
 
 /// Levels below the root that are searched. A folder that holds a single folder and nothing else (what most zips have
 /// at their top) does not count.

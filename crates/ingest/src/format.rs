@@ -2,7 +2,7 @@
 
 use model::{Artifact, Episode, Run, Transcript, Warning};
 
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Collects what could not be taken as it stood, and counts the files parsed.
 #[derive(Debug, Default)]

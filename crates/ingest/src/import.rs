@@ -19,7 +19,7 @@ use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{NotRecognised, Place, discover_among};
 use crate::format::{Format, Part, Report, Survey};
-use crate::tree::{Stamp, Tree};
+use files::{Stamp, Tree};
 
 /// Threads that survey places and read parts.
 const READERS: usize = 2;

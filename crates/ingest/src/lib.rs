@@ -1,6 +1,6 @@
 //! From files to the store: one file per format behind one trait.
 //!
-//! A [`tree::Tree`] is an opened folder or zip; nothing outside it can be read through it. A [`format::Format`] says
+//! A [`files::Tree`] is an opened folder or zip; nothing outside it can be read through it. A [`format::Format`] says
 //! whether a place in a tree is its own ([`format::Format::sniff`]), surveys it cheaply into runs and parts
 //! ([`format::Format::survey`]) and reads one part at a time ([`format::Format::read`]). Whatever is wrong becomes a
 //! [`model::Warning`] in a [`format::Report`]; no damaged file sinks a folder.
@@ -13,6 +13,5 @@ pub mod format;
 pub mod formats;
 pub mod import;
 pub mod readers;
-pub mod tree;
 pub mod view;
 pub mod watch;

@@ -18,7 +18,7 @@ use crate::readers::json::Node;
 
 use model::{Artifact, Transcript};
 
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Largest JSON file in which a text is looked up.
 const JSON_BYTES: u64 = 256 << 20;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, MetadataKind, ModifyKind};
 
 use self::folders::{Folders, may_be_a_new_folder, written_once};
-use crate::tree::{Stamp, Tree, join};
+use files::{Stamp, Tree, join};
 
 /// How quickly changes are noticed.
 #[derive(Debug, Clone, Copy)]

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use files::Tree;
 use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::evocode::EvoCode;
-use ingest::tree::Tree;
 use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
 use proptest::prelude::*;
 

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use files::{Tree, join};
 use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::harbor::Harbor;
-use ingest::tree::{Tree, join};
 use model::{ArtifactKind, Baseline, Counting, EndReason, Episode, Request, Run, StepKind, Verdict};
 use proptest::prelude::*;
 

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use files::Tree;
 use hostile_kit::{ZipEntry, files_of, write_folder, zip};
 use ingest::discover::discover;
 use ingest::format::Report;
 use ingest::import::{ImportError, import};
-use ingest::tree::Tree;
 use model::{Episode, Warning};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -9,9 +9,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use files::Tree;
 use hostile_kit::{ZipEntry, files_of, write_folder, zip};
 use ingest::import::import;
-use ingest::tree::Tree;
 use ingest::view;
 use store::Store;
 

@@ -7,8 +7,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
+use files::{ReadError, Tree, ZipLimits};
 use hostile_kit::{ZipEntry, open_zip, walk, warned, zip};
-use ingest::tree::{ReadError, Tree, ZipLimits};
 use proptest::prelude::*;
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -86,7 +86,7 @@ fn folders_without_end_are_left_at_a_depth() {
     let (_temp, zipped) = open_zip(&zip(&entries));
     let zipped = zipped.unwrap();
     let folder = Tree::open(temp.path()).unwrap();
-    assert_eq!(walk(&folder).len(), ingest::tree::MAX_DEPTH);
+    assert_eq!(walk(&folder).len(), files::MAX_DEPTH);
     assert_eq!(walk(&zipped), ["d", "d/good"]);
     assert_eq!(warned(&zipped)[0].1, "folder.too_deep");
     assert_eq!(warned(&folder)[0].1, "folder.too_deep");

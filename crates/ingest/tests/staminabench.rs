@@ -10,9 +10,9 @@ mod hostile_kit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use files::Tree;
 use ingest::format::{Format, Report, Sniff};
 use ingest::formats::staminabench::StaminaBench;
-use ingest::tree::Tree;
 use model::{
     ArtifactKind, EndReason, Episode, Request, Run, StepKind, TestOutcome, Turn, TurnState, Verdict,
 };

@@ -22,8 +22,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use files::Tree;
 use ingest::import::import;
-use ingest::tree::Tree;
 use library::{Made, Size};
 use store::{RunFilter, Store, WarningFilter};
 

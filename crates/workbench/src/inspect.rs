@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ingest::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 use ingest::view;
 use model::{
     Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Transcript, Turn, TurnState,

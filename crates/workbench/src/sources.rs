@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use files::Tree;
 use ingest::discover::{NotRecognised as NotFound, discover};
 use ingest::import::{ImportError, Imported, import};
-use ingest::tree::Tree;
 use model::Warning;
 use store::{Source, Store, WarningFilter};
 

@@ -32,7 +32,7 @@ use serde_json::Value;
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
-use crate::tree::{Entry, ReadError, Stamp, Tree, join, parent};
+use files::{Entry, ReadError, Stamp, Tree, join, parent};
 
 use self::sweep::Sweep;
 

@@ -45,7 +45,7 @@ use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript,
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
 use crate::readers::json::{Node, Object};
-use crate::tree::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
+use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
 
 use self::head::Head;
 use self::job::{JobFiles, RunParts};

@@ -38,7 +38,7 @@ pub use own::SCHEMA;
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
-use crate::tree::{ReadError, Stamp, Tree, file_name, join, parent};
+use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
 use lean::Lean;
 use notes::Notes;

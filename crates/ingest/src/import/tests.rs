@@ -10,7 +10,7 @@ use model::{Artifact, Attempt, Benchmark, Run, Transcript, Turn, Verdict};
 use super::*;
 use crate::discover::discover_among;
 use crate::format::{Reading, Sniff};
-use crate::tree::{Entry, ReadError, join};
+use files::{Entry, ReadError, join};
 
 #[derive(Debug, Default)]
 struct Toy {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use similar::{ChangeTag, TextDiff};
 
 use super::escape;
-use crate::tree::{ReadError, Tree, join};
+use files::{ReadError, Tree, join};
 
 /// Most files of a snapshot.
 const MAX_FILES: usize = 5_000;
@@ -35,7 +35,7 @@ pub struct SnapshotFile {
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// [`Entry::stamp`](crate::tree::Entry::stamp).
+    /// [`Entry::stamp`](files::Entry::stamp).
     stamp: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Pieces of text files.
 
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Bytes of a piece when the caller does not say.
 pub const DEFAULT_LIMIT: u32 = 256 << 10;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use notify::event::{CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{Config, EventHandler, RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::tree::{MAX_DEPTH, join, parent};
+use files::{MAX_DEPTH, join, parent};
 
 /// Whether the system watches what lies below a folder by itself.
 const WHOLE_TREES: bool = !cfg!(any(target_os = "linux", target_os = "android"));

@@ -11,9 +11,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use files::Tree;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
-use ingest::tree::Tree;
 
 /// An entry of a zip, with everything that can be stated of it.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ pub fn zip(entries: &[ZipEntry]) -> Vec<u8> {
 }
 
 /// Opens bytes as a zip.
-pub fn open_zip(bytes: &[u8]) -> (tempfile::TempDir, Result<Tree, ingest::tree::ReadError>) {
+pub fn open_zip(bytes: &[u8]) -> (tempfile::TempDir, Result<Tree, files::ReadError>) {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("results.zip");
     fs::write(&path, bytes).unwrap();
@@ -163,7 +163,7 @@ pub fn walk(tree: &Tree) -> Vec<String> {
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         for entry in tree.list(&folder) {
-            let path = ingest::tree::join(&folder, &entry.name);
+            let path = files::join(&folder, &entry.name);
             if entry.is_folder() {
                 folders.push(path.clone());
             } else {

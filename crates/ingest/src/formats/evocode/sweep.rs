@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 const CAP: u64 = 16 << 20;
 

@@ -14,7 +14,7 @@ use crate::format::{Reading, Report};
 use crate::readers::cases::message;
 use crate::readers::json::{Node, Object};
 use crate::readers::text::first_line;
-use crate::tree::{Entry, Tree, join};
+use files::{Entry, Tree, join};
 
 use super::Place;
 

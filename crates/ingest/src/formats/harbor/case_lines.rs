@@ -5,7 +5,7 @@
 //! task; else this looks at the rest of the job. A job in which nothing was ever tested (an agent that does nothing) says
 //! nothing alone: its steps are shown as failed, and beside its tasks as failed builds.
 
-use crate::tree::{Tree, join};
+use files::{Tree, join};
 
 use super::layout::{Job, folders};
 

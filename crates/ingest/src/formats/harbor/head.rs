@@ -1,7 +1,7 @@
 //! Which agent, model and task a trial is of: told from its small files, so that a survey need not parse results.
 
 use crate::readers::json::Node;
-use crate::tree::{Tree, file_name, join};
+use files::{Tree, file_name, join};
 
 use super::layout::{Job, Kind, stem};
 use super::{CONFIG_CAP, RESULT_CAP};

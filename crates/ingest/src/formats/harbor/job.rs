@@ -9,7 +9,7 @@ use model::{Baseline, Benchmark, Extra, Run, Warning};
 
 use crate::format::Report;
 use crate::readers::json::Node;
-use crate::tree::{Tree, file_name, join};
+use files::{Tree, file_name, join};
 
 use super::head::{Head, job_name};
 use super::layout::{Job, Kind, is_file};

@@ -1,7 +1,7 @@
 //! Which folders are jobs, trials and tasks.
 
 use crate::readers::json::Node;
-use crate::tree::{Entry, EntryKind, Tree, file_name, join, parent};
+use files::{Entry, EntryKind, Tree, file_name, join, parent};
 
 use super::{CONFIG_CAP, RESULT_CAP};
 

@@ -9,7 +9,7 @@ use crate::readers::atif::Facts;
 use crate::readers::json::{Node, Object, cut};
 use crate::readers::text::strip_ansi;
 use crate::readers::{cases, clock, ctrf, pytest};
-use crate::tree::{Entry, Tree, join};
+use files::{Entry, Tree, join};
 
 use super::ends::{self, Stage};
 use super::layout::is_file;

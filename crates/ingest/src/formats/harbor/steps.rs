@@ -7,7 +7,7 @@
 use model::{Episode, Warning};
 
 use crate::format::Report;
-use crate::tree::Tree;
+use files::Tree;
 
 use super::task::{self, Task};
 use super::trial::Trial;

@@ -8,7 +8,7 @@ use model::{Artifact, ArtifactKind, Extra, Warning};
 
 use crate::format::Report;
 use crate::readers::text::first_line;
-use crate::tree::{ReadError, Stamp, Tree, join, parent};
+use files::{ReadError, Stamp, Tree, join, parent};
 
 use super::head::Head;
 use super::layout::{Job, folders, is_file, is_folder};

@@ -5,7 +5,7 @@ use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Tu
 use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
-use crate::tree::{Entry, Tree, file_name, join};
+use files::{Entry, Tree, file_name, join};
 
 use super::ends::{self, Stage};
 use super::head::Head;

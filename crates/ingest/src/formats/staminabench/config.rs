@@ -9,7 +9,7 @@ use model::Extra;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Number, Value};
 
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Largest file that is read, in bytes.
 const CAP: u64 = 4 << 20;

@@ -13,7 +13,7 @@ use model::{
 use super::logs::{self, Claim, Log};
 use super::notes::Notes;
 use super::own;
-use crate::tree::{Tree, file_name, join, parent};
+use files::{Tree, file_name, join, parent};
 
 /// Requests up to this size are kept in the store, in bytes.
 const REQUEST_CAP: usize = 8 << 10;

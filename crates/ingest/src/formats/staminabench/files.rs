@@ -3,7 +3,7 @@
 use model::ArtifactKind;
 
 use super::names::{self, Placed};
-use crate::tree::{Entry, Stamp, Tree, join};
+use files::{Entry, Stamp, Tree, join};
 
 /// Deepest folder below a folder of known kind that is looked into.
 const DEPTH: u32 = 3;

@@ -9,7 +9,7 @@ use model::{Attempt, EndReason, TestOutcome, TestResult, Verdict, Warning};
 
 use super::notes::Notes;
 use crate::readers::pytest::{self, PytestLog};
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Logs up to this size are read whole in any case; of larger ones the end is read first.
 const SMALL: u64 = 16 << 10;

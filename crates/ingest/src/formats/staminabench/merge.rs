@@ -11,7 +11,7 @@ use super::logs::{self, Claim, Log};
 use super::names::{self, Base};
 use super::notes::Notes;
 use super::{foreign, stream};
-use crate::tree::Tree;
+use files::Tree;
 
 /// Highest number of a turn that is believed.
 const MAX_TURN: u32 = 10_000;

@@ -9,7 +9,7 @@ use super::own::SCHEMA_FAMILY;
 use super::words::{self, normal};
 use super::{names, stream};
 use crate::readers::json::Node;
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Largest file that is read, in bytes.
 const CAP: u64 = 64 << 20;

@@ -13,7 +13,7 @@ use super::stream::{self, Sink};
 use super::usage;
 use super::words::normal;
 use crate::readers::json::{Node, cut};
-use crate::tree::{ReadError, Tree};
+use files::{ReadError, Tree};
 
 /// Largest file that is looked through, in bytes.
 const CAP: u64 = 4 << 30;

@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 
 use serde::Deserializer;
 
-use crate::tree::{ReadError, ShortTexts, Tree, json_error};
+use files::{ReadError, ShortTexts, Tree, json_error};
 
 /// Up to here the bytes are taken whole, which parses several times faster.
 const WHOLE: u64 = 8 << 20;
