@@ -1,0 +1,1 @@
+//! Whether a pack is valid: sound, not vacuous, sensitive.
