@@ -5,16 +5,24 @@
 //! is new in a clause stands in it word for word (names, numbers, statuses in backquotes).
 //!
 //! **Ids of clauses** (with keys of the schema where `E` an entity, `F` a field, `A` an action, `G` a guard):
-//! `server.start`, `server.reset`, `server.routes` (prefix, unknown routes), `records.id`, `records.shown`,
+//! `server.start`, `server.reset`, `server.routes` (prefix, unknown routes), `server.names` (case), `records.id`, `records.shown`,
 //! `bodies.object`, `bodies.ignored`, `bodies.unknown`, `bodies.absent`, `bodies.replace`, `bodies.update`,
 //! `bodies.immutable`, `bodies.null`, `types.string` … (`string`, `integer`, `number`, `boolean`, `date_time`, `enum`,
 //! `string_list`, `reference`), `types.free` (a rule that is not stated does not exist), `unique`, `operations` (the five
 //! standard routes and their statuses), `lists.body`, `lists.filters`, `lists.sort`, `lists.pages`, `deletion`,
 //! `soft_delete`, `actions`, `analytics`, `errors.body`, `errors.status`, `errors.order`;
 //! `E` (what it is, its paths), `E.F` (a field with all its rules, its delete rule and nested route),
-//! `E.filter.F.equals|at_least|at_most|contains`, `E.sort` (sorts and default), `E.soft_delete`, `E.A` (route,
+//! `E.filter.F.equals|at_least|at_most|contains`, `E.sort` (sorts and default; always there), `E.soft_delete`, `E.A` (route,
 //! parameters), `E.A.guard.G`, `E.A.effect.F` (set, increment) or `E.A.effect.create_E2`; `analytics.KEY`;
 //! `gone.0`, `gone.1`, … by position in [`Schema::gone`]. Parts that do not exist in a schema have no clause.
+
+mod action;
+mod analytic;
+mod document;
+mod entity;
+mod general;
+mod gone;
+mod words;
 
 use crate::change::Change;
 use crate::ir::Schema;
@@ -22,21 +30,27 @@ use crate::ir::Schema;
 /// A statement of the specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clause {
-    /// `conventions.errors`, `orders.title`, `orders.cancel.guard.shipped`, `analytics.revenue`, `gone.3`.
+    /// `errors.body`, `orders.title`, `orders.cancel.guard.shipped`, `analytics.revenue`, `gone.3`.
     pub id: String,
     /// Markdown. Everything a server must know by letter (names, paths, numbers, statuses) is in backquotes.
     pub text: String,
 }
 
 /// The clauses of a schema, in the order of the document. What is gone comes last.
-pub fn clauses(_schema: &Schema) -> Vec<Clause> {
-    todo!("owned by: text")
+pub fn clauses(schema: &Schema) -> Vec<Clause> {
+    document::pieces(schema).0.into_iter().map(|piece| piece.clause).collect()
 }
 
 /// The full current specification as a Markdown document.
-pub fn specification(_schema: &Schema) -> String {
-    todo!("owned by: text")
+pub fn specification(schema: &Schema) -> String {
+    let mut out = format!("# {}: API specification\n\n{NOTATION}\n\n", schema.title);
+    document::write(schema, 2, &mut out);
+    out
 }
+
+/// How the document is to be read.
+const NOTATION: &str = "What has to be matched by letter stands in backquotes. *Invalid*, *not found*, *conflict* and \
+                        *refused* are the kinds of errors; their statuses and codes stand under “Errors”.";
 
 /// The first request: the task, how the server is started, and the full specification.
 pub fn first_request(_seed: crate::Seed, _schema: &Schema) -> String {
@@ -51,4 +65,15 @@ pub fn change_request(_seed: crate::Seed, _before: &Schema, _changes: &[Change],
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.
 pub fn summary(_before: &Schema, _change: &Change) -> String {
     todo!("owned by: text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::example;
+
+    #[test]
+    fn show() {
+        println!("{}", specification(&example()));
+    }
 }

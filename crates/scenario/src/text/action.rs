@@ -1,0 +1,157 @@
+//! Actions: their routes and parameters, conditions and effects.
+
+use super::document::{Part, Pieces};
+use super::entity;
+use super::words::{Names, all_of, one_of, value, with_article};
+use crate::ir::{Action, Comparison, Condition, Effect, Entity, Kind, Operand, Schema, words};
+
+pub(super) fn pieces(schema: &Schema, entity: &Entity, action: &Action, index: usize, out: &mut Pieces) {
+    let names = Names::new(schema);
+    let id = format!("{}.{}", entity.key, action.key);
+    out.put(Part::Action(index), id.clone(), route(names, entity, action));
+    let verb = names.verb(&entity.key, &action.key);
+    for guard in &action.guards {
+        let text = format!("{verb} is *refused* unless {}.", condition(names, entity, &guard.condition));
+        out.put(Part::Rule(index), format!("{id}.guard.{}", guard.key), text);
+    }
+    for effect in &action.effects {
+        let id = match effect {
+            Effect::Set { field, .. } | Effect::Increment { field, .. } => format!("{id}.effect.{field}"),
+            Effect::Create { entity: other, .. } => format!("{id}.effect.create_{other}"),
+        };
+        let text = format!("{verb} {}.", self::effect(names, entity, action, effect));
+        out.put(Part::Rule(index), id, text);
+    }
+}
+
+/// Route and parameters.
+fn route(names: Names<'_>, entity: &Entity, action: &Action) -> String {
+    let mut out = format!("`POST {}`", names.action_path(entity, action));
+    match action.params.as_slice() {
+        [] => out.push_str(", without parameters."),
+        params => {
+            out.push_str(if params.len() == 1 { ", with the parameter " } else { ", with the parameters " });
+            let params: Vec<String> = params
+                .iter()
+                .map(|param| format!("{} ({})", names.json(&param.name), entity::kind(names, &param.kind)))
+                .collect();
+            out.push_str(&all_of(&params));
+            out.push('.');
+        }
+    }
+    out
+}
+
+/// What must hold, as the rest of a sentence: `` `status` is `open` or `in_work` ``.
+pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition) -> String {
+    match condition {
+        Condition::Field { field, is } => {
+            format!("{} {}", names.field(&entity.key, field), comparison(names.kind(&entity.key, field), is))
+        }
+        Condition::Related { reference, field, is } => {
+            let own = names.find(&entity.key, reference);
+            let target = own.and_then(|own| own.target()).unwrap_or_default();
+            let by = names.field(&entity.key, reference);
+            let holds = format!(
+                "{} of the {} that {by} names {}",
+                names.field(target, field),
+                names.one(target),
+                comparison(names.kind(target, field), is)
+            );
+            if own.is_some_and(|own| own.nullable) { format!("{by} is not null and {holds}") } else { holds }
+        }
+        Condition::HasAtLeast { entity: other, reference, count } => {
+            let (noun, verb) =
+                if *count == 1 { (names.one(other), "refers") } else { (names.many(other), "refer") };
+            format!(
+                "at least `{count}` {noun} {verb} to the {} by {}",
+                words(&entity.name),
+                names.field(other, reference)
+            )
+        }
+        Condition::HasNone { entity: other, reference } => format!(
+            "no {} refers to the {} by {}",
+            names.one(other),
+            words(&entity.name),
+            names.field(other, reference)
+        ),
+    }
+}
+
+fn comparison(kind: Option<&Kind>, is: &Comparison) -> String {
+    match is {
+        Comparison::Equals(to) => format!("is {}", value(kind, to)),
+        Comparison::Not(to) => format!("is not {}", value(kind, to)),
+        Comparison::OneOf(values) => {
+            let values: Vec<String> = values.iter().map(|to| value(kind, to)).collect();
+            format!("is {}", one_of(&values))
+        }
+        Comparison::AtLeast(to) => format!("is at least {}", value(kind, to)),
+        Comparison::AtMost(to) => format!("is at most {}", value(kind, to)),
+        Comparison::IsSet => "is not null".to_owned(),
+        Comparison::IsNotSet => "is null".to_owned(),
+    }
+}
+
+/// What an effect does, as the rest of a sentence: `` sets `status` to `done` ``.
+pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect: &Effect) -> String {
+    match effect {
+        Effect::Set { field, to } => format!(
+            "sets {} to {}",
+            names.field(&entity.key, field),
+            operand(names, entity, action, names.kind(&entity.key, field), to)
+        ),
+        Effect::Increment { field, by } => {
+            let name = names.field(&entity.key, field);
+            match by {
+                Operand::Value(by) if by.as_i64().is_some_and(|by| by < 0) => {
+                    format!("subtracts `{}` from {name}", by.as_i64().map_or(0, i64::unsigned_abs))
+                }
+                by => format!("adds {} to {name}", operand(names, entity, action, None, by)),
+            }
+        }
+        Effect::Create { entity: other, reference, values } => {
+            let one = words(&entity.name);
+            let mut out = format!(
+                "creates {} with the {one}'s `id` as {}",
+                with_article(&names.one(other)),
+                names.field(other, reference)
+            );
+            let values: Vec<String> = values
+                .iter()
+                .map(|created| {
+                    format!(
+                        "{} as {}",
+                        operand(names, entity, action, names.kind(other, &created.field), &created.from),
+                        names.field(other, &created.field)
+                    )
+                })
+                .collect();
+            if !values.is_empty() {
+                out.push_str(", ");
+                out.push_str(&all_of(&values));
+            }
+            out.push_str("; its other fields get their defaults, or null");
+            out
+        }
+    }
+}
+
+fn operand(
+    names: Names<'_>,
+    entity: &Entity,
+    action: &Action,
+    kind: Option<&Kind>,
+    from: &Operand,
+) -> String {
+    match from {
+        Operand::Value(to) => value(kind, to),
+        Operand::Param(key) => {
+            let name = action.params.iter().find(|param| param.key == *key).map_or(key, |param| &param.name);
+            format!("the parameter {}", names.json(name))
+        }
+        Operand::Own(key) => {
+            format!("the {}'s {} from before the action", words(&entity.name), names.field(&entity.key, key))
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The specification as a document: every clause under its heading.
+
+use super::words::capital;
+use super::{Clause, analytic, entity, general, gone};
+use crate::ir::{Schema, words};
+
+/// Where a clause stands in the document. Numbers are positions of entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Server,
+    Errors,
+    Records,
+    Bodies,
+    Types,
+    Operations,
+    Lists,
+    Deletion,
+    Actions,
+    Analytics,
+    /// What the entity is.
+    Entity(usize),
+    Field(usize),
+    List(usize),
+    Action(usize),
+    /// A guard or effect of the action before.
+    Rule(usize),
+    Analytic,
+    Gone,
+}
+
+/// A clause and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) part: Part,
+    pub(super) clause: Clause,
+}
+
+/// The clauses of a schema while they are written.
+#[derive(Debug, Default)]
+pub(super) struct Pieces(pub(super) Vec<Piece>);
+
+impl Pieces {
+    pub(super) fn push(&mut self, part: Part, id: &str, text: &str) {
+        self.put(part, id.to_owned(), text.to_owned());
+    }
+
+    pub(super) fn put(&mut self, part: Part, id: String, text: String) {
+        self.0.push(Piece { part, clause: Clause { id, text } });
+    }
+
+    /// Continues the clause that was pushed last.
+    pub(super) fn add(&mut self, text: &str) {
+        if let Some(last) = self.0.last_mut() {
+            last.clause.text.push_str(text);
+        }
+    }
+}
+
+/// All clauses in the order of the document.
+pub(super) fn pieces(schema: &Schema) -> Pieces {
+    let mut out = Pieces(Vec::with_capacity(48 + schema.entities.len() * 24));
+    general::pieces(schema, &mut out);
+    for (index, each) in schema.entities.iter().enumerate() {
+        entity::pieces(schema, each, index, &mut out);
+    }
+    for each in &schema.analytics {
+        out.put(Part::Analytic, format!("analytics.{}", each.key), analytic::text(schema, each));
+    }
+    for (index, each) in schema.gone.iter().enumerate() {
+        out.put(Part::Gone, format!("gone.{index}"), gone::text(schema, each));
+    }
+    out
+}
+
+/// The document, its headings beginning at `level`.
+pub(super) fn write(schema: &Schema, level: usize, out: &mut String) {
+    let pieces = pieces(schema);
+    out.reserve(pieces.0.iter().map(|piece| piece.clause.text.len() + 8).sum());
+    let mut before = None;
+    for piece in &pieces.0 {
+        let part = piece.part;
+        if before != Some(part) {
+            headings(schema, before, part, level, out);
+            before = Some(part);
+        }
+        match part {
+            Part::Entity(_) => {}
+            Part::Rule(_) => out.push_str("  - "),
+            _ => out.push_str("- "),
+        }
+        out.push_str(&piece.clause.text);
+        out.push('\n');
+    }
+}
+
+fn headings(schema: &Schema, before: Option<Part>, part: Part, level: usize, out: &mut String) {
+    let title = match part {
+        Part::Server => "Server",
+        Part::Errors => "Errors",
+        Part::Records => "Records",
+        Part::Bodies => "Bodies of requests",
+        Part::Types => "Types and rules",
+        Part::Operations => "Routes of every entity",
+        Part::Lists => "Lists",
+        Part::Deletion => "Deletion",
+        Part::Actions => "Actions",
+        Part::Analytics | Part::Analytic => "Analytics",
+        Part::Gone => "No longer there",
+        Part::Entity(index) => {
+            if !matches!(
+                before,
+                Some(Part::Entity(_) | Part::Field(_) | Part::List(_) | Part::Action(_) | Part::Rule(_))
+            ) {
+                heading(out, level, "Entities");
+            }
+            let name = schema.entities.get(index).map_or("", |entity| &entity.plural);
+            heading(out, level + 1, &capital(&words(name)));
+            return;
+        }
+        Part::Field(_) => return label(out, "Fields:"),
+        Part::List(_) => return label(out, "Lists:"),
+        Part::Action(_) if matches!(before, Some(Part::Rule(_))) => return,
+        Part::Action(_) => return label(out, "Actions:"),
+        Part::Rule(_) => return,
+    };
+    let title = match part {
+        Part::Analytic if matches!(before, Some(Part::Analytics)) => return,
+        Part::Analytics => "Analytics in general",
+        Part::Actions => "Actions in general",
+        _ => title,
+    };
+    heading(out, level, title);
+}
+
+fn heading(out: &mut String, level: usize, title: &str) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+    for _ in 0..level {
+        out.push('#');
+    }
+    out.push(' ');
+    out.push_str(title);
+    out.push_str("\n\n");
+}
+
+fn label(out: &mut String, title: &str) {
+    out.push('\n');
+    out.push_str(title);
+    out.push_str("\n\n");
+}

@@ -1,0 +1,129 @@
+//! What a turn took away or no longer demands. Old names are written in today's case and paths.
+
+use serde_json::Value;
+
+use super::action;
+use super::words::{Names, capital, code, value, with_article};
+use crate::ir::{Gone, Schema, UnknownFields};
+
+/// What is so no longer, and what happens instead.
+pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
+    let names = Names::new(schema);
+    let prefix = &schema.conventions.prefix;
+    match gone {
+        Gone::Collection { plural } => {
+            let path = format!("{prefix}/{}", schema.path_name(plural));
+            format!("The collection `{path}` is gone: that path and all that begin with it are *not found*.")
+        }
+        Gone::Prefix { prefix: old } => {
+            if old.is_empty() {
+                "The old paths without a prefix are *not found* (except `/reset`).".to_owned()
+            } else {
+                format!("The old paths that began with `{old}` are *not found*.")
+            }
+        }
+        Gone::Field { entity, name } => format!(
+            "{} do not show a field {} any more, and in a body it is treated as any unknown field ({}).",
+            capital(&names.many(entity)),
+            names.json(name),
+            match schema.conventions.unknown_fields {
+                UnknownFields::Ignore => "ignored",
+                UnknownFields::Reject => "*invalid*",
+            }
+        ),
+        Gone::EnumValue { entity, field, value } => format!(
+            "`{value}` is *invalid* now as {} of {}.",
+            names.field(entity, field),
+            with_article(&names.one(entity))
+        ),
+        Gone::Nested { parent, plural } => {
+            format!("The nested routes `{}` are gone: *not found*.", names.nested_path(parent, plural))
+        }
+        Gone::Action { entity, name } => {
+            let path = schema.entity(entity).map(|entity| schema.collection_path(entity)).unwrap_or_default();
+            format!("The route `POST {path}/{{id}}/{}` is gone: *not found*.", schema.path_name(name))
+        }
+        Gone::Analytic { name } => {
+            format!("The route `GET {prefix}/analytics/{}` is gone: *not found*.", schema.path_name(name))
+        }
+        Gone::Filter { entity, field, op } => {
+            let name = names.find(entity, field).map_or(field, |field| &field.name);
+            format!(
+                "The list of {} has no filter {} any more: the parameter is ignored.",
+                names.many(entity),
+                names.json(&op.param(name))
+            )
+        }
+        Gone::Sort { entity, field } => {
+            let name = names.find(entity, field).map_or(field, |field| &field.name);
+            let name = schema.json_name(name);
+            format!(
+                "The list of {} can not be sorted by `{name}` any more: `sort={name}` and `sort=-{name}` are *invalid*.",
+                names.many(entity)
+            )
+        }
+        Gone::Constraint { entity, field, accepted } => format!(
+            "{} of {} takes {} now, which was *invalid*.",
+            names.field(entity, field),
+            with_article(&names.one(entity)),
+            sample(names, entity, field, accepted)
+        ),
+        Gone::Unique { entity, field } => format!(
+            "{} of {} need not be unique any more: two of them may have the same value.",
+            names.field(entity, field),
+            names.many(entity)
+        ),
+        Gone::Immutable { entity, field } => format!(
+            "{} of {} is not immutable any more: a replace or update can change it.",
+            names.field(entity, field),
+            with_article(&names.one(entity))
+        ),
+        Gone::Guard { entity, action, condition } => {
+            let holds = schema
+                .entity(entity)
+                .map(|entity| action::condition(names, entity, condition))
+                .unwrap_or_default();
+            format!(
+                "{} of {} no longer needs that {holds}; it is done also where this does not hold.",
+                names.verb(entity, action),
+                names.many(entity)
+            )
+        }
+        Gone::Effect { entity, action, field } => format!(
+            "{} of {} no longer changes {}.",
+            names.verb(entity, action),
+            names.many(entity),
+            names.field(entity, field)
+        ),
+        Gone::Created { entity, action, other } => format!(
+            "{} of {} no longer creates {}.",
+            names.verb(entity, action),
+            names.many(entity),
+            with_article(&names.one(other))
+        ),
+        Gone::SoftDelete { entity } => format!(
+            "{} have no soft delete any more: a deleted one is removed, records do not show `deleted`, and \
+             `{}` is ignored.",
+            capital(&names.many(entity)),
+            schema.json_name("include_deleted")
+        ),
+    }
+}
+
+/// A value, or what kind of value if it is long.
+fn sample(names: Names<'_>, entity: &str, field: &str, accepted: &Value) -> String {
+    match accepted {
+        Value::String(text) if text.chars().count() > 40 => {
+            format!("a string of `{}` characters", text.chars().count())
+        }
+        Value::String(text) if text.is_empty() => "the empty string".to_owned(),
+        Value::Array(items) => match items.len() {
+            0 => "an empty list".to_owned(),
+            1 => "a list of one string".to_owned(),
+            n => format!("a list of `{n}` strings"),
+        },
+        Value::Null => "null".to_owned(),
+        other if other.is_object() => code(&other.to_string()),
+        other => value(names.kind(entity, field), other),
+    }
+}
