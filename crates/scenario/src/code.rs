@@ -1,16 +1,39 @@
 //! A turn written out as code, for people and for other tools.
+//!
+//! Both writers fill one `String` from top to bottom. What they write is meant to be read: names are the schema's own,
+//! every rule of the schema stands in the place where an engineer would look for it, and nothing is written that is
+//! not used. They write valid Python for any schema or suite, valid or not; parts whose keys lead nowhere are left out.
+
+mod flask;
+mod pytest;
+mod python;
 
 use crate::ir::Schema;
 use crate::suite::Suite;
 
 /// A Flask server of the schema, as one Python file without imports but Flask and the standard library: written out
 /// entity by entity as a careful engineer would write it, not an interpreter of data. Listens on `PORT`.
-pub fn flask(_schema: &Schema) -> String {
-    todo!("owned by: code")
+pub fn flask(schema: &Schema) -> String {
+    flask::write(schema)
 }
 
-/// The suite as a pytest file (needs `pytest` and `requests`): one test per case, its id kept in the test's id, against
-/// the server at `BASE_URL`. Same verdict per case as [`crate::client`].
-pub fn pytest(_suite: &Suite) -> String {
-    todo!("owned by: code")
+/// The suite as a pytest file (needs `pytest` and `requests`): one test per case, its id kept in the test's name (see
+/// [`test_name`]), against the server at `BASE_URL`. Same verdict per case as [`crate::client`].
+pub fn pytest(suite: &Suite) -> String {
+    pytest::write(suite)
+}
+
+/// The name of the test function of a case: `orders.create.minimal` → `test_orders__create__minimal`. Keys have no two
+/// `_` in a row, so that the id can be read back from the name.
+pub fn test_name(case: &str) -> String {
+    let mut name = String::with_capacity(case.len() + 16);
+    name.push_str("test_");
+    for c in case.chars() {
+        match c {
+            '.' => name.push_str("__"),
+            _ if c.is_ascii_alphanumeric() => name.push(c),
+            _ => name.push('_'),
+        }
+    }
+    name
 }
