@@ -13,6 +13,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::ir::Pattern;
@@ -119,6 +120,8 @@ pub struct Vocabulary {
     pub children: Vec<ChildWord>,
     /// Field words for all topics.
     pub fields: Vec<FieldWord>,
+    /// Where the field words stand: by topic (none for all topics), then by word.
+    places: BTreeMap<(&'static str, &'static str), usize>,
 }
 
 impl Vocabulary {
@@ -129,11 +132,10 @@ impl Vocabulary {
 
     /// A field word: the topic's own, or one for all topics. The topic may be unknown.
     pub fn field(&self, topic: &str, name: &str) -> Option<&FieldWord> {
-        self.topic(topic)
-            .into_iter()
-            .flat_map(|topic| &topic.fields)
-            .chain(&self.fields)
-            .find(|field| field.name == name)
+        if let Some(at) = self.places.get(&(topic, name)) {
+            return self.topic(topic)?.fields.get(*at);
+        }
+        self.fields.get(*self.places.get(&("", name))?)
     }
 }
 

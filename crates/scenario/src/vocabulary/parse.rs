@@ -48,11 +48,18 @@ pub(super) const CHILDREN: &str = include_str!("children.txt");
 
 /// Reads all files.
 pub(super) fn vocabulary() -> Vocabulary {
+    let topics: Vec<Topic> = TOPICS.iter().map(|(key, text)| topic(key, text)).collect();
+    let fields: Vec<FieldWord> = lines(FIELDS).filter_map(field).collect();
+    let own = topics
+        .iter()
+        .flat_map(|topic| topic.fields.iter().enumerate().map(|(at, field)| ((topic.key, field.name), at)));
+    let places = own.chain(fields.iter().enumerate().map(|(at, field)| (("", field.name), at))).collect();
     Vocabulary {
-        topics: TOPICS.iter().map(|(key, text)| topic(key, text)).collect(),
+        topics,
         shared: lines(SHARED).filter_map(entity).collect(),
         children: lines(CHILDREN).filter_map(entity).map(|word| ChildWord { word }).collect(),
-        fields: lines(FIELDS).filter_map(field).collect(),
+        fields,
+        places,
     }
 }
 
