@@ -6,6 +6,7 @@
 //! addressed by their keys; what is new is carried whole, with its keys.
 
 mod apply;
+pub mod uses;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use serde_json::Value;
 pub use self::apply::{Refusal, apply, next_turn};
 use crate::ir::{
     Action, Analytic, Case, Computed, Condition, Effect, Entity, ErrorShape, Field, Filter, Guard, Key, Kind,
-    ListShape, Measure, OnDelete, Only, Operand, Pagination, Sort, UnknownFields,
+    ListShape, Measure, OnDelete, Only, Operand, Pagination, Param, Sort, UnknownFields,
 };
 
 /// One change of a schema.
@@ -66,8 +67,14 @@ pub enum Change {
     RemoveGuard { entity: Key, action: Key, guard: Key },
     /// Another condition in the place of one.
     ChangeGuard { entity: Key, action: Key, guard: Key, condition: Condition },
-    /// One more effect (its parameter, if it needs one, comes with it).
-    AddEffect { entity: Key, action: Key, effect: Effect },
+    /// One more effect (its parameter, if it needs a new one, comes with it).
+    AddEffect {
+        entity: Key,
+        action: Key,
+        effect: Effect,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        param: Option<Param>,
+    },
     /// One effect less; refused if it is the last. A parameter that nothing uses then goes too.
     RemoveEffect { entity: Key, action: Key, index: usize },
     /// Another value or amount for an effect that sets or increments.

@@ -24,7 +24,8 @@ pub struct Field {
     /// Taken when a create or replace does not carry the field. Never null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// No two records (that are not deleted) have the same value; nulls do not count. Strings and integers only.
+    /// No two records (that are not deleted) have the same value; nulls do not count. Strings and integers only, with
+    /// room for at least ten values and without a default.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unique: bool,
     /// Set at creation only.

@@ -1,0 +1,63 @@
+//! Rules of analytics.
+
+use super::values::fits;
+use super::{Faults, twice};
+use crate::ir::{Analytic, Field, Kind, Schema, is_name};
+
+pub(super) fn check(schema: &Schema, faults: &mut Faults) {
+    if let Some(key) = twice(schema.analytics.iter().map(|analytic| analytic.key.as_str())) {
+        faults.add(format!("analytics.{key}"), "two analytics have this key");
+    }
+    if let Some(name) = twice(schema.analytics.iter().map(|analytic| analytic.name.as_str())) {
+        faults.add("analytics", format!("two analytics have the name `{name}`"));
+    }
+    for analytic in &schema.analytics {
+        if !is_name(&analytic.key) || !is_name(&analytic.name) {
+            faults.add(format!("analytics.{}", analytic.key.escape_debug()), "the key or name is no name");
+        }
+        if analytic.since == 0 || analytic.since > schema.turn {
+            faults.add(format!("analytics.{}", analytic.key), "it came in a turn that has not been");
+        }
+        if let Some(what) = fault(schema, analytic) {
+            faults.add(format!("analytics.{}", analytic.key), what);
+        }
+    }
+}
+
+fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
+    let Some(entity) = schema.entity(&analytic.entity) else {
+        return Some(format!("there is no entity `{}`", analytic.entity));
+    };
+    let field = |key: &str| entity.field(key).filter(|field| field.computed.is_none());
+    if let Some(key) = analytic.measure.field()
+        && !field(key).is_some_and(Field::is_numeric)
+    {
+        return Some(format!("`{key}` is no number that can be measured"));
+    }
+    if let Some(key) = &analytic.group_by
+        && !field(key).is_some_and(|field| {
+            matches!(
+                field.kind,
+                Kind::Enum { .. } | Kind::Boolean | Kind::String { .. } | Kind::Reference { .. }
+            )
+        })
+    {
+        return Some(format!("`{key}` can not be grouped by"));
+    }
+    if let Some(key) = &analytic.by
+        && field(key).and_then(Field::target).is_none()
+    {
+        return Some(format!("`{key}` is no reference"));
+    }
+    let only = analytic.only.as_ref()?;
+    let of = match &only.through {
+        None => Some(entity),
+        Some(reference) => field(reference).and_then(Field::target).and_then(|key| schema.entity(key)),
+    };
+    let good = of.and_then(|of| of.field(&only.field)).is_some_and(|field| {
+        field.computed.is_none()
+            && matches!(field.kind, Kind::Enum { .. } | Kind::Boolean)
+            && fits(&field.kind, &only.equals)
+    });
+    (!good).then(|| format!("the restriction on `{}` can not be judged", only.field))
+}
