@@ -5,7 +5,15 @@
 //! needed to apply them again (a pack replays without its sampler). Entities, fields, actions, guards, analytics are
 //! addressed by their keys; what is new is carried whole, with its keys.
 
+mod actions;
+mod analytics;
 mod apply;
+mod constraints;
+mod conventions;
+mod entities;
+mod enums;
+mod fields;
+mod lists;
 pub mod uses;
 
 use serde::{Deserialize, Serialize};
@@ -172,3 +180,6 @@ pub enum StatusKind {
     Conflict,
     Refused,
 }
+
+#[cfg(test)]
+mod tests;

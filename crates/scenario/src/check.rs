@@ -12,7 +12,7 @@ mod fields;
 pub(crate) mod gone;
 pub mod values;
 
-pub(crate) use self::actions::condition_fault;
+pub(crate) use self::actions::{condition_fault, uses_param};
 pub use self::entities::{can_filter, can_sort};
 pub use self::fields::can_be_unique;
 use crate::ir::{SCHEMA_VERSION, Schema};

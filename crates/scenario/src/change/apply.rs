@@ -1,9 +1,16 @@
 //! Applying changes.
+//!
+//! A change is done on a copy, by the submodule of what it changes; then everything that holds for all changes is seen
+//! to: names that were used, what is gone, and that the schema is valid. So no change can leave a schema half changed,
+//! and no submodule has to know all rules of a schema.
 
 use thiserror::Error;
 
 use super::Change;
-use crate::ir::Schema;
+use super::{actions, analytics, constraints, conventions, entities, enums, fields, lists};
+use crate::check::check;
+use crate::check::gone::{Standing, standing};
+use crate::ir::{Entity, Field, Gone, Schema};
 
 /// Why a change can not be applied to a schema, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -13,14 +20,239 @@ pub struct Refusal {
     pub reason: String,
 }
 
+/// A refusal with this reason.
+pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal { reason: reason.into() })
+}
+
 /// The schema as it begins a turn: the turn counted on, [`Schema::gone`] empty.
 pub fn next_turn(schema: &Schema) -> Schema {
     Schema { turn: schema.turn + 1, gone: Vec::new(), ..schema.clone() }
 }
 
-/// The schema after one change. What the change takes away is added to [`Schema::gone`].
+/// The schema after one change. What the change takes away is added to [`Schema::gone`]; what is new gets the turn of
+/// the schema as `since`.
 ///
-/// Errors: [`Refusal`] if the change does not fit, changes nothing, or would leave the schema invalid.
-pub fn apply(_schema: &Schema, _change: &Change) -> Result<Schema, Refusal> {
-    todo!("owned by: changes")
+/// Errors: [`Refusal`] if the change does not fit, changes nothing, would bring back what this turn took away, uses a
+/// name again, or would leave the schema invalid.
+pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
+    let mut after = schema.clone();
+    let earlier = after.gone.len();
+    perform(&mut after, change)?;
+    if after.conventions == schema.conventions
+        && after.analytics == schema.analytics
+        && after.entities == schema.entities
+    {
+        return refuse("the change changes nothing");
+    }
+    // A sound schema first: what is gone is judged against it.
+    let gone = std::mem::take(&mut after.gone);
+    if let Some(fault) = check(&after).into_iter().next() {
+        return refuse(format!("{}: {}", fault.at, fault.what));
+    }
+    for (index, entry) in gone.into_iter().enumerate() {
+        match standing(&after, &entry) {
+            Standing::Holds if !after.gone.contains(&entry) => after.gone.push(entry),
+            Standing::Back if index < earlier => {
+                return refuse(format!(
+                    "it would bring back what the same turn takes away: {}",
+                    said(&entry)
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(after)
+}
+
+fn perform(schema: &mut Schema, change: &Change) -> Result<(), Refusal> {
+    match change {
+        Change::AddEntity { entity } => entities::add(schema, entity),
+        Change::RemoveEntity { entity } => entities::remove(schema, entity),
+        Change::RenameEntity { entity, name, plural } => entities::rename(schema, entity, name, plural),
+        Change::SetSoftDelete { entity, on } => entities::set_soft_delete(schema, entity, *on),
+        Change::AddField { entity, field } => fields::add(schema, entity, field, fields::Sort::Plain),
+        Change::AddReference { entity, field } => fields::add(schema, entity, field, fields::Sort::Reference),
+        Change::AddComputed { entity, field } => fields::add(schema, entity, field, fields::Sort::Computed),
+        Change::RemoveField { entity, field } => fields::remove(schema, entity, field, false),
+        Change::RemoveReference { entity, field } => fields::remove(schema, entity, field, true),
+        Change::RenameField { entity, field, name } => fields::rename(schema, entity, field, name),
+        Change::RetypeField { entity, field, kind, default } => {
+            fields::retype(schema, entity, field, kind, default.as_ref())
+        }
+        Change::ChangeComputed { entity, field, computed } => {
+            fields::change_computed(schema, entity, field, computed)
+        }
+        Change::ChangeDeleteRule { entity, field, on_delete } => {
+            fields::change_delete_rule(schema, entity, field, *on_delete)
+        }
+        Change::Nest { entity, field } => fields::nest(schema, entity, field, true),
+        Change::Unnest { entity, field } => fields::nest(schema, entity, field, false),
+        Change::AddEnumValue { entity, field, value } => enums::add(schema, entity, field, value),
+        Change::RemoveEnumValue { entity, field, value } => enums::remove(schema, entity, field, value),
+        Change::RenameEnumValue { entity, field, value, to } => {
+            enums::rename(schema, entity, field, value, to)
+        }
+        Change::AddAction { entity, action } => actions::add(schema, entity, action),
+        Change::RemoveAction { entity, action } => actions::remove(schema, entity, action),
+        Change::RenameAction { entity, action, name } => actions::rename(schema, entity, action, name),
+        Change::AddGuard { entity, action, guard } => actions::add_guard(schema, entity, action, guard),
+        Change::RemoveGuard { entity, action, guard } => actions::remove_guard(schema, entity, action, guard),
+        Change::ChangeGuard { entity, action, guard, condition } => {
+            actions::change_guard(schema, entity, action, guard, condition)
+        }
+        Change::AddEffect { entity, action, effect, param } => {
+            actions::add_effect(schema, entity, action, effect, param.as_ref())
+        }
+        Change::RemoveEffect { entity, action, index } => {
+            actions::remove_effect(schema, entity, action, *index)
+        }
+        Change::ChangeEffect { entity, action, index, operand } => {
+            actions::change_effect(schema, entity, action, *index, operand)
+        }
+        Change::AddAnalytic { analytic } => analytics::add(schema, analytic),
+        Change::RemoveAnalytic { analytic } => analytics::remove(schema, analytic),
+        Change::RenameAnalytic { analytic, name } => analytics::rename(schema, analytic, name),
+        Change::ChangeMeasure { analytic, measure } => {
+            analytics::change(schema, analytic, |one| one.measure = measure.clone())
+        }
+        Change::ChangeGrouping { analytic, group_by } => {
+            analytics::change(schema, analytic, |one| one.group_by.clone_from(group_by))
+        }
+        Change::ChangeRestriction { analytic, only } => {
+            analytics::change(schema, analytic, |one| one.only.clone_from(only))
+        }
+        Change::ChangeAnalyticFilter { analytic, by } => {
+            analytics::change(schema, analytic, |one| one.by.clone_from(by))
+        }
+        Change::AddFilter { entity, filter } => lists::add_filter(schema, entity, filter),
+        Change::RemoveFilter { entity, filter } => lists::remove_filter(schema, entity, filter),
+        Change::AddSort { entity, field } => lists::add_sort(schema, entity, field),
+        Change::RemoveSort { entity, field } => lists::remove_sort(schema, entity, field),
+        Change::ChangeDefaultSort { entity, sort } => {
+            self::entity(schema, entity)?.default_sort.clone_from(sort);
+            Ok(())
+        }
+        Change::Tighten { entity, field, kind } => constraints::tighten(schema, entity, field, kind),
+        Change::Loosen { entity, field, kind } => constraints::loosen(schema, entity, field, kind),
+        Change::Require { entity, field } => constraints::require(schema, entity, field),
+        Change::MakeOptional { entity, field, default } => {
+            constraints::make_optional(schema, entity, field, default.as_ref())
+        }
+        Change::AllowNull { entity, field } => constraints::allow_null(schema, entity, field),
+        Change::ForbidNull { entity, field, default } => {
+            constraints::forbid_null(schema, entity, field, default.as_ref())
+        }
+        Change::ChangeDefault { entity, field, default } => {
+            constraints::change_default(schema, entity, field, default.as_ref())
+        }
+        Change::MakeUnique { entity, field } => constraints::set_unique(schema, entity, field, true),
+        Change::DropUnique { entity, field } => constraints::set_unique(schema, entity, field, false),
+        Change::MakeImmutable { entity, field } => constraints::set_immutable(schema, entity, field, true),
+        Change::MakeMutable { entity, field } => constraints::set_immutable(schema, entity, field, false),
+        Change::ChangeErrorShape { .. }
+        | Change::ChangeErrorCode { .. }
+        | Change::ChangeStatus { .. }
+        | Change::ChangeListShape { .. }
+        | Change::ChangePagination { .. }
+        | Change::ChangeFieldCase { .. }
+        | Change::ChangePrefix { .. }
+        | Change::ChangeUnknownFields { .. } => {
+            conventions::change(schema, change);
+            Ok(())
+        }
+    }
+}
+
+/// The entity with a key, or a refusal.
+pub(super) fn entity<'a>(schema: &'a mut Schema, key: &str) -> Result<&'a mut Entity, Refusal> {
+    match schema.entity_mut(key) {
+        Some(entity) => Ok(entity),
+        None => refuse(format!("there is no entity `{}`", key.escape_debug())),
+    }
+}
+
+/// The field with a key, or a refusal.
+pub(super) fn field<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Field, Refusal> {
+    match entity(schema, of)?.field_mut(key) {
+        Some(field) => Ok(field),
+        None => refuse(format!("there is no field `{of}.{}`", key.escape_debug())),
+    }
+}
+
+/// The field with a key, if a client writes it.
+pub(super) fn written<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Field, Refusal> {
+    let field = field(schema, of, key)?;
+    if field.is_writable() { Ok(field) } else { refuse(format!("`{of}.{key}` is computed")) }
+}
+
+/// Claims a name or key of the whole schema (entities and analytics) for something new.
+pub(super) fn claim(schema: &mut Schema, name: &str) -> Result<(), Refusal> {
+    let there = schema
+        .entities
+        .iter()
+        .flat_map(|entity| [&entity.key, &entity.name, &entity.plural])
+        .chain(schema.analytics.iter().flat_map(|analytic| [&analytic.key, &analytic.name]))
+        .any(|taken| taken == name);
+    if there {
+        return refuse(format!("the name `{name}` is taken"));
+    }
+    note(schema, name.to_owned())
+}
+
+/// Claims a name or key in an entity for something new: `path` is made of keys, `there` the names in use.
+pub(super) fn claim_in<'a>(
+    used: &mut Vec<String>,
+    path: &str,
+    name: &str,
+    mut there: impl Iterator<Item = &'a String>,
+) -> Result<(), Refusal> {
+    if there.any(|taken| taken == name) {
+        return refuse(format!("the name `{path}.{name}` is taken"));
+    }
+    if insert(used, format!("{path}.{name}")) {
+        Ok(())
+    } else {
+        refuse(format!("the name `{path}.{name}` was used before"))
+    }
+}
+
+fn note(schema: &mut Schema, name: String) -> Result<(), Refusal> {
+    let reason = format!("the name `{name}` was used before");
+    if insert(&mut schema.used, name) { Ok(()) } else { refuse(reason) }
+}
+
+/// Notes a name that is used. Whether it is new.
+pub(super) fn insert(used: &mut Vec<String>, name: String) -> bool {
+    match used.binary_search(&name) {
+        Ok(_) => false,
+        Err(at) => {
+            used.insert(at, name);
+            true
+        }
+    }
+}
+
+/// What an entry of [`Schema::gone`] says, for a refusal.
+fn said(gone: &Gone) -> String {
+    match gone {
+        Gone::Collection { plural } => format!("the collection `{plural}`"),
+        Gone::Prefix { prefix } => format!("the prefix `{prefix}`"),
+        Gone::Field { entity, name } => format!("the field `{entity}.{name}`"),
+        Gone::EnumValue { entity, field, value } => format!("the value `{value}` of `{entity}.{field}`"),
+        Gone::Nested { parent, plural } => format!("the nested route from `{parent}` to `{plural}`"),
+        Gone::Action { entity, name } => format!("the action `{entity}.{name}`"),
+        Gone::Analytic { name } => format!("the analytic `{name}`"),
+        Gone::Filter { entity, field, op } => format!("the filter `{entity}.{field}` {}", op.key()),
+        Gone::Sort { entity, field } => format!("the sort `{entity}.{field}`"),
+        Gone::Constraint { entity, field, .. } => format!("a rule of `{entity}.{field}`"),
+        Gone::Unique { entity, field } => format!("the uniqueness of `{entity}.{field}`"),
+        Gone::Immutable { entity, field } => format!("that `{entity}.{field}` is set once"),
+        Gone::Guard { entity, action, .. } => format!("a condition of `{entity}.{action}`"),
+        Gone::Effect { entity, action, field } => format!("the effect of `{entity}.{action}` on `{field}`"),
+        Gone::Created { entity, action, other } => {
+            format!("that `{entity}.{action}` creates records of `{other}`")
+        }
+        Gone::SoftDelete { entity } => format!("the soft delete of `{entity}`"),
+    }
 }

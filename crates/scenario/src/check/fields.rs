@@ -99,8 +99,8 @@ pub(super) fn kind_fault(kind: &Kind) -> Option<&'static str> {
 }
 
 fn lengths_fault(min: Option<u32>, max: Option<u32>) -> Option<&'static str> {
-    if min.is_some_and(|min| min > 200) || max.is_some_and(|max| !(1..=200).contains(&max)) {
-        return Some("a length is at most 200, the greatest at least 1");
+    if [min, max].into_iter().flatten().any(|bound| !(1..=200).contains(&bound)) {
+        return Some("a bound of length is 1 to 200");
     }
     matches!((min, max), (Some(min), Some(max)) if min > max)
         .then_some("the least length is over the greatest")

@@ -1,0 +1,217 @@
+//! Changes of whole entities.
+
+use super::apply::{Refusal, claim, claim_in, entity, insert, refuse};
+use super::uses::{analytic_needs, computes_with, condition_needs, effect_needs};
+use crate::check::uses_param;
+use crate::ir::{Computed, Condition, Effect, Entity, Gone, Kind, Operand, Schema};
+
+pub(super) fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
+    let mut entity = entity.clone();
+    claim(schema, &entity.key)?;
+    for name in [&entity.name, &entity.plural] {
+        if *name != entity.key && !(name == &entity.plural && entity.name == entity.plural) {
+            claim(schema, name)?;
+        }
+    }
+    entity.since = schema.turn;
+    for field in &mut entity.fields {
+        field.since = schema.turn;
+        insert(&mut schema.used, format!("{}.{}", entity.key, field.key));
+        insert(&mut schema.used, format!("{}.{}", entity.key, field.name));
+    }
+    for action in &mut entity.actions {
+        action.since = schema.turn;
+        insert(&mut schema.used, format!("{}.{}", entity.key, action.key));
+        insert(&mut schema.used, format!("{}.{}", entity.key, action.name));
+    }
+    schema.entities.push(entity);
+    Ok(())
+}
+
+pub(super) fn rename(schema: &mut Schema, key: &str, name: &str, plural: &str) -> Result<(), Refusal> {
+    let turn = schema.turn;
+    let old = entity(schema, key)?;
+    if old.plural == plural {
+        return refuse("the plural must change: it is what paths show");
+    }
+    let (old_name, old_plural, is_new) = (old.name.clone(), old.plural.clone(), old.since == turn);
+    let parents: Vec<String> = nested_under(old).map(str::to_owned).collect();
+    // Its first names are its own.
+    if plural != key {
+        claim(schema, plural)?;
+    }
+    if name != old_name && name != plural && name != key {
+        claim(schema, name)?;
+    }
+    for used in [key, &old_name, &old_plural] {
+        insert(&mut schema.used, used.to_owned());
+    }
+    let old = entity(schema, key)?;
+    name.clone_into(&mut old.name);
+    plural.clone_into(&mut old.plural);
+    if !is_new {
+        schema.gone.push(Gone::Collection { plural: old_plural.clone() });
+        schema
+            .gone
+            .extend(parents.into_iter().map(|parent| Gone::Nested { parent, plural: old_plural.clone() }));
+    }
+    Ok(())
+}
+
+/// The parents of an entity's nested routes.
+fn nested_under(entity: &Entity) -> impl Iterator<Item = &str> {
+    entity.fields.iter().filter_map(|field| match &field.kind {
+        Kind::Reference { entity, nested: true, .. } => Some(entity.as_str()),
+        _ => None,
+    })
+}
+
+pub(super) fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Result<(), Refusal> {
+    let turn = schema.turn;
+    let entity = entity(schema, key)?;
+    if entity.soft_delete == on {
+        return refuse(format!("soft delete of `{key}` is {} already", if on { "on" } else { "off" }));
+    }
+    entity.soft_delete = on;
+    if !on && entity.since != turn {
+        schema.gone.push(Gone::SoftDelete { entity: key.to_owned() });
+    }
+    Ok(())
+}
+
+/// Takes out an entity, and everything elsewhere that can not be without it.
+pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
+    entity(schema, key)?;
+    if schema.entities.len() == 1 {
+        return refuse("the last entity can not go");
+    }
+    let turn = schema.turn;
+    let references: Vec<(String, String)> = schema
+        .references_to(key)
+        .map(|(from, field)| (from.key.clone(), field.key.clone()))
+        .filter(|(from, _)| from != key)
+        .collect();
+    remove_analytics(schema, key, &references);
+    strip_actions(schema, key, &references)?;
+
+    let mut gone = Vec::new();
+    for other in schema.entities.iter_mut().filter(|other| other.key != key) {
+        let names_it = |computed: &Computed| match computed {
+            Computed::CountOf { entity, .. } | Computed::TotalOf { entity, .. } => entity == key,
+            _ => false,
+        };
+        let leaves: Vec<String> = other
+            .fields
+            .iter()
+            .filter(|field| {
+                field.target() == Some(key)
+                    || field.computed.as_ref().is_some_and(|computed| {
+                        names_it(computed)
+                            || references
+                                .iter()
+                                .any(|(from, reference)| computes_with(other, computed, from, reference))
+                    })
+            })
+            .map(|field| field.key.clone())
+            .collect();
+        for leaving in leaves {
+            if let Some(field) = other.field(&leaving) {
+                if field.since != turn {
+                    gone.push(Gone::Field { entity: other.key.clone(), name: field.name.clone() });
+                }
+                for name in [&field.key, &field.name] {
+                    insert(&mut schema.used, format!("{}.{name}", other.key));
+                }
+            }
+            other.fields.retain(|field| field.key != leaving);
+            other.filters.retain(|filter| filter.field != leaving);
+        }
+    }
+    if let Some(at) = schema.entities.iter().position(|entity| entity.key == key) {
+        let entity = schema.entities.remove(at);
+        if entity.since != turn {
+            gone.insert(0, Gone::Collection { plural: entity.plural.clone() });
+            for parent in nested_under(&entity) {
+                gone.push(Gone::Nested { parent: parent.to_owned(), plural: entity.plural.clone() });
+            }
+        }
+        for used in [entity.key, entity.name, entity.plural] {
+            insert(&mut schema.used, used);
+        }
+    }
+    schema.gone.extend(gone);
+    Ok(())
+}
+
+/// Analytics over an entity that goes, or that look at a reference to it.
+fn remove_analytics(schema: &mut Schema, key: &str, references: &[(String, String)]) {
+    let leaves: Vec<String> = schema
+        .analytics
+        .iter()
+        .filter(|analytic| {
+            analytic.entity == key
+                || references.iter().any(|(from, field)| analytic_needs(schema, analytic, from, field))
+        })
+        .map(|analytic| analytic.key.clone())
+        .collect();
+    for leaving in leaves {
+        // It is there: it was found just now.
+        let _ = super::analytics::remove(schema, &leaving);
+    }
+}
+
+/// Guards and effects elsewhere that need an entity that goes.
+fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]) -> Result<(), Refusal> {
+    for index in 0..schema.entities.len() {
+        let Some(other) = schema.entities.get(index).filter(|other| other.key != key) else { continue };
+        if other.actions.is_empty() {
+            continue;
+        }
+        let mut actions = other.actions.clone();
+        for action in &mut actions {
+            action.guards.retain(|guard| {
+                let names_it = match &guard.condition {
+                    Condition::HasAtLeast { entity, .. } | Condition::HasNone { entity, .. } => entity == key,
+                    _ => false,
+                };
+                !names_it
+                    && !references.iter().any(|(from, field)| condition_needs(other, guard, from, field))
+            });
+            for effect in &mut action.effects {
+                if let Effect::Create { entity, values, .. } = effect {
+                    values.retain(|value| {
+                        !references.iter().any(|(from, field)| {
+                            (from == entity && value.field == *field)
+                                || (from == &other.key
+                                    && matches!(&value.from, Operand::Own(own) if own == field))
+                        })
+                    });
+                }
+            }
+            action.effects.retain(|effect| {
+                let names_it = matches!(effect, Effect::Create { entity, .. } if entity == key);
+                !names_it && !references.iter().any(|(from, field)| effect_needs(other, effect, from, field))
+            });
+            if action.effects.is_empty() {
+                return refuse(format!("the action `{}.{}` would have no effect", other.key, action.key));
+            }
+            let before = action.clone();
+            action.params.retain(|param| uses_param(&before, &param.key));
+        }
+        if let Some(other) = schema.entities.get_mut(index) {
+            other.actions = actions;
+        }
+    }
+    Ok(())
+}
+
+/// Claims the name of a field or action in an entity, by the names that its fields and actions have.
+pub(super) fn claim_part(schema: &mut Schema, of: &str, name: &str) -> Result<(), Refusal> {
+    let Schema { entities, used, .. } = schema;
+    let Some(entity) = entities.iter().find(|entity| entity.key == of) else {
+        return refuse(format!("there is no entity `{}`", of.escape_debug()));
+    };
+    let fields = entity.fields.iter().flat_map(|field| [&field.key, &field.name]);
+    let actions = entity.actions.iter().flat_map(|action| [&action.key, &action.name]);
+    claim_in(used, of, name, fields.chain(actions))
+}

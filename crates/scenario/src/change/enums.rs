@@ -1,0 +1,143 @@
+//! Changes of the values of enums.
+
+use serde_json::Value;
+
+use super::apply::{Refusal, refuse, written};
+use super::uses;
+use crate::ir::{Comparison, Condition, Effect, Field, Gone, Kind, Operand, Schema};
+
+fn values<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
+    match &mut written(schema, of, key)?.kind {
+        Kind::Enum { values } => Ok(values),
+        _ => refuse(format!("`{of}.{key}` is no enum")),
+    }
+}
+
+pub(super) fn add(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    let values = values(schema, of, key)?;
+    if values.iter().any(|one| one == value) {
+        return refuse(format!("`{of}.{key}` has the value `{value}` already"));
+    }
+    values.push(value.to_owned());
+    Ok(())
+}
+
+pub(super) fn remove(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    take(schema, of, key, value)?;
+    if let Some(needs) = uses::of_enum_value(schema, of, key, value).first() {
+        return refuse(format!("the value `{value}` of `{of}.{key}` is needed by {needs}"));
+    }
+    let values = values(schema, of, key)?;
+    if values.len() <= 2 {
+        return refuse(format!("`{of}.{key}` would have fewer than two values"));
+    }
+    values.retain(|one| one != value);
+    push_gone(schema, of, key, value);
+    Ok(())
+}
+
+fn take(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    if values(schema, of, key)?.iter().any(|one| one == value) {
+        Ok(())
+    } else {
+        refuse(format!("`{of}.{key}` has no value `{}`", value.escape_debug()))
+    }
+}
+
+fn push_gone(schema: &mut Schema, of: &str, key: &str, value: &str) {
+    let turn = schema.turn;
+    if schema.entity(of).and_then(|entity| entity.field(key)).is_some_and(|field| field.since != turn) {
+        schema.gone.push(Gone::EnumValue {
+            entity: of.to_owned(),
+            field: key.to_owned(),
+            value: value.to_owned(),
+        });
+    }
+}
+
+pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: &str) -> Result<(), Refusal> {
+    take(schema, of, key, value)?;
+    let all = values(schema, of, key)?;
+    if all.iter().any(|one| one == to) {
+        return refuse(format!("`{of}.{key}` has the value `{to}` already"));
+    }
+    for one in all.iter_mut().filter(|one| *one == value) {
+        to.clone_into(one);
+    }
+    let reword = |given: &mut Value| {
+        if given.as_str() == Some(value) {
+            *given = Value::from(to);
+        }
+    };
+    // References decide which entity a guard or restriction looks at: they are noted before anything is written.
+    let to_home: Vec<(String, String)> =
+        schema.references_to(of).map(|(from, field)| (from.key.clone(), field.key.clone())).collect();
+    let leads_home = |from: &str, reference: &str| {
+        to_home.iter().any(|(entity, field)| entity == from && field == reference)
+    };
+    let looks = |home: &str, condition: &Condition| match condition {
+        Condition::Field { field, .. } => home == of && field == key,
+        Condition::Related { reference, field, .. } => field == key && leads_home(home, reference),
+        _ => false,
+    };
+    for entity in &mut schema.entities {
+        if entity.key == of
+            && let Some(Field { default: Some(default), .. }) = entity.field_mut(key)
+        {
+            reword(default);
+        }
+        for action in &mut entity.actions {
+            for guard in &mut action.guards {
+                if looks(&entity.key, &guard.condition) {
+                    reword_condition(&mut guard.condition, &reword);
+                }
+            }
+            for effect in &mut action.effects {
+                match effect {
+                    Effect::Set { field, to: Operand::Value(given) } if entity.key == of && field == key => {
+                        reword(given);
+                    }
+                    Effect::Create { entity: created, values, .. } if created == of => {
+                        for given in values.iter_mut().filter(|given| given.field == key) {
+                            if let Operand::Value(given) = &mut given.from {
+                                reword(given);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    for analytic in &mut schema.analytics {
+        if let Some(only) = &mut analytic.only {
+            let looks = only.field == key
+                && match &only.through {
+                    None => analytic.entity == of,
+                    Some(reference) => leads_home(&analytic.entity, reference),
+                };
+            if looks {
+                reword(&mut only.equals);
+            }
+        }
+    }
+    for gone in &mut schema.gone {
+        if let Gone::Guard { entity, condition, .. } = gone
+            && looks(entity, condition)
+        {
+            reword_condition(condition, &reword);
+        }
+    }
+    push_gone(schema, of, key, value);
+    Ok(())
+}
+
+fn reword_condition(condition: &mut Condition, reword: &impl Fn(&mut Value)) {
+    if let Condition::Field { is, .. } | Condition::Related { is, .. } = condition {
+        match is {
+            Comparison::Equals(value) | Comparison::Not(value) => reword(value),
+            Comparison::OneOf(values) => values.iter_mut().for_each(reword),
+            _ => {}
+        }
+    }
+}
