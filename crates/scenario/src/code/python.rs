@@ -145,8 +145,17 @@ impl Identifiers {
 
     /// An identifier as near to `wanted` as possible that nothing else in the file has.
     pub(super) fn take(&mut self, wanted: &str) -> String {
+        self.take_cut(wanted, LONGEST)
+    }
+
+    /// The same, of any length: where the whole name carries a meaning.
+    pub(super) fn take_whole(&mut self, wanted: &str) -> String {
+        self.take_cut(wanted, usize::MAX)
+    }
+
+    fn take_cut(&mut self, wanted: &str, longest: usize) -> String {
         let mut name: String =
-            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(LONGEST).collect();
+            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(longest).collect();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert(0, 'x');
         }
