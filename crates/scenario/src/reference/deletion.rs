@@ -1,0 +1,137 @@
+//! Deletion: what goes with a record, what forbids it, what loses its reference.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::answer::{Outcome, conflict};
+use super::plan::Plan;
+use super::records::Table;
+use super::{Flaw, Response, World};
+use crate::ir::OnDelete;
+
+/// A record: its entity and id.
+type Place = (usize, i64);
+
+impl World {
+    pub(super) fn delete(&mut self, plan: &Plan, entity: usize, id: &str) -> Outcome<Response> {
+        let (of, record) = self.find(plan, entity, id)?;
+        let (name, id) = (&of.name, record.id);
+        let going = self.going(plan, (entity, id));
+        let restricted = self.restricted(plan, (entity, id), &going);
+        if restricted {
+            if self.has(Flaw::RestrictAfterCascade) {
+                let rest: BTreeSet<Place> =
+                    going.iter().copied().filter(|place| *place != (entity, id)).collect();
+                self.remove(plan, &rest);
+            }
+            return Err(conflict(format!("Other records refer to {name} {id}")));
+        }
+        let before = self.tables.get(entity).and_then(|table| table.live(id)).cloned();
+        self.set_null(plan, &going);
+        self.remove(plan, &going);
+        if plan.conventions.status.deleted == 204 {
+            return Ok(Response::empty());
+        }
+        let record = self.tables.get(entity).and_then(|table| table.records.get(&id)).cloned().or(before);
+        let body = record.map_or(Value::Null, |record| self.show(plan, entity, &record));
+        Ok(Response::json(plan.conventions.status.deleted, body))
+    }
+
+    /// The records that a deletion takes away: the first one, and what cascades from it.
+    fn going(&self, plan: &Plan, first: Place) -> BTreeSet<Place> {
+        let mut going = BTreeSet::from([first]);
+        let mut next = vec![first];
+        while let Some(place) = next.pop() {
+            if self.has(Flaw::CascadeIgnored) || (self.has(Flaw::CascadeOneLevelOnly) && place != first) {
+                continue;
+            }
+            for (from, rule) in self.referring_to(plan, place) {
+                if rule == OnDelete::Cascade && going.insert(from) {
+                    next.push(from);
+                }
+            }
+        }
+        going
+    }
+
+    /// Whether a record that would stay forbids the deletion.
+    fn restricted(&self, plan: &Plan, first: Place, going: &BTreeSet<Place>) -> bool {
+        if self.has(Flaw::RestrictIgnored) {
+            return false;
+        }
+        let forbids = |&place: &Place| {
+            let live = self
+                .referring_to(plan, place)
+                .any(|(from, rule)| rule == OnDelete::Restrict && !going.contains(&from));
+            live || (self.has(Flaw::RestrictIgnoresSoftDelete) && self.deleted_restricts(plan, place))
+        };
+        if self.has(Flaw::RestrictOfFirstOnly) {
+            return forbids(&first);
+        }
+        going.iter().any(forbids)
+    }
+
+    /// Whether a record that is deleted already refers to this one with restrict.
+    fn deleted_restricts(&self, plan: &Plan, (entity, id): Place) -> bool {
+        plan.entities.get(entity).is_some_and(|of| {
+            of.referrers.iter().filter(|(_, rule)| *rule == OnDelete::Restrict).any(|(link, _)| {
+                self.tables.get(link.entity).is_some_and(|table| {
+                    table.records.values().any(|record| record.deleted && record.refers(link.field, id))
+                })
+            })
+        })
+    }
+
+    /// The records, not deleted, that refer to one, each with its rule.
+    fn referring_to<'a>(
+        &'a self,
+        plan: &'a Plan,
+        (entity, id): Place,
+    ) -> impl Iterator<Item = (Place, OnDelete)> + 'a {
+        plan.entities.get(entity).into_iter().flat_map(|of| &of.referrers).flat_map(move |(link, rule)| {
+            self.tables
+                .get(link.entity)
+                .into_iter()
+                .flat_map(Table::all_live)
+                .filter(move |record| record.refers(link.field, id))
+                .map(move |record| ((link.entity, record.id), *rule))
+        })
+    }
+
+    /// Clears the references of records, not deleted, to those that go.
+    fn set_null(&mut self, plan: &Plan, going: &BTreeSet<Place>) {
+        if self.has(Flaw::SetNullIgnored) {
+            return;
+        }
+        for &(entity, id) in going {
+            let Some(of) = plan.entities.get(entity) else { continue };
+            for (link, rule) in &of.referrers {
+                let Some(table) = self.tables.get_mut(link.entity) else { continue };
+                if *rule != OnDelete::SetNull {
+                    continue;
+                }
+                for record in table.records.values_mut() {
+                    if !record.deleted && record.refers(link.field, id) {
+                        record.set(link.field, Value::Null);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Removes records, or marks them where their entity has soft delete.
+    fn remove(&mut self, plan: &Plan, going: &BTreeSet<Place>) {
+        for &(entity, id) in going {
+            let soft = plan.entities.get(entity).is_some_and(|of| of.soft_delete);
+            let Some(table) = self.tables.get_mut(entity) else { continue };
+            if soft {
+                if let Some(record) = table.records.get_mut(&id) {
+                    record.deleted = true;
+                }
+            } else {
+                table.records.remove(&id);
+            }
+        }
+    }
+}

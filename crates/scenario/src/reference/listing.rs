@@ -1,0 +1,229 @@
+//! Lists: filters, order, pages.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use super::answer::{Outcome, invalid, not_found};
+use super::plan::{EntityPlan, FieldPlan, Plan};
+use super::records::{Record, compare, integer};
+use super::{Flaw, Request, Response, World};
+use crate::ir::{FilterOp, Kind, PaginationStyle};
+
+/// What a filter compares with.
+enum Wanted<'a> {
+    Text(&'a str),
+    Number(f64),
+    Boolean(bool),
+}
+
+/// A filter that a query asks for.
+struct Asked<'a> {
+    field: usize,
+    op: FilterOp,
+    wanted: Wanted<'a>,
+}
+
+/// The part of a list that a query asks for.
+struct Page {
+    skip: usize,
+    size: usize,
+}
+
+/// The first parameter of this name.
+pub(super) fn param<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+impl World {
+    /// A list, or a nested list with the reference and id of its parent.
+    pub(super) fn list(
+        &self,
+        plan: &Plan,
+        entity: usize,
+        request: &Request,
+        parent: Option<(usize, i64)>,
+    ) -> Outcome<Response> {
+        let (Some(of), Some(table)) = (plan.entities.get(entity), self.tables.get(entity)) else {
+            return Err(not_found("There is no such route"));
+        };
+        let asked = self.filters(of, request)?;
+        let order = self.order(plan, of, request)?;
+        let page = self.page(plan, request)?;
+        let with_deleted = of.soft_delete
+            && (self.has(Flaw::SoftDeletedListed)
+                || (!self.has(Flaw::IncludeDeletedIgnored)
+                    && param(request, &plan.params.include_deleted) == Some("true")));
+        let parent = parent.filter(|_| !self.has(Flaw::NestedUnfiltered));
+        let mut records: Vec<&Record> = table
+            .records
+            .values()
+            .filter(|record| with_deleted || !record.deleted)
+            .filter(|record| parent.is_none_or(|(reference, id)| record.refers(reference, id)))
+            .filter(|record| {
+                let mut each = asked.iter().map(|asked| self.matches(asked, record));
+                if self.has(Flaw::FilterAny) && !asked.is_empty() {
+                    each.any(|holds| holds)
+                } else {
+                    each.all(|holds| holds)
+                }
+            })
+            .collect();
+        if let Some((field, descending)) = order {
+            // The sort is stable and records come by id, so that equal values stay by id.
+            records.sort_by(|left, right| {
+                let order = compare(left.value(field), right.value(field));
+                if descending == self.has(Flaw::SortReversed) { order } else { order.reverse() }
+            });
+            if self.has(Flaw::SortTiesReversed) {
+                records.sort_by(|left, right| {
+                    let order = compare(left.value(field), right.value(field));
+                    let order = if descending { order.reverse() } else { order };
+                    order.then(right.id.cmp(&left.id))
+                });
+            }
+        }
+        let matching = records.len();
+        let items: Vec<Value> = records
+            .into_iter()
+            .skip(page.skip)
+            .take(page.size)
+            .map(|record| self.show(plan, entity, record))
+            .collect();
+        let total = if self.has(Flaw::TotalCountsPage) { items.len() } else { matching };
+        let shape = &plan.conventions.list;
+        let mut body = Map::with_capacity(2);
+        body.insert(shape.items.clone(), Value::Array(items));
+        body.insert(shape.total.clone(), Value::from(total));
+        Ok(Response::json(200, Value::Object(body)))
+    }
+
+    fn filters<'a>(&self, of: &EntityPlan, request: &'a Request) -> Outcome<Vec<Asked<'a>>> {
+        let mut asked = Vec::new();
+        if self.has(Flaw::FilterIgnored) || request.query.is_empty() {
+            return Ok(asked);
+        }
+        for filter in &of.filters {
+            let Some(text) = param(request, &filter.param) else { continue };
+            let Some(field) = of.fields.get(filter.field) else { continue };
+            match self.wanted(field, filter.op, text) {
+                Some(wanted) => asked.push(Asked { field: filter.field, op: filter.op, wanted }),
+                None if self.has(Flaw::FilterUnchecked) => {}
+                None => return Err(invalid(format!("{} can not be {text:.40}", filter.param))),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// What a filter's text stands for; nothing if it can not be read as the field's type.
+    fn wanted<'a>(&self, field: &FieldPlan, op: FilterOp, text: &'a str) -> Option<Wanted<'a>> {
+        if op == FilterOp::Contains {
+            return Some(Wanted::Text(text));
+        }
+        match &field.kind {
+            Kind::String { .. } | Kind::StringList { .. } => Some(Wanted::Text(text)),
+            Kind::Enum { values } => values.iter().any(|value| value == text).then_some(Wanted::Text(text)),
+            Kind::DateTime => self.is_date_time(text).then_some(Wanted::Text(text)),
+            Kind::Integer { .. } | Kind::Reference { .. } => {
+                integer(text).map(|id| Wanted::Number(id as f64))
+            }
+            Kind::Number { .. } => {
+                text.parse().ok().filter(|number: &f64| number.is_finite()).map(Wanted::Number)
+            }
+            Kind::Boolean => match text {
+                "true" => Some(Wanted::Boolean(true)),
+                "false" => Some(Wanted::Boolean(false)),
+                _ => None,
+            },
+        }
+    }
+
+    fn matches(&self, asked: &Asked<'_>, record: &Record) -> bool {
+        let value = record.value(asked.field);
+        if value.is_null() {
+            return self.has(Flaw::FilterMatchesNull);
+        }
+        if asked.op == FilterOp::Contains {
+            let (Value::String(text), Wanted::Text(part)) = (value, &asked.wanted) else { return false };
+            return if self.has(Flaw::FilterIgnoresCase) {
+                text.to_lowercase().contains(&part.to_lowercase())
+            } else if self.has(Flaw::ContainsAtStart) {
+                text.starts_with(part)
+            } else {
+                text.contains(part)
+            };
+        }
+        let order = match (value, &asked.wanted) {
+            (Value::String(text), Wanted::Text(wanted)) => text.as_str().cmp(wanted),
+            (Value::Number(number), Wanted::Number(wanted)) => {
+                match number.as_f64().and_then(|number| number.partial_cmp(wanted)) {
+                    Some(order) => order,
+                    None => return false,
+                }
+            }
+            (Value::Bool(value), Wanted::Boolean(wanted)) => value.cmp(wanted),
+            _ => return false,
+        };
+        match asked.op {
+            FilterOp::AtLeast if self.has(Flaw::FilterExclusive) => order.is_gt(),
+            FilterOp::AtMost if self.has(Flaw::FilterExclusive) => order.is_lt(),
+            FilterOp::AtLeast if self.has(Flaw::FilterSwapped) => order.is_le(),
+            FilterOp::AtMost if self.has(Flaw::FilterSwapped) => order.is_ge(),
+            FilterOp::AtLeast => order.is_ge(),
+            FilterOp::AtMost => order.is_le(),
+            FilterOp::Equals | FilterOp::Contains => {
+                (order == Ordering::Equal) != self.has(Flaw::FilterInverted)
+            }
+        }
+    }
+
+    fn order(&self, plan: &Plan, of: &EntityPlan, request: &Request) -> Outcome<Option<(usize, bool)>> {
+        let default = of.default_sort.filter(|_| !self.has(Flaw::DefaultSortIgnored));
+        let Some(text) = param(request, &plan.params.sort) else { return Ok(default) };
+        let (name, descending) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
+        match of.sorts.get(name) {
+            _ if self.has(Flaw::SortIgnored) => Ok(default),
+            Some(&field) => Ok(Some((field, descending && !self.has(Flaw::DescendingIgnored)))),
+            None if self.has(Flaw::SortUnchecked) => Ok(default),
+            None => Err(invalid(format!("Lists can not be sorted by {text:.40}"))),
+        }
+    }
+
+    fn page(&self, plan: &Plan, request: &Request) -> Outcome<Page> {
+        let pagination = &plan.conventions.pagination;
+        let first = match pagination.style {
+            PaginationStyle::Page => 1,
+            PaginationStyle::Offset => 0,
+        };
+        let read = |name: &str, least: i64, most: i64, absent: i64| {
+            let Some(text) = param(request, name) else { return Ok(absent) };
+            match integer(text) {
+                Some(number) if (least..=most).contains(&number) => Ok(number),
+                Some(number) if self.has(Flaw::PageUnchecked) => Ok(number.max(least)),
+                Some(number) if self.has(Flaw::PageSizeClamped) && number > most => Ok(most),
+                None if self.has(Flaw::PageUnchecked) => Ok(absent),
+                _ => Err(invalid(format!("{name} can not be {text:.40}"))),
+            }
+        };
+        let from = read(&plan.params.from, first, i64::MAX, first)?;
+        let size =
+            read(&plan.params.size, 1, i64::from(pagination.max_size), i64::from(pagination.default_size))?;
+        let size = if self.has(Flaw::PageSizeIgnored) { i64::from(pagination.default_size) } else { size };
+        let skip = match pagination.style {
+            PaginationStyle::Page => (from - 1).saturating_mul(size),
+            PaginationStyle::Offset => from,
+        };
+        let skip = if self.has(Flaw::PageIgnored) { 0 } else { skip };
+        // Pages from 0 where they should be from 1, offsets from 1 where they should be from 0.
+        let skip = if self.has(Flaw::PageOffByOne) && param(request, &plan.params.from).is_some() {
+            match pagination.style {
+                PaginationStyle::Page => skip.saturating_add(size),
+                PaginationStyle::Offset => skip.saturating_sub(1),
+            }
+        } else {
+            skip
+        };
+        let clip = |n: i64| usize::try_from(n).unwrap_or(if n < 0 { 0 } else { usize::MAX });
+        Ok(Page { skip: clip(skip), size: clip(size) })
+    }
+}

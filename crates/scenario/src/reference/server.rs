@@ -1,0 +1,171 @@
+//! A [`World`] behind HTTP.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::http::{
+    Method as HttpMethod, Request as HttpRequest, Response as HttpResponse, StatusCode, header,
+};
+use axum::serve::ListenerExt as _;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::{Request, Response, World};
+use crate::suite::Method;
+
+/// The largest body that is read; a larger one counts as no JSON.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// How long a stop waits for requests that are under way.
+const STOP_WAIT: Duration = Duration::from_secs(2);
+
+/// A reference server that is listening. It stops when this is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Dropped or sent: the signal to stop.
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Serving {
+    /// `http://127.0.0.1:8000`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops listening and waits until requests that are under way are answered, but not for long.
+    pub async fn stop(mut self) {
+        drop(self.stop.take());
+        if tokio::time::timeout(STOP_WAIT, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+
+    /// Waits until the server ends by itself, which it does not: for a command that serves until it is interrupted.
+    pub async fn wait(mut self) {
+        let _ = (&mut self.task).await;
+    }
+}
+
+/// Serves a world on an address (port 0: any free one) until the returned handle is dropped.
+pub async fn serve(world: World, address: SocketAddr) -> std::io::Result<Serving> {
+    let listener = TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    let listener = listener.tap_io(|stream| {
+        // Answers are small and come one at a time: waiting to fill packets only costs time.
+        let _ = stream.set_nodelay(true);
+    });
+    let app = Router::new().fallback(answer).with_state(Arc::new(Mutex::new(world)));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let served = axum::serve(listener, app).with_graceful_shutdown(async move {
+            let _ = stopped.await;
+        });
+        if let Err(error) = served.await {
+            tracing::warn!(%error, "the reference server ended");
+        }
+    });
+    Ok(Serving { address, stop: Some(stop), task })
+}
+
+async fn answer(State(world): State<Arc<Mutex<World>>>, request: HttpRequest<Body>) -> HttpResponse<Body> {
+    let (parts, body) = request.into_parts();
+    let body = match to_bytes(body, BODY_LIMIT).await {
+        Ok(bytes) if bytes.is_empty() => None,
+        Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(drop)),
+        Err(_) => Some(Err(())),
+    };
+    let method = match parts.method {
+        HttpMethod::GET => Some(Method::Get),
+        HttpMethod::POST => Some(Method::Post),
+        HttpMethod::PUT => Some(Method::Put),
+        HttpMethod::PATCH => Some(Method::Patch),
+        HttpMethod::DELETE => Some(Method::Delete),
+        _ => None,
+    };
+    let response = {
+        let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+        match method {
+            None => world.unknown_route(),
+            Some(method) => world.handle(&Request {
+                method,
+                path: decoded(parts.uri.path(), false),
+                query: query(parts.uri.query().unwrap_or("")),
+                body,
+            }),
+        }
+    };
+    written(&response)
+}
+
+fn written(response: &Response) -> HttpResponse<Body> {
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut written = match &response.body {
+        None => HttpResponse::new(Body::empty()),
+        Some(body) => {
+            let mut written = HttpResponse::new(Body::from(body.to_string()));
+            let json = header::HeaderValue::from_static("application/json");
+            written.headers_mut().insert(header::CONTENT_TYPE, json);
+            written
+        }
+    };
+    *written.status_mut() = status;
+    written
+}
+
+/// The parameters of a query, in order, as forms write them.
+fn query(text: &str) -> Vec<(String, String)> {
+    text.split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decoded(key, true), decoded(value, true))
+        })
+        .collect()
+}
+
+/// Percent-decoded; what is no UTF-8 becomes U+FFFD, and a `%` without two digits stays.
+fn decoded(text: &str, plus_is_space: bool) -> String {
+    if !text.contains(['%', '+']) {
+        return text.to_owned();
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let digit = |offset: usize| bytes.get(at + offset).and_then(|b| char::from(*b).to_digit(16));
+        match byte {
+            b'%' if digit(1).is_some() && digit(2).is_some() => {
+                out.push((digit(1).unwrap_or(0) * 16 + digit(2).unwrap_or(0)) as u8);
+                at += 2;
+            }
+            b'+' if plus_is_space => out.push(b' '),
+            _ => out.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_queries_are_decoded() {
+        assert_eq!(decoded("/a%20b/%C3%A9", false), "/a b/é");
+        assert_eq!(decoded("a+b%", true), "a b%");
+        assert_eq!(decoded("a+b%4", false), "a+b%4");
+        assert_eq!(decoded("%ff", false), "\u{fffd}");
+        let pairs = query("a=1&&b=x%26y&c&d=2=3");
+        let expected = [("a", "1"), ("b", "x&y"), ("c", ""), ("d", "2=3")];
+        assert_eq!(pairs, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    }
+}
