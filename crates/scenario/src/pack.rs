@@ -1,1 +1,26 @@
 //! Packs: generated scenarios in a folder or a zip, with a manifest; written, and read lazily in place.
+//!
+//! The layout is defined in `docs/formats.md`. A pack's bytes depend on its [`Generation`](crate::config::Generation),
+//! the sampler and the version of this program, and on nothing else: no times, no paths, no order of threads. Its
+//! `sha256` goes over everything but the manifest, and is the same for a folder and a zip.
+//!
+//! [`Maker`] makes the turns of one scenario in memory, [`generate`] writes a whole pack, [`Pack`] reads one.
+
+mod error;
+mod layout;
+mod make;
+mod manifest;
+mod read;
+mod sink;
+mod write;
+pub(crate) mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::error::PackError;
+pub use self::layout::{MANIFEST, Part, folder, number};
+pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
+pub use self::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
+pub use self::read::{Mismatch, Pack};
+pub use self::write::{Generated, Options, Progress, Target, generate};

@@ -1,0 +1,62 @@
+//! What can be wrong with a configuration.
+
+/// Why a configuration can not be used. `place` is the file, or `--values`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// No such key.
+    #[error("{} knows no key \"{key}\". The nearest is \"{nearest}\"", place_or(place))]
+    UnknownKey {
+        /// As given.
+        key: String,
+        /// The known key that is most like it.
+        nearest: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// The key takes something else.
+    #[error("{}\"{key}\" is {given}; it takes {wanted}", place_before(place))]
+    Value {
+        /// The key.
+        key: String,
+        /// What was given, shortened.
+        given: String,
+        /// What it takes, in words.
+        wanted: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// A word among the values that is no `key=value`.
+    #[error("\"{given}\" is no key=value")]
+    NotAPair {
+        /// As given.
+        given: String,
+    },
+    /// A file that is no YAML, or no mapping.
+    #[error("{place}: {what}")]
+    Yaml {
+        /// The file.
+        place: String,
+        /// What is wrong, with line and column where they are known.
+        what: String,
+    },
+}
+
+impl ConfigError {
+    /// Stable word for the edge.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownKey { .. } => "config.unknown_key",
+            Self::Value { .. } => "config.value",
+            Self::NotAPair { .. } => "config.not_a_pair",
+            Self::Yaml { .. } => "config.yaml",
+        }
+    }
+}
+
+fn place_or(place: &str) -> String {
+    if place.is_empty() { "The configuration".to_owned() } else { format!("{place}: the configuration") }
+}
+
+fn place_before(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!("{place}: ") }
+}

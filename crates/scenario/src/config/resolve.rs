@@ -1,0 +1,236 @@
+//! From files and `key=value` lists to a [`Config`].
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::keys::{FREE_SECTIONS, KEYS, Key, Takes};
+use super::{Benchmark, Config, ConfigError, Generation};
+
+/// Deepest nesting of a file; the keys need two.
+const DEEPEST: usize = 8;
+/// Most keys of one file.
+const MOST_KEYS: usize = 1000;
+
+/// A YAML file that was read.
+#[derive(Debug, Clone)]
+pub struct ConfigFile {
+    /// As messages name it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Files in order, then `key=value`s in order.
+pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, ConfigError> {
+    let mut given = BTreeMap::new();
+    for file in files {
+        for (key, value) in flat(file)? {
+            put(&mut given, &key, &value, &file.name)?;
+        }
+    }
+    for pair in values {
+        let (key, value) =
+            pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
+        let value = match unquoted(value.trim()) {
+            ("null" | "None" | "~" | "", false) => Value::Null,
+            (text, _) => Value::String(text.to_owned()),
+        };
+        put(&mut given, key.trim(), &value, "--values")?;
+    }
+    Ok(finish(given))
+}
+
+/// Puts a value in its place; `null` takes it away.
+fn put(
+    given: &mut BTreeMap<String, Value>,
+    key: &str,
+    value: &Value,
+    place: &str,
+) -> Result<(), ConfigError> {
+    if value.is_null() {
+        known(key, place)?;
+        given.remove(key);
+        return Ok(());
+    }
+    let value = match known(key, place)? {
+        None => value.clone(),
+        Some(known) => known.takes.take(value).ok_or_else(|| ConfigError::Value {
+            key: known.dotted(),
+            given: shown(value),
+            wanted: known.takes.words(),
+            place: place.to_owned(),
+        })?,
+    };
+    given.insert(key.to_owned(), value);
+    Ok(())
+}
+
+/// The key in the table; nothing for one in a free section.
+fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
+    if let Some(known) = KEYS.iter().find(|known| known.dotted() == key) {
+        return Ok(Some(known));
+    }
+    if let Some((section, rest)) = key.split_once('.')
+        && FREE_SECTIONS.contains(&section)
+        && rest.split('.').all(|part| !part.is_empty())
+    {
+        return Ok(None);
+    }
+    Err(ConfigError::UnknownKey { key: short(key), nearest: nearest(key), place: place.to_owned() })
+}
+
+fn finish(given: BTreeMap<String, Value>) -> Config {
+    let truth = |key: &str| given.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let benchmark = match given.get("benchmark").and_then(Value::as_str) {
+        Some("RESTFUL_SERVER_GEN") => Benchmark::SingleTurn,
+        _ => Benchmark::Iterative,
+    };
+    let section = |name: &str| given.get(&format!("{}.{name}", benchmark.section()));
+    let number = |name: &str, default: u32| {
+        section(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(default)
+    };
+    let standard = Generation::default();
+    let use_llm_sampler = section("use_llm_sampler").and_then(Value::as_bool).unwrap_or(false);
+    let model = section("llm_sampler_model_id").and_then(Value::as_str).unwrap_or("zai.glm-5");
+    let mut generation = Generation {
+        benchmark,
+        n_scenarios: number("n_scenarios", standard.n_scenarios),
+        n_turns: number("n_turns", standard.n_turns),
+        num_changes_per_turn: number("num_changes_per_turn", standard.num_changes_per_turn),
+        base_seed: section("base_seed").and_then(Value::as_u64).unwrap_or(standard.base_seed),
+        use_llm_sampler,
+        llm_sampler_model_id: use_llm_sampler.then(|| model.to_owned()),
+    };
+    if truth("quick_debug") {
+        (generation.n_scenarios, generation.n_turns) = (2, 2);
+    }
+    if benchmark == Benchmark::SingleTurn {
+        (generation.n_turns, generation.num_changes_per_turn) = (1, 0);
+    }
+    let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
+    Config { generation, output_dir, given }
+}
+
+/// A file's keys, dotted, in order.
+fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
+    let wrong = |what: String| ConfigError::Yaml { place: file.name.clone(), what };
+    let text = file.text.trim_start_matches('\u{feff}');
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(Vec::new());
+    }
+    let value: Value = serde_saphyr::from_str_with_options(text, crate::pack::yaml::options())
+        .map_err(|error| wrong(error.to_string()))?;
+    let mut keys = Vec::new();
+    match value {
+        Value::Null => {}
+        Value::Object(map) => {
+            if !flatten("", map, 1, &mut keys) {
+                return Err(wrong(format!(
+                    "It is nested deeper than {DEEPEST} levels or has more than {MOST_KEYS} keys"
+                )));
+            }
+        }
+        other => {
+            return Err(wrong(format!("It is {}; keys with values are read", shown(&other))));
+        }
+    }
+    Ok(keys)
+}
+
+fn flatten(
+    prefix: &str,
+    map: serde_json::Map<String, Value>,
+    depth: usize,
+    keys: &mut Vec<(String, Value)>,
+) -> bool {
+    for (name, value) in map {
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(map) => {
+                if depth == DEEPEST || !flatten(&key, map, depth + 1, keys) {
+                    return false;
+                }
+            }
+            value => keys.push((key, value)),
+        }
+        if keys.len() > MOST_KEYS {
+            return false;
+        }
+    }
+    true
+}
+
+/// The text between quotes, and whether there were any.
+fn unquoted(text: &str) -> (&str, bool) {
+    for quote in ['"', '\''] {
+        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return (inner, true);
+        }
+    }
+    (text, false)
+}
+
+/// The known key most like this one: by its whole, or by its last part where the section is missing.
+fn nearest(key: &str) -> String {
+    let key: String = key.to_lowercase().chars().take(100).collect();
+    let last = key.rsplit('.').next().unwrap_or(&key).to_owned();
+    KEYS.iter()
+        .map(|known| {
+            let whole = distance(&key, &known.dotted());
+            let by_last = distance(&last, known.name) + usize::from(key.contains('.')) * 2;
+            (whole.min(by_last), known.dotted())
+        })
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, dotted)| dotted)
+        .unwrap_or_default()
+}
+
+/// Insertions, deletions and replacements from one text to the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+fn short(text: &str) -> String {
+    let mut chars = text.chars();
+    let begin: String = chars.by_ref().take(80).flat_map(char::escape_debug).collect();
+    if chars.next().is_some() { format!("{begin}…") } else { begin }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", short(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a mapping".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What a key takes, for those who only know its name.
+impl Config {
+    /// The value that was given for a key, or its default; nothing if it has none.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        if let Some(value) = self.given.get(key) {
+            return Some(value.clone());
+        }
+        let known = KEYS.iter().find(|known| known.dotted() == key)?;
+        if known.default.is_empty() {
+            return None;
+        }
+        match known.takes {
+            Takes::Text => Some(Value::from(known.default)),
+            takes => takes.take(&Value::from(known.default)),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Where things lie in a pack.
+
+/// The manifest, at the root.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The folder of a scenario (from 0).
+pub fn folder(scenario: u32) -> String {
+    format!("scenario_{scenario}")
+}
+
+/// The number of a folder `scenario_N`, written without leading zeros.
+pub fn number(folder: &str) -> Option<u32> {
+    let number = folder.strip_prefix("scenario_")?;
+    let plain = number == "0" || (!number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()));
+    plain.then(|| number.parse().ok()).flatten()
+}
+
+/// A file of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The schema.
+    Schema,
+    /// The typed changes that led to it; not at turn 1.
+    Changes,
+    /// The request.
+    Request,
+    /// The full current specification.
+    Specification,
+    /// The suite as data.
+    Suite,
+    /// The suite as pytest.
+    Pytest,
+    /// The reference as a Flask server.
+    Flask,
+    /// What a model answered; only where one was asked.
+    Answers,
+}
+
+impl Part {
+    /// In the order in which they are written and hashed.
+    pub const ALL: [Self; 8] = [
+        Self::Schema,
+        Self::Changes,
+        Self::Request,
+        Self::Specification,
+        Self::Suite,
+        Self::Pytest,
+        Self::Flask,
+        Self::Answers,
+    ];
+
+    /// Folder and ending.
+    fn place(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Schema => ("schemas", "yaml"),
+            Self::Changes => ("changes", "yaml"),
+            Self::Request => ("changes", "md"),
+            Self::Specification => ("specs", "md"),
+            Self::Suite => ("test_suites", "json"),
+            Self::Pytest => ("test_suites", "py"),
+            Self::Flask => ("ground_truth", "py"),
+            Self::Answers => ("answers", "json"),
+        }
+    }
+
+    /// The folder, relative to the scenario's.
+    pub fn folder(self) -> &'static str {
+        self.place().0
+    }
+
+    /// The file of a turn (from 1), relative to the scenario's folder: `schemas/turn_3.yaml`.
+    pub fn path(self, turn: u32) -> String {
+        let (folder, ending) = self.place();
+        format!("{folder}/turn_{turn}.{ending}")
+    }
+
+    /// Whether every turn has it.
+    pub fn is_required(self, turn: u32) -> bool {
+        match self {
+            Self::Changes => turn > 1,
+            Self::Answers => false,
+            _ => true,
+        }
+    }
+
+    /// Most bytes that are read of it.
+    pub(super) fn cap(self) -> u64 {
+        match self {
+            Self::Schema | Self::Changes => 8 << 20,
+            Self::Request | Self::Specification => 16 << 20,
+            Self::Suite | Self::Pytest | Self::Flask | Self::Answers => 32 << 20,
+        }
+    }
+}

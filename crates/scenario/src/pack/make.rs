@@ -1,0 +1,141 @@
+//! The turns of one scenario, made one after the other in memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Seed;
+use crate::change::{Change, apply, next_turn};
+use crate::ir::Schema;
+use crate::pack::PackError;
+use crate::sample::{Answer, Origin, Sampler, Turn};
+use crate::suite::{Suite, suite};
+use crate::text;
+
+/// The version of `changes/turn_N.yaml`.
+pub const CHANGES_VERSION: &str = "stamina-changes/1";
+
+/// The changes that led to a turn: `changes/turn_N.yaml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TurnChanges {
+    /// [`CHANGES_VERSION`].
+    pub version: String,
+    /// The turn that they lead to.
+    pub turn: u32,
+    /// In order.
+    pub changes: Vec<RecordedChange>,
+}
+
+/// A change as a pack keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedChange {
+    /// In a sentence.
+    pub summary: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The change itself.
+    pub what: Change,
+}
+
+/// All that a turn consists of, but for what is written out as code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made {
+    /// From 1.
+    pub turn: u32,
+    /// The schema.
+    pub schema: Schema,
+    /// What led to it; nothing at turn 1.
+    pub changes: Option<TurnChanges>,
+    /// The request.
+    pub request: String,
+    /// The full specification.
+    pub specification: String,
+    /// The tests.
+    pub suite: Suite,
+    /// What a model answered.
+    pub answers: Vec<Answer>,
+}
+
+/// Makes the turns of a scenario.
+pub struct Maker<'a> {
+    sampler: &'a dyn Sampler,
+    seed: Seed,
+    changes: u32,
+    last: Option<Made>,
+}
+
+impl<'a> Maker<'a> {
+    /// Nothing is made yet. `changes` per turn.
+    pub fn new(sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
+        Self { sampler, seed, changes, last: None }
+    }
+
+    /// The turn that was made last.
+    pub fn last(&self) -> Option<&Made> {
+        self.last.as_ref()
+    }
+
+    /// Makes the next turn; turn 1 first.
+    ///
+    /// Errors: the sampler gives up, or says that its changes lead elsewhere than they do.
+    pub fn make_next(&mut self) -> Result<&Made, PackError> {
+        let sampling = |error| PackError::Sample { scenario: self.seed.scenario, error };
+        let made = match &self.last {
+            None => {
+                let first = self.sampler.first(self.seed).map_err(sampling)?;
+                self.first(first.made, first.answers)
+            }
+            Some(before) => {
+                let sampled = self.sampler.turn(self.seed, &before.schema, self.changes).map_err(sampling)?;
+                self.later(before, sampled.made, sampled.answers)?
+            }
+        };
+        Ok(self.last.insert(made))
+    }
+
+    fn first(&self, schema: Schema, answers: Vec<Answer>) -> Made {
+        Made {
+            turn: 1,
+            request: text::first_request(self.seed, &schema),
+            specification: text::specification(&schema),
+            suite: suite(self.seed, &schema, None),
+            changes: None,
+            schema,
+            answers,
+        }
+    }
+
+    fn later(&self, before: &Made, turn: Turn, answers: Vec<Answer>) -> Result<Made, PackError> {
+        let Turn { changes, origins, after } = turn;
+        let number = before.turn + 1;
+        let faulty = |what: String| PackError::Faulty { scenario: self.seed.scenario, turn: number, what };
+        if origins.len() != changes.len() {
+            return Err(faulty(format!("{} changes have {} origins", changes.len(), origins.len())));
+        }
+        let request = text::change_request(self.seed, &before.schema, &changes, &after);
+        // A change is told by the schema that it meets, which the ones before it may have changed.
+        let mut schema = next_turn(&before.schema);
+        let mut recorded = Vec::with_capacity(changes.len());
+        for (what, origin) in changes.into_iter().zip(origins) {
+            let next = apply(&schema, &what).map_err(|error| faulty(error.to_string()))?;
+            recorded.push(RecordedChange { summary: text::summary(&schema, &what), origin, what });
+            schema = next;
+        }
+        if schema != after {
+            return Err(faulty("The changes do not lead to the schema that the sampler made".to_owned()));
+        }
+        Ok(Made {
+            turn: number,
+            request,
+            specification: text::specification(&after),
+            suite: suite(self.seed, &after, Some(&before.suite)),
+            changes: Some(TurnChanges {
+                version: CHANGES_VERSION.to_owned(),
+                turn: number,
+                changes: recorded,
+            }),
+            schema: after,
+            answers,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! The manifest: what a pack is, and the hashes of what it holds.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::PackError;
+use super::layout::folder;
+use crate::config::Generation;
+
+/// The version of the layout; first key of the manifest.
+pub const PACK_VERSION: &str = "stamina-pack/1";
+
+/// `manifest.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`PACK_VERSION`].
+    pub format: String,
+    /// What wrote it.
+    pub generator: Generator,
+    /// `base_seed`.
+    pub seed: u64,
+    /// What chose schemas and changes.
+    pub sampler: SampledBy,
+    /// What decided about the bytes.
+    pub config: Generation,
+    /// Over everything but the manifest.
+    pub sha256: String,
+    /// Bytes of all files but the manifest.
+    pub bytes: u64,
+    /// In order.
+    pub scenarios: Vec<ScenarioEntry>,
+}
+
+/// A program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generator {
+    /// `stamina`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A sampler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledBy {
+    /// `programmatic` or `llm`.
+    pub name: String,
+    /// The model that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A scenario of a pack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioEntry {
+    /// `scenario_0`.
+    pub folder: String,
+    /// Title of its first schema.
+    pub title: String,
+    /// Domain topic of its vocabulary.
+    pub topic: String,
+    /// Turns.
+    pub turns: u32,
+    /// Over the hashes of its turns.
+    pub sha256: String,
+    /// Of each turn, from turn 1: over path, length and content of its files.
+    pub turn_sha256: Vec<String>,
+}
+
+impl ScenarioEntry {
+    /// The hash over its turns.
+    pub(super) fn hash(folder: &str, turns: &[String]) -> String {
+        let mut hash = Sha256::new();
+        hash.update(PACK_VERSION);
+        for line in std::iter::once(folder).chain(turns.iter().map(String::as_str)) {
+            hash.update("\n");
+            hash.update(line);
+        }
+        hex(&hash.finalize())
+    }
+}
+
+/// What a manifest is told by.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+}
+
+impl Manifest {
+    /// The hash over all scenarios.
+    pub(super) fn hash(scenarios: &[ScenarioEntry]) -> String {
+        let mut hash = Sha256::new();
+        hash.update(PACK_VERSION);
+        for scenario in scenarios {
+            hash.update("\n");
+            hash.update(&scenario.sha256);
+        }
+        hex(&hash.finalize())
+    }
+
+    /// Reads a manifest and holds it against itself: ranges, names, hashes over hashes.
+    ///
+    /// Errors: it is no JSON, another version, or contradicts itself.
+    pub fn from_json(bytes: &[u8], path: &str) -> Result<Self, PackError> {
+        let content = |what: String| PackError::Content { path: path.to_owned(), what };
+        let head: Head = serde_json::from_slice(bytes)
+            .map_err(|error| PackError::NotAPack(format!("{path} is no manifest of one: {error}")))?;
+        if head.format != PACK_VERSION {
+            return Err(if head.format.starts_with("stamina-pack/") {
+                PackError::Version(head.format.chars().take(40).collect())
+            } else {
+                PackError::NotAPack(format!("the format that {path} states is another"))
+            });
+        }
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|error| content(error.to_string()))?;
+        manifest.config.check()?;
+        if manifest.config.n_scenarios as usize != manifest.scenarios.len() {
+            return Err(content(format!(
+                "It lists {} scenarios, and its config says {}",
+                manifest.scenarios.len(),
+                manifest.config.n_scenarios
+            )));
+        }
+        for (index, scenario) in manifest.scenarios.iter().enumerate() {
+            let name = folder(index as u32);
+            let turns = manifest.config.n_turns;
+            if scenario.folder != name
+                || scenario.turns != turns
+                || scenario.turn_sha256.len() != turns as usize
+            {
+                return Err(content(format!("Its entry {index} is not that of {name} with {turns} turns")));
+            }
+            if scenario.sha256 != ScenarioEntry::hash(&name, &scenario.turn_sha256) {
+                return Err(content(format!("The hash of {name} is not that of its turns")));
+            }
+        }
+        if manifest.sha256 != Self::hash(&manifest.scenarios) {
+            return Err(content("Its hash is not that of its scenarios".to_owned()));
+        }
+        Ok(manifest)
+    }
+
+    /// As it is written: JSON with a line for each value.
+    pub fn to_json(&self) -> String {
+        // A manifest has no map with keys other than text and no number that JSON lacks.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// In which ways another pack differs, in sentences; nothing if it has the same content.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.config != other.config {
+            found.push("The settings differ".to_owned());
+        }
+        if self.sampler != other.sampler {
+            found.push("The samplers differ".to_owned());
+        }
+        if self.generator != other.generator {
+            found.push(format!(
+                "They were made by {} {} and {} {}",
+                self.generator.name, self.generator.version, other.generator.name, other.generator.version
+            ));
+        }
+        if self.sha256 == other.sha256 {
+            found.clear();
+            return found;
+        }
+        if self.scenarios.len() != other.scenarios.len() {
+            found.push(format!("{} scenarios against {}", self.scenarios.len(), other.scenarios.len()));
+        }
+        for (one, two) in self.scenarios.iter().zip(&other.scenarios) {
+            let differing: Vec<usize> = (0..one.turn_sha256.len().max(two.turn_sha256.len()))
+                .filter(|&turn| one.turn_sha256.get(turn) != two.turn_sha256.get(turn))
+                .collect();
+            if let Some(first) = differing.first() {
+                found.push(format!(
+                    "{}: {} of {} turns differ, the first is turn {}",
+                    one.folder,
+                    differing.len(),
+                    one.turns,
+                    first + 1
+                ));
+            }
+        }
+        found
+    }
+}
+
+/// The hash of a turn while its files are put in.
+pub(super) struct TurnHash(Sha256);
+
+impl TurnHash {
+    pub(super) fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    /// `path` relative to the scenario's folder.
+    pub(super) fn add(&mut self, path: &str, content: &[u8]) {
+        self.0.update(format!("{path}\n{}\n", content.len()));
+        self.0.update(content);
+    }
+
+    pub(super) fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes
+        .iter()
+        .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
+        .map(char::from)
+        .collect()
+}

@@ -1,0 +1,265 @@
+//! Reading a pack, in place and only what is asked for.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use files::{EntryKind, Tree, join};
+use serde::de::DeserializeOwned;
+
+use super::layout::{MANIFEST, Part};
+use super::make::{CHANGES_VERSION, TurnChanges};
+use super::manifest::{Manifest, ScenarioEntry, TurnHash};
+use super::{PackError, yaml};
+use crate::check::check;
+use crate::ir::{SCHEMA_VERSION, Schema};
+use crate::sample::Answer;
+use crate::suite::{SUITE_VERSION, Suite};
+
+/// The largest manifest: 1000 × 1000 turns have 67 MB of hashes.
+const MANIFEST_CAP: u64 = 128 << 20;
+
+/// An opened pack. Whatever lies in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
+/// anything interprets them.
+#[derive(Debug)]
+pub struct Pack {
+    tree: Tree,
+    /// Folder of the manifest.
+    at: String,
+    manifest: Manifest,
+}
+
+/// A place where a pack is not what its manifest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// `scenario_3, turn 7`, or a path.
+    pub at: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Pack {
+    /// Opens the pack of a folder or zip: its manifest lies at the root, or in the only folder there.
+    pub fn open(tree: Tree) -> Result<Self, PackError> {
+        let at = if tree.entry(MANIFEST).is_some() {
+            String::new()
+        } else {
+            match tree.list("").as_slice() {
+                [only] if only.kind == EntryKind::Folder => only.name.clone(),
+                _ => String::new(),
+            }
+        };
+        Self::open_at(tree, &at)
+    }
+
+    /// Opens the pack whose manifest lies in a folder of a tree.
+    pub fn open_at(tree: Tree, at: &str) -> Result<Self, PackError> {
+        let path = join(at, MANIFEST);
+        if tree.entry(&path).is_none() {
+            return Err(PackError::NotAPack(format!("there is no {MANIFEST}")));
+        }
+        let bytes =
+            tree.read(&path, MANIFEST_CAP).map_err(|error| PackError::Read { path: path.clone(), error })?;
+        let manifest = Manifest::from_json(&bytes, &path)?;
+        Ok(Self { tree, at: at.to_owned(), manifest })
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The scenarios, in order.
+    pub fn scenarios(&self) -> &[ScenarioEntry] {
+        &self.manifest.scenarios
+    }
+
+    /// The folder or zip.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The path of a part of a turn, relative to the folder or zip. Scenarios count from 0, turns from 1.
+    ///
+    /// Errors: the pack has no such scenario or turn.
+    pub fn path(&self, scenario: u32, turn: u32, part: Part) -> Result<String, PackError> {
+        let Some(entry) = self.manifest.scenarios.get(scenario as usize) else {
+            return Err(PackError::NoSuch(format!(
+                "There is no scenario {scenario}: the pack has {}, counted from 0",
+                self.manifest.scenarios.len()
+            )));
+        };
+        if turn == 0 || turn > entry.turns {
+            return Err(PackError::NoSuch(format!(
+                "There is no turn {turn}: scenario {scenario} has {}, counted from 1",
+                entry.turns
+            )));
+        }
+        Ok(join(&join(&self.at, &entry.folder), &part.path(turn)))
+    }
+
+    fn bytes(&self, scenario: u32, turn: u32, part: Part) -> Result<(String, Vec<u8>), PackError> {
+        let path = self.path(scenario, turn, part)?;
+        match self.tree.read(&path, part.cap()) {
+            Ok(bytes) => Ok((path, bytes)),
+            Err(error) => Err(PackError::Read { path, error }),
+        }
+    }
+
+    /// The text of a part.
+    pub fn text(&self, scenario: u32, turn: u32, part: Part) -> Result<String, PackError> {
+        let (path, bytes) = self.bytes(scenario, turn, part)?;
+        String::from_utf8(bytes)
+            .map_err(|_| PackError::Content { path, what: "The file is not UTF-8".to_owned() })
+    }
+
+    fn yaml<T: DeserializeOwned>(
+        &self,
+        scenario: u32,
+        turn: u32,
+        part: Part,
+    ) -> Result<(String, T), PackError> {
+        let path = self.path(scenario, turn, part)?;
+        let text = self.text(scenario, turn, part)?;
+        match yaml::from_str(&text) {
+            Ok(value) => Ok((path, value)),
+            Err(error) => Err(PackError::Content { path, what: error.to_string() }),
+        }
+    }
+
+    fn json<T: DeserializeOwned>(
+        &self,
+        scenario: u32,
+        turn: u32,
+        part: Part,
+    ) -> Result<(String, T), PackError> {
+        let (path, bytes) = self.bytes(scenario, turn, part)?;
+        match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok((path, value)),
+            Err(error) => Err(PackError::Read { path, error: files::json_error(error, Some(&bytes)) }),
+        }
+    }
+
+    /// The schema of a turn, valid by every rule.
+    pub fn schema(&self, scenario: u32, turn: u32) -> Result<Schema, PackError> {
+        let (path, schema): (_, Schema) = self.yaml(scenario, turn, Part::Schema)?;
+        let content = |what: String| PackError::Content { path: path.clone(), what };
+        if schema.version != SCHEMA_VERSION {
+            return Err(content(format!("Its version is not {SCHEMA_VERSION}")));
+        }
+        if schema.turn != turn {
+            return Err(content(format!("It says that it is of turn {}", schema.turn)));
+        }
+        match check(&schema).first() {
+            None => Ok(schema),
+            Some(fault) => Err(content(format!("{}: {}", fault.at, fault.what))),
+        }
+    }
+
+    /// The changes that led to a turn; nothing at turn 1.
+    pub fn changes(&self, scenario: u32, turn: u32) -> Result<Option<TurnChanges>, PackError> {
+        if turn == 1 {
+            return self.path(scenario, turn, Part::Changes).map(|_| None);
+        }
+        let (path, changes): (_, TurnChanges) = self.yaml(scenario, turn, Part::Changes)?;
+        if changes.version != CHANGES_VERSION || changes.turn != turn {
+            let what = format!("It is not of the version {CHANGES_VERSION} or not of turn {turn}");
+            return Err(PackError::Content { path, what });
+        }
+        Ok(Some(changes))
+    }
+
+    /// The request of a turn.
+    pub fn request(&self, scenario: u32, turn: u32) -> Result<String, PackError> {
+        self.text(scenario, turn, Part::Request)
+    }
+
+    /// The full specification at a turn.
+    pub fn specification(&self, scenario: u32, turn: u32) -> Result<String, PackError> {
+        self.text(scenario, turn, Part::Specification)
+    }
+
+    /// The suite of a turn.
+    pub fn suite(&self, scenario: u32, turn: u32) -> Result<Suite, PackError> {
+        let (path, suite): (_, Suite) = self.json(scenario, turn, Part::Suite)?;
+        if suite.version != SUITE_VERSION || suite.turn != turn {
+            let what = format!("It is not of the version {SUITE_VERSION} or not of turn {turn}");
+            return Err(PackError::Content { path, what });
+        }
+        Ok(suite)
+    }
+
+    /// What a model answered at a turn; empty where none was asked.
+    pub fn answers(&self, scenario: u32, turn: u32) -> Result<Vec<Answer>, PackError> {
+        let path = self.path(scenario, turn, Part::Answers)?;
+        if self.tree.entry(&path).is_none() {
+            return Ok(Vec::new());
+        }
+        self.json(scenario, turn, Part::Answers).map(|(_, answers)| answers)
+    }
+
+    /// Reads everything and holds it against the manifest's hashes. What could not be read is a mismatch too, and so
+    /// is a file that the pack should not have.
+    pub fn verify(&self, cancel: &AtomicBool) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        for scenario in 0..self.manifest.scenarios.len() as u32 {
+            if cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            self.verify_scenario(scenario, &mut found);
+        }
+        found
+    }
+
+    fn verify_scenario(&self, scenario: u32, found: &mut Vec<Mismatch>) {
+        let entry = &self.manifest.scenarios[scenario as usize];
+        let folder = join(&self.at, &entry.folder);
+        for turn in 1..=entry.turns {
+            let at = format!("{}, turn {turn}", entry.folder);
+            match self.turn_hash(scenario, turn) {
+                Ok(hash) if hash == entry.turn_sha256[turn as usize - 1] => {}
+                Ok(_) => found.push(Mismatch {
+                    at,
+                    what: "The content has another hash than the manifest states".to_owned(),
+                }),
+                Err(error) => found.push(Mismatch { at, what: error.to_string() }),
+            }
+        }
+        let mut folders: Vec<&str> = Part::ALL.iter().map(|part| part.folder()).collect();
+        folders.dedup();
+        for entry_here in self.tree.list(&folder) {
+            if !folders.contains(&entry_here.name.as_str()) {
+                found.push(stray(&join(&folder, &entry_here.name)));
+            }
+        }
+        for name in folders {
+            let inner = join(&folder, name);
+            for file in self.tree.list(&inner) {
+                let path = format!("{name}/{}", file.name);
+                let turn = file.name.strip_prefix("turn_").and_then(|rest| rest.split('.').next());
+                let turn: Option<u32> = turn.and_then(|digits| digits.parse().ok());
+                let known = turn.is_some_and(|turn| {
+                    turn >= 1 && turn <= entry.turns && Part::ALL.iter().any(|part| part.path(turn) == path)
+                });
+                if !known {
+                    found.push(stray(&join(&folder, &path)));
+                }
+            }
+        }
+    }
+
+    fn turn_hash(&self, scenario: u32, turn: u32) -> Result<String, PackError> {
+        let mut hash = TurnHash::new();
+        for part in Part::ALL {
+            let path = self.path(scenario, turn, part)?;
+            if !part.is_required(turn) && self.tree.entry(&path).is_none() {
+                continue;
+            }
+            let (_, bytes) = self.bytes(scenario, turn, part)?;
+            hash.add(&part.path(turn), &bytes);
+        }
+        Ok(hash.finish())
+    }
+}
+
+fn stray(path: &str) -> Mismatch {
+    Mismatch { at: path.to_owned(), what: "The pack has no such file".to_owned() }
+}

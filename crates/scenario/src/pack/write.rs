@@ -1,0 +1,422 @@
+//! Writing a pack: scenarios side by side, turn by turn, and all of it or nothing.
+
+use std::io::Write as _;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use files::Tree;
+use serde::Serialize;
+
+use super::layout::{MANIFEST, Part, folder, number};
+use super::make::{Made, Maker};
+use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
+use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
+use super::{Pack, PackError, yaml};
+use crate::config::Generation;
+use crate::sample::Sampler;
+use crate::{Seed, code};
+
+/// Where a pack goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A folder.
+    Folder(PathBuf),
+    /// A zip.
+    Zip(PathBuf),
+    /// Nowhere: only its hashes are wanted.
+    Nowhere,
+}
+
+impl Target {
+    /// A zip if the name ends so, otherwise a folder.
+    pub fn at(path: &Path) -> Self {
+        let zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        if zip { Self::Zip(path.to_owned()) } else { Self::Folder(path.to_owned()) }
+    }
+}
+
+/// How a pack is written.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Replace a pack of other settings. What is no pack is never replaced.
+    pub force: bool,
+    /// Scenarios at the same time; by default as many as there are processors.
+    pub threads: Option<NonZero<usize>>,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Turns that were written.
+    pub done: u64,
+    /// Turns in all.
+    pub total: u64,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The manifest, with the hash and the number of bytes.
+    pub manifest: Manifest,
+}
+
+/// Generates a pack. Blocks; uses several threads. `progress` is called after every turn, from any of them.
+///
+/// The pack lies under its name only when it is complete: until then it is built beside it. A pack of the same settings
+/// is replaced; anything else is an error ([`PackError::Occupied`]).
+pub fn generate(
+    generation: &Generation,
+    sampler: &dyn Sampler,
+    target: &Target,
+    options: &Options,
+    progress: &(dyn Fn(Progress) + Sync),
+    cancel: &AtomicBool,
+) -> Result<Generated, PackError> {
+    generation.check()?;
+    let stage = match target {
+        Target::Folder(path) | Target::Zip(path) => {
+            let place = Place::new(path, target, generation, options.force)?;
+            Some(place.stage()?)
+        }
+        Target::Nowhere => None,
+    };
+    let work = Work {
+        generation,
+        sampler,
+        folder: stage.as_ref().map(|stage| stage.folder.as_path()),
+        zip: matches!(target, Target::Zip(_)),
+        progress,
+        cancel,
+        failed: AtomicBool::new(false),
+        done: AtomicU64::new(0),
+    };
+    let (entries, spools, bytes) = work.all(options.threads)?;
+    let manifest = Manifest {
+        format: PACK_VERSION.to_owned(),
+        generator: Generator { name: "stamina".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        seed: generation.base_seed,
+        sampler: SampledBy {
+            name: sampler.name().to_owned(),
+            model: generation.llm_sampler_model_id.clone(),
+        },
+        config: generation.clone(),
+        sha256: Manifest::hash(&entries),
+        bytes,
+        scenarios: entries,
+    };
+    if let Some(stage) = stage {
+        let text = manifest.to_json();
+        if matches!(target, Target::Zip(_)) {
+            let path = stage.folder.join("pack.zip");
+            write_zip(&path, (MANIFEST, text.as_bytes()), &spools)
+                .map_err(|error| PackError::Write { path: path.clone(), error })?;
+            stage.publish(&path)?;
+        } else {
+            let path = stage.folder.join(MANIFEST);
+            std::fs::write(&path, text).map_err(|error| PackError::Write { path: path.clone(), error })?;
+            stage.publish(&stage.folder)?;
+        }
+    }
+    Ok(Generated { manifest })
+}
+
+/// What the threads share.
+struct Work<'a> {
+    generation: &'a Generation,
+    sampler: &'a dyn Sampler,
+    /// Where it is built.
+    folder: Option<&'a Path>,
+    zip: bool,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    cancel: &'a AtomicBool,
+    /// Another thread met an error.
+    failed: AtomicBool,
+    done: AtomicU64,
+}
+
+/// A scenario that was written.
+struct Written {
+    entry: ScenarioEntry,
+    spool: Option<Spooled>,
+    bytes: u64,
+}
+
+impl Work<'_> {
+    fn all(
+        &self,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<(Vec<ScenarioEntry>, Vec<Spooled>, u64), PackError> {
+        let scenarios = self.generation.n_scenarios as usize;
+        let threads = threads
+            .or_else(|| std::thread::available_parallelism().ok())
+            .map_or(1, NonZero::get)
+            .min(scenarios);
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, Result<Written, PackError>)>> = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        if index >= scenarios || self.failed.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let written = self.scenario(index as u32);
+                        if written.is_err() {
+                            self.failed.store(true, Ordering::Relaxed);
+                        }
+                        done.lock().unwrap_or_else(PoisonError::into_inner).push((index, written));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Threads that stopped because of another's error say no more than that they were stopped.
+        done.sort_by_key(|(index, written)| (matches!(written, Err(PackError::Cancelled)), *index));
+        let (mut entries, mut spools, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for (_, written) in done {
+            let written = written?;
+            entries.push(written.entry);
+            spools.extend(written.spool);
+            bytes += written.bytes;
+        }
+        Ok((entries, spools, bytes))
+    }
+
+    fn scenario(&self, scenario: u32) -> Result<Written, PackError> {
+        let name = folder(scenario);
+        let path = self.folder.map(|stage| stage.join(&name)).unwrap_or_default();
+        let failed = |error| PackError::Write { path: path.clone(), error };
+        if self.folder.is_none() {
+            let (entry, bytes) = self.turns(scenario, &mut Nowhere, &path)?;
+            return Ok(Written { entry, spool: None, bytes });
+        }
+        if self.zip {
+            let mut spool = Spool::new(path.clone(), &name).map_err(failed)?;
+            let (entry, bytes) = self.turns(scenario, &mut spool, &path)?;
+            return Ok(Written { entry, spool: Some(spool.finish().map_err(failed)?), bytes });
+        }
+        let mut sink = Folder::new(path.clone()).map_err(failed)?;
+        let (entry, bytes) = self.turns(scenario, &mut sink, &path)?;
+        Ok(Written { entry, spool: None, bytes })
+    }
+
+    fn turns(
+        &self,
+        scenario: u32,
+        sink: &mut dyn Sink,
+        at: &Path,
+    ) -> Result<(ScenarioEntry, u64), PackError> {
+        let seed = Seed { base: self.generation.base_seed, scenario };
+        let mut maker = Maker::new(self.sampler, seed, self.generation.num_changes_per_turn);
+        let total = u64::from(self.generation.n_scenarios) * u64::from(self.generation.n_turns);
+        let mut out = TurnWriter { scenario, sink, at, buffer: Vec::new(), bytes: 0 };
+        let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
+        let (mut title, mut topic) = (String::new(), String::new());
+        for turn in 1..=self.generation.n_turns {
+            if self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
+                return Err(PackError::Cancelled);
+            }
+            let made = maker.make_next()?;
+            if turn == 1 {
+                (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
+            }
+            hashes.push(out.turn(made)?);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(Progress { done, total });
+        }
+        let name = folder(scenario);
+        let sha256 = ScenarioEntry::hash(&name, &hashes);
+        let turns = self.generation.n_turns;
+        let entry = ScenarioEntry { folder: name, title, topic, turns, sha256, turn_sha256: hashes };
+        Ok((entry, out.bytes))
+    }
+}
+
+/// Writes the files of turns and hashes them on the way.
+struct TurnWriter<'a> {
+    scenario: u32,
+    sink: &'a mut dyn Sink,
+    at: &'a Path,
+    buffer: Vec<u8>,
+    bytes: u64,
+}
+
+impl TurnWriter<'_> {
+    /// Writes a turn and gives its hash.
+    fn turn(&mut self, made: &Made) -> Result<String, PackError> {
+        let turn = made.turn;
+        let faulty = |scenario, error: serde_json::Error| PackError::Faulty {
+            scenario,
+            turn,
+            what: format!("It can not be written down: {error}"),
+        };
+        let mut hash = TurnHash::new();
+        for part in Part::ALL {
+            let path = part.path(turn);
+            match part {
+                Part::Schema => {
+                    let text = yaml::to_string(&made.schema).map_err(|e| faulty(self.scenario, e))?;
+                    self.file(&mut hash, &path, text.as_bytes())?;
+                }
+                Part::Changes => {
+                    if let Some(changes) = &made.changes {
+                        let text = yaml::to_string(changes).map_err(|e| faulty(self.scenario, e))?;
+                        self.file(&mut hash, &path, text.as_bytes())?;
+                    }
+                }
+                Part::Request => self.file(&mut hash, &path, made.request.as_bytes())?,
+                Part::Specification => self.file(&mut hash, &path, made.specification.as_bytes())?,
+                Part::Suite => {
+                    let mut buffer = std::mem::take(&mut self.buffer);
+                    buffer.clear();
+                    write_suite(&made.suite, &mut buffer).map_err(|e| faulty(self.scenario, e))?;
+                    self.file(&mut hash, &path, &buffer)?;
+                    self.buffer = buffer;
+                }
+                Part::Pytest => self.file(&mut hash, &path, code::pytest(&made.suite).as_bytes())?,
+                Part::Flask => self.file(&mut hash, &path, code::flask(&made.schema).as_bytes())?,
+                Part::Answers => {
+                    if !made.answers.is_empty() {
+                        let mut text =
+                            serde_json::to_vec_pretty(&made.answers).map_err(|e| faulty(self.scenario, e))?;
+                        text.push(b'\n');
+                        self.file(&mut hash, &path, &text)?;
+                    }
+                }
+            }
+        }
+        Ok(hash.finish())
+    }
+
+    fn file(&mut self, hash: &mut TurnHash, path: &str, content: &[u8]) -> Result<(), PackError> {
+        hash.add(path, content);
+        self.bytes += content.len() as u64;
+        self.sink.put(path, content).map_err(|error| PackError::Write { path: self.at.join(path), error })
+    }
+}
+
+/// A suite as JSON with a builder and a case per line, so that two turns compare line by line.
+pub(super) fn write_suite(suite: &crate::suite::Suite, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    fn lines<T: Serialize>(out: &mut Vec<u8>, items: &[T]) -> serde_json::Result<()> {
+        for (index, item) in items.iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
+            serde_json::to_writer(&mut *out, item)?;
+        }
+        out.extend_from_slice(b"\n]");
+        Ok(())
+    }
+    let version = serde_json::to_string(&suite.version)?;
+    let reset = serde_json::to_string(&suite.reset)?;
+    write!(
+        out,
+        "{{\"version\":{version},\"scenario\":{},\"turn\":{},\"reset\":{reset},\n\"builders\":[",
+        suite.scenario, suite.turn
+    )
+    .map_err(serde_json::Error::io)?;
+    lines(out, &suite.builders)?;
+    out.extend_from_slice(b",\n\"cases\":[");
+    lines(out, &suite.cases)?;
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}
+
+/// Where a pack shall lie, looked at before anything is made.
+struct Place {
+    path: PathBuf,
+    parent: PathBuf,
+    name: String,
+}
+
+impl Place {
+    fn new(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<Self, PackError> {
+        let write = |error| PackError::Write { path: path.to_owned(), error };
+        // A link is followed: whoever names it chose it.
+        let path = if path.exists() { path.canonicalize().map_err(write)? } else { path.to_owned() };
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            return Err(PackError::Occupied { why: "This is no name for a pack".to_owned(), path });
+        };
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        if path.exists() {
+            may_replace(&path, target, generation, force)?;
+        }
+        Ok(Self { path, parent, name })
+    }
+
+    fn stage(self) -> Result<Stage, PackError> {
+        let write = |path: &Path, error| PackError::Write { path: path.to_owned(), error };
+        std::fs::create_dir_all(&self.parent).map_err(|e| write(&self.parent, e))?;
+        let folder = self.parent.join(format!(".{}.{}.partial", self.name, std::process::id()));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|e| write(&folder, e))?;
+        }
+        std::fs::create_dir(&folder).map_err(|e| write(&folder, e))?;
+        Ok(Stage { folder, place: self })
+    }
+}
+
+/// Whether what lies there may go: an empty folder, or a pack that would be generated again.
+fn may_replace(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<(), PackError> {
+    let occupied = |why: &str| PackError::Occupied { path: path.to_owned(), why: why.to_owned() };
+    let wants_zip = matches!(target, Target::Zip(_));
+    if path.is_dir() == wants_zip {
+        return Err(occupied(if wants_zip { "A folder lies there" } else { "A file lies there" }));
+    }
+    if !wants_zip {
+        let entries = std::fs::read_dir(path)
+            .map_err(|error| PackError::Write { path: path.to_owned(), error })?
+            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| PackError::Write { path: path.to_owned(), error })?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        if !entries.iter().all(|name| name == MANIFEST || number(name).is_some()) {
+            return Err(occupied("The folder holds something else than a pack"));
+        }
+    }
+    let pack = Tree::open(path)
+        .map_err(|error| PackError::Read { path: path.display().to_string(), error })
+        .and_then(Pack::open);
+    match pack {
+        Ok(pack) if pack.manifest().config == *generation || force => Ok(()),
+        Ok(_) => Err(occupied("A pack of other settings lies there")),
+        Err(_) => Err(occupied("What lies there is no pack")),
+    }
+}
+
+/// Where a pack is built; gone when it is dropped.
+struct Stage {
+    folder: PathBuf,
+    place: Place,
+}
+
+impl Stage {
+    /// Puts what was built in its place.
+    fn publish(&self, built: &Path) -> Result<(), PackError> {
+        let target = &self.place.path;
+        let write = |error| PackError::Write { path: target.clone(), error };
+        if target.is_dir() {
+            let old = self.place.parent.join(format!(".{}.{}.old", self.place.name, std::process::id()));
+            std::fs::rename(target, &old).map_err(write)?;
+            if let Err(error) = std::fs::rename(built, target) {
+                drop(std::fs::rename(&old, target));
+                return Err(write(error));
+            }
+            return std::fs::remove_dir_all(&old).map_err(|error| PackError::Write { path: old, error });
+        }
+        std::fs::rename(built, target).map_err(write)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // A folder that was published is not there any more.
+        drop(std::fs::remove_dir_all(&self.folder));
+    }
+}
