@@ -99,6 +99,79 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER")]
         ui: Option<PathBuf>,
     },
+    /// Generate scenarios: schemas, requests, specifications, test suites and reference servers, from a seed
+    ///
+    /// Keys are those of the StaminaBench README (see docs/cli.md). The same settings give the same bytes.
+    #[command(
+        after_help = "Example: stamina generate --out pack --values restful_server_gen_iterative.n_scenarios=20 restful_server_gen_iterative.n_turns=100"
+    )]
+    Generate {
+        /// Folder of the pack, or a .zip; else the key output_dir says it
+        #[arg(long, value_name = "DIR|X.zip")]
+        out: Option<PathBuf>,
+        /// YAML files with keys; a later one wins
+        #[arg(long, num_args = 1.., value_name = "FILE")]
+        configs: Vec<PathBuf>,
+        /// Keys with values; they win over files
+        #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+        values: Vec<String>,
+        /// Replace a pack of other settings (what is no pack is never replaced)
+        #[arg(long)]
+        force: bool,
+        /// Generate in memory by the settings of this manifest, and compare the hashes; exit code 1 if they differ
+        #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["out", "configs", "values", "force"])]
+        check: Option<PathBuf>,
+    },
+    /// Prove that a pack is sound, not vacuous and sensitive to mutants
+    ///
+    /// Exit code 1 if the reference fails its suite, a turn is vacuous, a hash differs, or fewer than 99 % of the mutants
+    /// are noticed.
+    Validate {
+        /// Folder or zip of the pack
+        pack: PathBuf,
+        /// Only these scenarios, counted from 0: 0,3 or 0-4
+        #[arg(long, value_name = "NUMBERS", value_parser = Numbers::parse)]
+        scenarios: Option<Numbers>,
+        /// Only these turns, counted from 1: 1-10
+        #[arg(long, value_name = "NUMBERS", value_parser = Numbers::parse)]
+        turns: Option<Numbers>,
+        /// Mutants of each operator at each turn
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        mutants: u32,
+    },
+    /// Serve the reference of a turn on this machine, until Ctrl-C
+    ServeReference {
+        /// Folder or zip of the pack
+        pack: PathBuf,
+        /// Which scenario, counted from 0 as its folder is
+        #[arg(long)]
+        scenario: u32,
+        /// Which turn, counted from 1
+        #[arg(long)]
+        turn: u32,
+        /// Port; 0 takes a free one
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+    },
+    /// Run the suite of a turn against a server
+    ///
+    /// Exit code 1 if a case fails.
+    TestServer {
+        /// Folder or zip of the pack
+        pack: PathBuf,
+        /// Which scenario, counted from 0 as its folder is
+        #[arg(long)]
+        scenario: u32,
+        /// Which turn, counted from 1
+        #[arg(long)]
+        turn: u32,
+        /// Where the server listens: http://127.0.0.1:8000
+        #[arg(long)]
+        url: String,
+        /// Only these cases: ids, or the begin of ids up to a dot
+        #[arg(long = "case", num_args = 1.., value_name = "ID")]
+        cases: Vec<String>,
+    },
     /// Call any command of the app by name with a JSON request (for scripts; `stamina rpc` lists them)
     Rpc {
         /// Name of the command
@@ -128,4 +201,32 @@ pub(crate) enum Sort {
 pub(crate) enum Figure {
     Survival,
     FirstFailures,
+}
+
+/// Numbers as `0,3` or `1-10`, or both: `0,3,5-7`.
+#[derive(Debug, Clone)]
+pub(crate) struct Numbers(Vec<std::ops::RangeInclusive<u32>>);
+
+impl Numbers {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is no list of numbers such as 0,3 or 1-10");
+        let number = |part: &str| part.trim().parse::<u32>().map_err(|_| wrong());
+        let mut ranges = Vec::new();
+        for part in text.split(',') {
+            let (low, high) = match part.split_once('-') {
+                Some((low, high)) => (number(low)?, number(high)?),
+                None => (number(part)?, number(part)?),
+            };
+            if low > high {
+                return Err(wrong());
+            }
+            ranges.push(low..=high);
+        }
+        Ok(Self(ranges))
+    }
+
+    /// Those of a range that are named.
+    pub(crate) fn among(&self, all: std::ops::RangeInclusive<u32>) -> Vec<u32> {
+        all.filter(|number| self.0.iter().any(|range| range.contains(number))).collect()
+    }
 }

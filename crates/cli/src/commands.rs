@@ -15,7 +15,7 @@ use workbench::api::{
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Figure, Sort};
-use crate::{json, serve, table};
+use crate::{json, scenario_commands, serve, table};
 
 /// How often a long reading says how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -44,6 +44,19 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             runtime.shutdown_background();
             ended.map(|()| ExitCode::SUCCESS)
         }
+        Command::Generate { out, configs, values, force, check } => match check {
+            Some(manifest) => scenario_commands::check(&manifest, json),
+            None => scenario_commands::generate(out, &configs, &values, force, json),
+        },
+        Command::Validate { pack, scenarios, turns, mutants } => {
+            scenario_commands::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
+        }
+        Command::ServeReference { pack, scenario, turn, port } => {
+            scenario_commands::serve_reference(&pack, scenario, turn, port, json)
+        }
+        Command::TestServer { pack, scenario, turn, url, cases } => {
+            scenario_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
+        }
         Command::Rpc { name, request } => rpc(&open(false)?, name.as_deref(), &request),
     }
 }
@@ -61,11 +74,11 @@ pub(crate) fn print(text: &str) {
     }
 }
 
-fn print_json(value: &Value) {
+pub(crate) fn print_json(value: &Value) {
     print(&format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()));
 }
 
-fn note(text: &str) {
+pub(crate) fn note(text: &str) {
     drop(writeln!(std::io::stderr(), "{text}"));
 }
 

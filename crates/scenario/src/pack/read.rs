@@ -1,5 +1,6 @@
 //! Reading a pack, in place and only what is asked for.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use files::{EntryKind, Tree, join};
@@ -28,7 +29,7 @@ pub struct Pack {
 }
 
 /// A place where a pack is not what its manifest says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Mismatch {
     /// `scenario_3, turn 7`, or a path.
     pub at: String,
@@ -37,6 +38,14 @@ pub struct Mismatch {
 }
 
 impl Pack {
+    /// Opens the pack at a path of the system.
+    pub fn open_path(path: &Path) -> Result<Self, PackError> {
+        match Tree::open(path) {
+            Ok(tree) => Self::open(tree),
+            Err(error) => Err(PackError::Read { path: path.display().to_string(), error }),
+        }
+    }
+
     /// Opens the pack of a folder or zip: its manifest lies at the root, or in the only folder there.
     pub fn open(tree: Tree) -> Result<Self, PackError> {
         let at = if tree.entry(MANIFEST).is_some() {
@@ -204,13 +213,15 @@ impl Pack {
             if cancel.load(Ordering::Relaxed) {
                 break;
             }
-            self.verify_scenario(scenario, &mut found);
+            found.extend(self.verify_scenario(scenario));
         }
         found
     }
 
-    fn verify_scenario(&self, scenario: u32, found: &mut Vec<Mismatch>) {
-        let entry = &self.manifest.scenarios[scenario as usize];
+    /// The same for one scenario; nothing for one that the pack has not.
+    pub fn verify_scenario(&self, scenario: u32) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        let Some(entry) = self.manifest.scenarios.get(scenario as usize) else { return found };
         let folder = join(&self.at, &entry.folder);
         for turn in 1..=entry.turns {
             let at = format!("{}, turn {turn}", entry.folder);
@@ -244,6 +255,7 @@ impl Pack {
                 }
             }
         }
+        found
     }
 
     fn turn_hash(&self, scenario: u32, turn: u32) -> Result<String, PackError> {

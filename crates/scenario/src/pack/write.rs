@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use files::Tree;
 use serde::Serialize;
 
 use super::layout::{MANIFEST, Part, folder, number};
@@ -380,10 +379,7 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
             return Err(occupied("The folder holds something else than a pack"));
         }
     }
-    let pack = Tree::open(path)
-        .map_err(|error| PackError::Read { path: path.display().to_string(), error })
-        .and_then(Pack::open);
-    match pack {
+    match Pack::open_path(path) {
         Ok(pack) if pack.manifest().config == *generation || force => Ok(()),
         Ok(_) => Err(occupied("A pack of other settings lies there")),
         Err(_) => Err(occupied("What lies there is no pack")),

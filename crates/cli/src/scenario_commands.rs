@@ -1,0 +1,425 @@
+//! The commands of the scenario engine. They need no library.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use scenario::client::{CaseResult, CaseStatus};
+use scenario::config::{ConfigError, ConfigFile, Generation, resolve};
+use scenario::pack::{self, Manifest, Pack, PackError, Target};
+use scenario::sample::{Programmatic, Sampler};
+use scenario::validate::{self, Report};
+use serde_json::json;
+use workbench::api::ApiError;
+
+use crate::args::Numbers;
+use crate::commands::{note, print, print_json};
+use crate::table;
+
+/// How often something long says how far it is.
+const PROGRESS: Duration = Duration::from_secs(1);
+/// The largest configuration that is read.
+const CONFIG_CAP: u64 = 1 << 20;
+
+/// The sampler that the settings ask for.
+fn sampler_for(config: &Generation) -> Result<Box<dyn Sampler>, ApiError> {
+    if config.use_llm_sampler {
+        return Err(ApiError::new("sampler.none", "This program has no sampler that asks a model")
+            .hint("Without use_llm_sampler=true the programmatic sampler is taken"));
+    }
+    Ok(Box::new(Programmatic))
+}
+
+/// `stamina generate`.
+pub(crate) fn generate(
+    out: Option<PathBuf>,
+    configs: &[PathBuf],
+    values: &[String],
+    force: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
+    let config = resolve(&files, values).map_err(|error| config_error(&error))?;
+    let Some(out) = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from)) else {
+        return Err(ApiError::new("generate.no_target", "Where the pack goes is not said")
+            .hint("Name a folder or a .zip with --out, or with the key output_dir"));
+    };
+    let sampler = sampler_for(&config.generation)?;
+    let begun = Instant::now();
+    let options = pack::Options { force, ..pack::Options::default() };
+    let target = Target::at(&out);
+    let manifest = run(&config.generation, &*sampler, &target, &options)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    if as_json {
+        print_json(&json!({
+            "scenarios": manifest.config.n_scenarios,
+            "turns": manifest.config.n_turns,
+            "bytes": manifest.bytes,
+            "seconds": rounded(seconds),
+            "sha256": manifest.sha256,
+        }));
+    } else {
+        print(&format!(
+            "{}: {} scenarios, {} turns each, {:.1} MB, {seconds:.1} s\nsha256 {}\n",
+            out.display(),
+            manifest.config.n_scenarios,
+            manifest.config.n_turns,
+            manifest.bytes as f64 / 1e6,
+            manifest.sha256
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `stamina generate --check`.
+pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        ApiError::new("manifest.unreadable", format!("The manifest can not be read: {error}"))
+            .at(path.display().to_string())
+            .hint("Check the path")
+    })?;
+    let expected =
+        Manifest::from_json(&bytes, &path.display().to_string()).map_err(|e| pack_error(&e, path))?;
+    let sampler = sampler_for(&expected.config)?;
+    let begun = Instant::now();
+    let manifest = run(&expected.config, &*sampler, &Target::Nowhere, &pack::Options::default())?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let differences = expected.differences(&manifest);
+    let same = manifest.sha256 == expected.sha256;
+    if as_json {
+        print_json(&json!({
+            "same": same,
+            "scenarios": manifest.config.n_scenarios,
+            "turns": manifest.config.n_turns,
+            "bytes": manifest.bytes,
+            "seconds": rounded(seconds),
+            "sha256": manifest.sha256,
+            "expected": expected.sha256,
+            "differences": differences,
+        }));
+    } else if same {
+        print(&format!("The same: sha256 {}, {seconds:.1} s\n", manifest.sha256));
+    } else {
+        let mut text =
+            format!("Different: sha256 {}, the manifest says {}\n", manifest.sha256, expected.sha256);
+        for difference in &differences {
+            text.push_str(&format!("  {difference}\n"));
+        }
+        print(&text);
+    }
+    Ok(ExitCode::from(u8::from(!same)))
+}
+
+fn run(
+    config: &Generation,
+    sampler: &dyn Sampler,
+    target: &Target,
+    options: &pack::Options,
+) -> Result<Manifest, ApiError> {
+    let cancel = cancel_on_ctrl_c();
+    let told = Told::new();
+    let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
+    let path = match target {
+        Target::Folder(path) | Target::Zip(path) => path.as_path(),
+        Target::Nowhere => Path::new(""),
+    };
+    pack::generate(config, sampler, target, options, &progress, &cancel)
+        .map(|generated| generated.manifest)
+        .map_err(|error| pack_error(&error, path))
+}
+
+/// `stamina validate`.
+pub(crate) fn validate(
+    path: &Path,
+    scenarios: Option<&Numbers>,
+    turns: Option<&Numbers>,
+    mutants: u32,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let pack = open(path)?;
+    let config = &pack.manifest().config;
+    let chosen = |given: Option<&Numbers>, low: u32, high: u32, what: &str| match given {
+        None => Ok((low..=high).collect()),
+        Some(numbers) => {
+            let found = numbers.among(low..=high);
+            if found.is_empty() {
+                return Err(ApiError::new(
+                    "pack.no_such",
+                    format!("The pack has no such {what}: they are counted from {low} to {high}"),
+                ));
+            }
+            Ok(found)
+        }
+    };
+    let options = validate::Options {
+        scenarios: chosen(scenarios, 0, config.n_scenarios - 1, "scenario")?,
+        turns: chosen(turns, 1, config.n_turns, "turn")?,
+        mutants,
+        threads: None,
+    };
+    let cancel = cancel_on_ctrl_c();
+    let told = Told::new();
+    let progress = |at: pack::Progress| told.tell(|| format!("validated {} of {} turns", at.done, at.total));
+    let report =
+        validate::validate(&pack, &options, &progress, &cancel).map_err(|error| pack_error(&error, path))?;
+    if as_json {
+        print_json(&serde_json::to_value(&report).unwrap_or_default());
+    } else {
+        print(&described(&report));
+    }
+    Ok(ExitCode::from(u8::from(!report.is_good())))
+}
+
+/// A report for people.
+fn described(report: &Report) -> String {
+    let mut text = format!(
+        "{} scenarios, {} turns each: {} failures of the reference, {} vacuous turns, hashes {}\n",
+        report.scenarios,
+        report.turns,
+        report.reference_failures,
+        report.vacuous_turns,
+        if report.hashes_ok { "as the manifest says" } else { "differ from the manifest" }
+    );
+    for mismatch in report.mismatches.iter().take(20) {
+        text.push_str(&format!("  {}: {}\n", mismatch.at, mismatch.what));
+    }
+    for failure in report.failures.iter().take(20) {
+        text.push_str(&format!(
+            "  scenario {}, turn {}: the reference fails {}: {}\n",
+            failure.scenario, failure.turn, failure.case, failure.message
+        ));
+    }
+    for vacuous in report.vacuous.iter().take(20) {
+        text.push_str(&format!(
+            "  scenario {}, turn {}: the reference of the turn before passes the suite\n",
+            vacuous.scenario, vacuous.turn
+        ));
+    }
+    if report.mutants > 0 {
+        text.push_str(&format!(
+            "{} of {} mutants noticed ({})\n\n",
+            report.killed,
+            report.mutants,
+            percent(report.killed, report.mutants)
+        ));
+        let rows: Vec<Vec<String>> = report
+            .operators
+            .iter()
+            .map(|(name, operator)| {
+                vec![
+                    name.clone(),
+                    operator.mutants.to_string(),
+                    operator.killed.to_string(),
+                    percent(operator.killed, operator.mutants),
+                ]
+            })
+            .collect();
+        text.push_str(&table::table(
+            &["operator", "mutants", "noticed", "share"],
+            &[false, true, true, true],
+            &rows,
+        ));
+        for survivor in report.survivors.iter().take(50) {
+            text.push_str(&format!(
+                "survived: {} in scenario {}, turn {}, at {}: {}\n",
+                survivor.operator, survivor.scenario, survivor.turn, survivor.site, survivor.reason
+            ));
+        }
+        if report.survivors.len() > 50 {
+            text.push_str(&format!("… {} more; --json lists them\n", report.survivors.len() - 50));
+        }
+    }
+    text
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "–".to_owned() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
+}
+
+/// `stamina serve-reference`.
+pub(crate) fn serve_reference(
+    path: &Path,
+    scenario: u32,
+    turn: u32,
+    port: u16,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let schema = open(path)?.schema(scenario, turn).map_err(|error| pack_error(&error, path))?;
+    runtime()?.block_on(async {
+        let world = scenario::reference::World::new(Arc::new(schema));
+        let address = (std::net::Ipv4Addr::LOCALHOST, port).into();
+        let serving = scenario::reference::serve(world, address).await.map_err(|error| {
+            ApiError::new("serve.port", format!("Port {port} can not be opened: {error}"))
+                .hint("Choose another with --port, or 0 for a free one")
+        })?;
+        let url = format!("http://{}", serving.address);
+        if as_json {
+            print_json(&json!({ "url": url, "scenario": scenario, "turn": turn }));
+        } else {
+            print(&format!("{url}\n"));
+        }
+        note("Ctrl-C ends it");
+        tokio::signal::ctrl_c().await.map_err(|error| {
+            ApiError::new("serve.signal", format!("Ctrl-C can not be waited for: {error}"))
+        })?;
+        drop(serving);
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// `stamina test-server`.
+pub(crate) fn test_server(
+    path: &Path,
+    (scenario, turn): (u32, u32),
+    url: &str,
+    cases: &[String],
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let mut suite = open(path)?.suite(scenario, turn).map_err(|error| pack_error(&error, path))?;
+    for wanted in cases {
+        if !suite.cases.iter().any(|case| is_of(&case.id, wanted)) {
+            return Err(ApiError::new("case.no_such", format!("The suite has no case \"{wanted}\"")).hint(
+                "`stamina test-server … --json` lists their ids; the begin of ids up to a dot is taken too",
+            ));
+        }
+    }
+    if !cases.is_empty() {
+        suite.cases.retain(|case| cases.iter().any(|wanted| is_of(&case.id, wanted)));
+    }
+    let total = suite.cases.len();
+    let told = Told::new();
+    let mut results: Vec<CaseResult> = Vec::with_capacity(total);
+    let begun = Instant::now();
+    let mut on_case = |_: &scenario::suite::Case, result: &CaseResult| {
+        results.push(result.clone());
+        told.tell(|| format!("ran {} of {total} cases", results.len()));
+        ControlFlow::Continue(())
+    };
+    runtime()?
+        .block_on(scenario::client::run_http(
+            url,
+            &suite,
+            &scenario::client::Options::default(),
+            &mut on_case,
+        ))
+        .map_err(|error| {
+            ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
+        })?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let passed = results.iter().filter(|result| result.status == CaseStatus::Passed).count();
+    if as_json {
+        print_json(&json!({
+            "passed": passed,
+            "total": total,
+            "cases": results.iter().map(|result| json!({
+                "id": result.id,
+                "status": result.status,
+                "message": result.message,
+            })).collect::<Vec<_>>(),
+            "seconds": rounded(seconds),
+        }));
+    } else {
+        let mut text = String::new();
+        for result in results.iter().filter(|result| result.status != CaseStatus::Passed) {
+            let word = if result.status == CaseStatus::Failed { "failed" } else { "error" };
+            text.push_str(&format!("{word}  {}  {}\n", result.id, result.message.as_deref().unwrap_or("")));
+        }
+        text.push_str(&format!("{passed} of {total} cases passed in {seconds:.2} s\n"));
+        print(&text);
+    }
+    Ok(ExitCode::from(u8::from(passed != total)))
+}
+
+/// Whether a case is meant: its id, or all below a begin of it.
+fn is_of(id: &str, wanted: &str) -> bool {
+    id.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn open(path: &Path) -> Result<Pack, ApiError> {
+    if !path.exists() {
+        return Err(ApiError::new("source.missing", "There is no such folder or zip")
+            .at(path.display().to_string())
+            .hint("Check the path"));
+    }
+    Pack::open_path(path).map_err(|error| pack_error(&error, path))
+}
+
+fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
+    let shown = path.display().to_string();
+    let unreadable = |what: String| {
+        ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
+    };
+    let size = std::fs::metadata(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?.len();
+    if size > CONFIG_CAP {
+        return Err(unreadable(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?;
+    Ok(ConfigFile { name: shown, text })
+}
+
+fn config_error(error: &ConfigError) -> ApiError {
+    ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys")
+}
+
+fn pack_error(error: &PackError, path: &Path) -> ApiError {
+    let place = error.path().unwrap_or(path);
+    let told = ApiError::new(error.code(), error.to_string());
+    let told = if place.as_os_str().is_empty() { told } else { told.at(place.display().to_string()) };
+    match error {
+        PackError::Occupied { .. } => {
+            told.hint("Choose another --out, or --force to replace a pack of other settings")
+        }
+        PackError::NotAPack(_) => told.hint("`stamina generate --out DIR` makes one"),
+        PackError::Config(_) => told.hint("docs/cli.md lists the keys"),
+        PackError::Version(_) => told.hint("A newer Stamina Lab reads it"),
+        _ => told,
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| ApiError::new("serve.runtime", format!("The network can not be used: {e}")))
+}
+
+/// A flag that Ctrl-C sets, so that what was begun is taken away; a second one ends the program at once.
+fn cancel_on_ctrl_c() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if set.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            }
+        });
+    });
+    flag
+}
+
+/// Says how far something is, now and then, on standard error.
+struct Told(Mutex<Instant>);
+
+impl Told {
+    fn new() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+
+    fn tell(&self, text: impl Fn() -> String) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= PROGRESS {
+            *last = Instant::now();
+            note(&text());
+        }
+    }
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,139 @@
+//! Validating scenario by scenario, turn by turn.
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Failure, Options, Report, Vacuous};
+use crate::client::{CaseStatus, run_in_process};
+use crate::ir::Schema;
+use crate::pack::{Pack, PackError, Progress};
+use crate::reference::World;
+use crate::suite::Suite;
+
+/// Failures of the reference that are told of one turn.
+const TOLD: usize = 5;
+
+/// Validates a pack. Blocks; scenarios are looked at side by side. `progress` is called after every turn, from any
+/// thread.
+///
+/// Errors: a file of the pack can not be read; it was stopped.
+pub fn validate(
+    pack: &Pack,
+    options: &Options,
+    progress: &(dyn Fn(Progress) + Sync),
+    cancel: &AtomicBool,
+) -> Result<Report, PackError> {
+    let threads = options
+        .threads
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, NonZero::get)
+        .min(options.scenarios.len());
+    let total = options.scenarios.len() as u64 * options.turns.len() as u64;
+    let work = Work { pack, options, progress, cancel, done: AtomicU64::new(0), total };
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let found: Mutex<Vec<(usize, Result<Report, PackError>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&scenario) = options.scenarios.get(index) else { return };
+                    if failed.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let report = work.scenario(scenario);
+                    failed.fetch_or(report.is_err(), Ordering::Relaxed);
+                    found.lock().unwrap_or_else(PoisonError::into_inner).push((index, report));
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(index, _)| *index);
+    let mut report = Report {
+        scenarios: options.scenarios.len() as u32,
+        turns: options.turns.len() as u32,
+        hashes_ok: true,
+        ..Report::default()
+    };
+    for (_, part) in found {
+        report.add(part?);
+    }
+    Ok(report)
+}
+
+struct Work<'a> {
+    pack: &'a Pack,
+    options: &'a Options,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    cancel: &'a AtomicBool,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl Work<'_> {
+    fn scenario(&self, scenario: u32) -> Result<Report, PackError> {
+        let mut report = Report { hashes_ok: true, ..Report::default() };
+        report.mismatches = self.pack.verify_scenario(scenario);
+        report.hashes_ok = report.mismatches.is_empty();
+        let mut before: Option<Arc<Schema>> = None;
+        for &turn in &self.options.turns {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(PackError::Cancelled);
+            }
+            let schema = Arc::new(self.pack.schema(scenario, turn)?);
+            let suite = self.pack.suite(scenario, turn)?;
+            sound(scenario, &schema, &suite, &mut report);
+            if turn > 1 {
+                let before = match before.take() {
+                    Some(before) if before.turn + 1 == turn => before,
+                    _ => Arc::new(self.pack.schema(scenario, turn - 1)?),
+                };
+                if passes(&mut World::new(before), &suite) {
+                    report.vacuous_turns += 1;
+                    report.vacuous.push(Vacuous { scenario, turn });
+                }
+            }
+            before = Some(schema);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(Progress { done, total: self.total });
+        }
+        Ok(report)
+    }
+}
+
+/// Whether the reference passes its suite.
+fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, report: &mut Report) {
+    let mut told = 0;
+    run_in_process(&mut World::new(Arc::clone(schema)), suite, &mut |_, result| {
+        if result.status != CaseStatus::Passed {
+            report.reference_failures += 1;
+            if told < TOLD {
+                told += 1;
+                report.failures.push(Failure {
+                    scenario,
+                    turn: suite.turn,
+                    case: result.id.clone(),
+                    message: result.message.clone().unwrap_or_default(),
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// Whether a server passes every case; looked at only until the first that it does not.
+fn passes(world: &mut World, suite: &Suite) -> bool {
+    let mut all = true;
+    run_in_process(world, suite, &mut |_, result| {
+        if result.status == CaseStatus::Passed {
+            return ControlFlow::Continue(());
+        }
+        all = false;
+        ControlFlow::Break(())
+    });
+    all
+}
