@@ -139,7 +139,12 @@ pub enum Change {
     /// Another computation for a read-only field of the same kind.
     ChangeComputed { entity: Key, field: Key, computed: Computed },
     /// Deleted records are kept and marked, or are removed again.
-    SetSoftDelete { entity: Key, on: bool },
+    SetSoftDelete {
+        entity: Key,
+        /// `on` is a truth value in many readers of YAML.
+        #[serde(rename = "keep")]
+        on: bool,
+    },
     /// Another error body.
     ChangeErrorShape { error: ErrorShape },
     /// Another code in error bodies.

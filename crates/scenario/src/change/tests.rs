@@ -54,10 +54,10 @@ fn good() -> Vec<Value> {
         json!({"change": "remove_action", "entity": "customers", "action": "promote"}),
         json!({"change": "rename_action", "entity": "customers", "action": "promote", "name": "upgrade"}),
         json!({"change": "add_guard", "entity": "customers", "action": "promote", "guard":
-            {"key": "has_phone", "on": "field", "field": "phone", "is": "is_set"}}),
+            {"key": "has_phone", "when": "field", "field": "phone", "is": "is_set"}}),
         json!({"change": "remove_guard", "entity": "customers", "action": "promote", "guard": "has_orders"}),
         json!({"change": "change_guard", "entity": "customers", "action": "promote", "guard": "has_orders",
-            "condition": {"on": "has_at_least", "entity": e, "reference": "customer", "count": 2}}),
+            "condition": {"when": "has_at_least", "entity": e, "reference": "customer", "count": 2}}),
         json!({"change": "add_effect", "entity": "customers", "action": "promote",
             "effect": {"do": "set", "field": "credit", "to": {"param": "new_credit"}},
             "param": {"key": "new_credit", "name": "new_credit", "type": "number"}}),
@@ -83,7 +83,7 @@ fn good() -> Vec<Value> {
         json!({"change": "allow_null", "entity": "customers", "field": "email"}),
         json!({"change": "forbid_null", "entity": e, "field": "price", "default": 10.5}),
         json!({"change": "change_default", "entity": e, "field": "note", "default": "none"}),
-        json!({"change": "make_unique", "entity": "parts", "field": "title"}),
+        json!({"change": "make_unique", "entity": "mechanics", "field": "last_name"}),
         json!({"change": "drop_unique", "entity": "customers", "field": "email"}),
         json!({"change": "make_immutable", "entity": "customers", "field": "email"}),
         json!({"change": "make_mutable", "entity": "mechanics", "field": "badge"}),
@@ -91,7 +91,7 @@ fn good() -> Vec<Value> {
             "computed": {"from": "at_least", "field": "amount", "value": 10}, "since": 9}}),
         json!({"change": "change_computed", "entity": e, "field": "labour",
             "computed": {"from": "sum", "left": "hours", "right": "rate"}}),
-        json!({"change": "set_soft_delete", "entity": "customers", "on": false}),
+        json!({"change": "set_soft_delete", "entity": "customers", "keep": false}),
         json!({"change": "change_error_shape", "error": {"shape": "flat", "code": "code", "message": "detail"}}),
         json!({"change": "change_error_code", "which": "refused", "code": "forbidden"}),
         json!({"change": "change_status", "which": "refused", "status": 403}),
@@ -165,7 +165,7 @@ fn bad() -> Vec<(Value, &'static str)> {
         (
             finish(
                 "add_guard",
-                json!({"guard": {"key": "again", "on": "field", "field": "status", "is": {"equals": "in_work"}}}),
+                json!({"guard": {"key": "again", "when": "field", "field": "status", "is": {"equals": "in_work"}}}),
             ),
             "already",
         ),
@@ -173,7 +173,7 @@ fn bad() -> Vec<(Value, &'static str)> {
         (
             finish(
                 "change_guard",
-                json!({"guard": "in_work", "condition": {"on": "field", "field": "labour", "is": {"at_least": 3}}}),
+                json!({"guard": "in_work", "condition": {"when": "field", "field": "labour", "is": {"at_least": 3}}}),
             ),
             "can not be compared",
         ),
@@ -255,7 +255,7 @@ fn bad() -> Vec<(Value, &'static str)> {
             "computed": {"from": "sum", "left": "hours", "right": "hours"}}),
             "integer if both",
         ),
-        (json!({"change": "set_soft_delete", "entity": "customers", "on": true}), "already"),
+        (json!({"change": "set_soft_delete", "entity": "customers", "keep": true}), "already"),
         (
             json!({"change": "change_error_shape", "error": {"shape": "flat", "code": "a/b", "message": "detail"}}),
             "keys",
@@ -341,11 +341,12 @@ fn what_a_change_takes_away_is_listed() {
         json!([{"what": "created", "entity": e, "action": "extend", "other": "parts"}])
     );
     assert_eq!(
-        gone(
-            json!({"change": "retype_field", "entity": e, "field": "due_at", "kind": {"type": "boolean"}, "default": null})
-        ),
-        Value::Null,
-        "due_at is needed"
+        gone(json!({"change": "retype_field", "entity": "mechanics", "field": "badge",
+            "kind": {"type": "boolean"}, "default": null})),
+        json!([
+            {"what": "unique", "entity": "mechanics", "field": "badge"},
+            {"what": "sort", "entity": "mechanics", "field": "badge"},
+        ])
     );
 }
 
@@ -450,8 +451,8 @@ fn what_a_turn_takes_away_stays_away_for_that_turn() {
             json!({"change": "add_enum_value", "entity": "customers", "field": "level", "value": "silver"}),
         ),
         (
-            json!({"change": "set_soft_delete", "entity": "customers", "on": false}),
-            json!({"change": "set_soft_delete", "entity": "customers", "on": true}),
+            json!({"change": "set_soft_delete", "entity": "customers", "keep": false}),
+            json!({"change": "set_soft_delete", "entity": "customers", "keep": true}),
         ),
         (
             json!({"change": "change_prefix", "prefix": ""}),

@@ -28,7 +28,7 @@ fn the_example_is_valid() {
 fn every_broken_rule_is_found() {
     let filter = |field: &str, op: &str| json!({"field": field, "op": op});
     let guard =
-        |is: serde_json::Value| json!({"key": "new_guard", "on": "field", "field": "status", "is": is});
+        |is: serde_json::Value| json!({"key": "new_guard", "when": "field", "field": "status", "is": is});
     let broken = [
         ("/version", json!("stamina-schema/0"), "version"),
         ("/title", json!(""), "title"),
@@ -150,7 +150,7 @@ fn what_is_truly_gone_is_no_fault() {
         json!({"what": "constraint", "entity": "parts", "field": "amount", "accepted": 2000}),
         json!({"what": "constraint", "entity": "parts", "field": "deadline", "accepted": null}),
         json!({"what": "guard", "entity": "customers", "action": "promote",
-            "condition": {"on": "field", "field": "newsletter", "is": {"equals": true}}}),
+            "condition": {"when": "field", "field": "newsletter", "is": {"equals": true}}}),
         json!({"what": "created", "entity": "customers", "action": "promote", "other": "repair_orders"}),
     ] {
         let schema = with("/gone", json!([gone]));

@@ -47,9 +47,9 @@ pub struct Guard {
     pub condition: Condition,
 }
 
-/// What must hold for an action.
+/// What must hold for an action. (Not tagged `on`, which is a truth value in many readers of YAML.)
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "on", rename_all = "snake_case")]
+#[serde(tag = "when", rename_all = "snake_case")]
 pub enum Condition {
     /// A field of the record itself.
     Field {

@@ -115,9 +115,9 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
     let referring: Vec<_> = schema.references_to(&entity.key).collect();
     if let Some((from, reference)) = draw.pick(&referring).filter(|_| draw.clone().chance(40)) {
         return Some(if draw.chance(50) {
-            json!({"on": "has_none", "entity": from.key, "reference": reference.key})
+            json!({"when": "has_none", "entity": from.key, "reference": reference.key})
         } else {
-            json!({"on": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.between(1, 3)})
+            json!({"when": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.between(1, 3)})
         });
     }
     let of = field(draw, entity, |field| field.computed.is_none())?;
@@ -129,7 +129,7 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
         _ if of.nullable => json!("is_set"),
         _ => json!({"equals": "some text"}),
     };
-    Some(json!({"on": "field", "field": of.key, "is": is}))
+    Some(json!({"when": "field", "field": of.key, "is": is}))
 }
 
 fn effect(draw: &mut Draw, entity: &Entity) -> Option<Value> {
@@ -213,7 +213,7 @@ fn of(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
             json["plural"] = json!(format!("{name}s"));
             json["name"] = json!(name);
         }
-        "set_soft_delete" => json["on"] = json!(!entity.soft_delete),
+        "set_soft_delete" => json["keep"] = json!(!entity.soft_delete),
         "add_field" => json["field"] = new_field(draw),
         "add_reference" => json["field"] = reference(draw, schema)?,
         "add_computed" => {
