@@ -1,0 +1,255 @@
+//! Reading what a model said: one JSON object, completed where only one thing can be meant, and bounded.
+//!
+//! Keys that nobody reads are refused rather than dropped: a model that writes `"max": 10` where the schema says
+//! `max_length` meant something. What is free of choice (`since`, a key that equals the name) is filled in.
+
+use scenario::change::Change;
+use scenario::ir::{Analytic, Entity};
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Where in a text an object may begin, at most: a bound against texts that are all braces.
+const MOST_STARTS: usize = 200;
+
+/// Characters of a text inside an answer.
+const MOST_CHARS: usize = 120;
+
+/// Parts of a list inside an answer.
+const MOST_PARTS: usize = 12;
+
+/// What a model is asked for at turn 1; the conventions are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Design {
+    /// What the system is for, as a title.
+    pub(crate) title: String,
+    /// All entities.
+    pub(crate) entities: Vec<Entity>,
+    /// All analytics.
+    #[serde(default)]
+    pub(crate) analytics: Vec<Analytic>,
+}
+
+/// A change, if the text is one of this kind. `turn` is the one that it brings.
+pub(crate) fn change(text: &str, kind: &str, turn: u32) -> Result<Change, String> {
+    let mut object = object(text, "change")?;
+    let said = object.get("change").and_then(Value::as_str).unwrap_or_default();
+    if said != kind {
+        return Err(format!("`change` must be `{kind}`"));
+    }
+    if let Some(entity) = object.get_mut("entity").and_then(Value::as_object_mut) {
+        complete_entity(entity, turn);
+    }
+    for part in ["field", "action", "analytic"] {
+        if let Some(part) = object.get_mut(part).and_then(Value::as_object_mut) {
+            complete(part, "name", turn);
+            complete_action(part);
+        }
+    }
+    read(object)
+}
+
+/// The design of a first schema.
+pub(crate) fn design(text: &str) -> Result<Design, String> {
+    let mut object = object(text, "entities")?;
+    for entity in parts(&mut object, "entities") {
+        complete_entity(entity, 1);
+    }
+    for analytic in parts(&mut object, "analytics") {
+        complete(analytic, "name", 1);
+    }
+    read(object)
+}
+
+/// The first JSON object in the text that has the key: models like to put words or a fence around it.
+fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
+    let mut first_error = None;
+    for (at, _) in text.match_indices('{').take(MOST_STARTS) {
+        match serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>().next() {
+            Some(Ok(object)) if object.contains_key(key) => return Ok(object),
+            Some(Err(error)) if first_error.is_none() => first_error = Some(error),
+            _ => {}
+        }
+    }
+    Err(match first_error {
+        Some(error) => format!("the answer is not one JSON object: {error}"),
+        None => format!("the answer is not one JSON object with the key `{key}`"),
+    })
+}
+
+fn parts<'a>(
+    object: &'a mut Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+fn complete_entity(entity: &mut Map<String, Value>, turn: u32) {
+    complete(entity, "plural", turn);
+    for field in parts(entity, "fields") {
+        complete(field, "name", turn);
+    }
+    for action in parts(entity, "actions") {
+        complete(action, "name", turn);
+        complete_action(action);
+    }
+}
+
+fn complete_action(action: &mut Map<String, Value>) {
+    for param in parts(action, "params") {
+        key_from(param, "name");
+    }
+}
+
+fn complete(part: &mut Map<String, Value>, name: &str, turn: u32) {
+    key_from(part, name);
+    part.insert("since".to_owned(), turn.into());
+}
+
+/// What is new is known by its first name.
+fn key_from(part: &mut Map<String, Value>, name: &str) {
+    if !part.contains_key("key")
+        && let Some(name) = part.get(name).cloned()
+    {
+        part.insert("key".to_owned(), name);
+    }
+}
+
+fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T, String> {
+    let given = Value::Object(object);
+    bounded(&given, "")?;
+    let made: T =
+        serde_json::from_value(given.clone()).map_err(|e| format!("it has the wrong shape: {e}"))?;
+    let known = serde_json::to_value(&made).map_err(|e| format!("it has the wrong shape: {e}"))?;
+    nothing_dropped(&given, &known, "")?;
+    Ok(made)
+}
+
+/// Texts go into specifications and programs: no control characters, quotes or anything that is syntax somewhere.
+fn bounded(value: &Value, at: &str) -> Result<(), String> {
+    match value {
+        Value::String(text) => {
+            if text.chars().count() > MOST_CHARS {
+                return Err(format!("{} is longer than {MOST_CHARS} characters", place(at)));
+            }
+            if let Some(odd) = text.chars().find(|c| !plain(*c)) {
+                return Err(format!(
+                    "{} has the character {odd:?}: letters, digits and plain punctuation only",
+                    place(at)
+                ));
+            }
+            Ok(())
+        }
+        Value::Array(parts) => {
+            if parts.len() > MOST_PARTS {
+                return Err(format!("{} has {} parts; at most {MOST_PARTS}", place(at), parts.len()));
+            }
+            parts.iter().enumerate().try_for_each(|(index, part)| bounded(part, &format!("{at}/{index}")))
+        }
+        Value::Object(parts) => {
+            parts.iter().try_for_each(|(key, part)| bounded(part, &format!("{at}/{key}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " -_.,:;/#@+()%&!?*=|'".contains(c)
+}
+
+/// Every key that was given is read; an absent one may stand for `null`, `false` or nothing.
+fn nothing_dropped(given: &Value, known: &Value, at: &str) -> Result<(), String> {
+    match (given, known) {
+        (Value::Object(given), Value::Object(known)) => {
+            for (key, value) in given {
+                let at = format!("{at}/{key}");
+                match known.get(key) {
+                    Some(known) => nothing_dropped(value, known, &at)?,
+                    None if is_nothing(value) => {}
+                    None => return Err(format!("{} is nothing that belongs there", place(&at))),
+                }
+            }
+            Ok(())
+        }
+        (Value::Array(given), Value::Array(known)) => {
+            given.iter().zip(known).enumerate().try_for_each(|(index, (given, known))| {
+                nothing_dropped(given, known, &format!("{at}/{index}"))
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(parts) => parts.is_empty(),
+        _ => false,
+    }
+}
+
+/// A place for a person: `` `entity/fields/2/max` ``, its names shortened, since they are the model's.
+fn place(at: &str) -> String {
+    let at: String = at.trim_start_matches('/').chars().filter(|c| !c.is_control()).take(80).collect();
+    if at.is_empty() { "the answer".to_owned() } else { format!("`{at}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELD: &str =
+        r#"{"change":"add_field","entity":"orders","field":{"name":"note","type":"string","nullable":true}}"#;
+
+    #[test]
+    fn an_object_is_found_among_words_and_what_is_clear_is_filled_in() {
+        for text in [
+            FIELD.to_owned(),
+            format!("Here you are:\n```json\n{FIELD}\n```\nAnything else?"),
+            format!("<think>maybe {{a}} or {{\"b\":1}}</think>{FIELD}"),
+        ] {
+            let Ok(Change::AddField { entity, field }) = change(&text, "add_field", 7) else {
+                panic!("{text}");
+            };
+            assert_eq!((entity.as_str(), field.key.as_str(), field.since), ("orders", "note", 7));
+        }
+    }
+
+    #[test]
+    fn what_is_no_change_of_the_kind_is_refused_with_a_reason() {
+        for (text, said) in [
+            ("", "not one JSON object"),
+            ("I can not do that.", "not one JSON object"),
+            ("{\"change\":\"add_field\"", "EOF"),
+            ("[1,2]", "not one JSON object"),
+            (r#"{"change":"remove_field","entity":"orders","field":"note"}"#, "must be `add_field`"),
+            (r#"{"change":"add_field","entity":"orders"}"#, "missing field"),
+            (
+                r#"{"change":"add_field","entity":"orders","field":{"name":"a","type":"string","max":3,"nullable":true}}"#,
+                "`field/max` is nothing",
+            ),
+            (
+                r#"{"change":"add_field","entity":"orders","field":{"name":"a","type":"string","default":"\"); import os"}}"#,
+                "character",
+            ),
+            (
+                r#"{"change":"add_field","entity":"orders","field":{"name":"a\u0000","type":"string"}}"#,
+                "character",
+            ),
+        ] {
+            let refused = change(text, "add_field", 2).expect_err(text);
+            assert!(refused.contains(said), "{text}: {refused}");
+        }
+        let long = FIELD.replace("note", &"n".repeat(121));
+        assert!(change(&long, "add_field", 2).expect_err("long").contains("longer"));
+    }
+
+    #[test]
+    fn a_text_of_braces_ends_soon() {
+        let braces = "{".repeat(60_000);
+        assert!(change(&braces, "add_field", 2).is_err());
+        let nested = "{\"a\":".repeat(10_000);
+        assert!(change(&nested, "add_field", 2).is_err());
+    }
+}

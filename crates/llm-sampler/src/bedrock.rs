@@ -1,0 +1,141 @@
+//! Amazon Bedrock, through Converse.
+
+use std::time::Duration;
+
+use aws_config::{BehaviorVersion, Region};
+use aws_sdk_bedrockruntime::Client;
+use aws_sdk_bedrockruntime::config::retry::RetryConfig;
+use aws_sdk_bedrockruntime::config::timeout::TimeoutConfig;
+use aws_sdk_bedrockruntime::error::{DisplayErrorContext, SdkError};
+use aws_sdk_bedrockruntime::operation::converse::ConverseError;
+use aws_sdk_bedrockruntime::types::{
+    ContentBlock, ConversationRole, InferenceConfiguration, Message as Said, SystemContentBlock,
+};
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+
+use crate::model::{Call, Failure, Model, Question, Speaker};
+
+/// The region if neither the settings nor the environment name one.
+pub const REGION: &str = "us-east-1";
+
+/// Tokens of an answer, at most: a first schema needs the most, about 5,000.
+const MOST_TOKENS: i32 = 12_000;
+
+/// What error texts are cut to.
+const ERROR_CHARS: usize = 400;
+
+/// A model on Amazon Bedrock.
+pub struct Bedrock {
+    client: Client,
+    model: String,
+    region: String,
+}
+
+impl Bedrock {
+    /// A model in a region (else the one of the environment or profile, else [`REGION`]). The credentials come from
+    /// where the AWS tools look for them: environment, profile, instance role. `endpoint` is for tests and gateways.
+    pub async fn new(model: &str, region: Option<&str>, endpoint: Option<&str>) -> Self {
+        let http = aws_smithy_http_client::Builder::new()
+            .tls_provider(Provider::Rustls(CryptoMode::Ring))
+            .build_https();
+        let mut loader = aws_config::defaults(BehaviorVersion::latest())
+            .http_client(http)
+            // Trying again, and time limits, are ours.
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build());
+        if let Some(region) = region {
+            loader = loader.region(Region::new(region.to_owned()));
+        }
+        if let Some(endpoint) = endpoint {
+            loader = loader.endpoint_url(endpoint);
+        }
+        let mut config = loader.load().await;
+        if config.region().is_none() {
+            config = config.into_builder().region(Region::new(REGION)).build();
+        }
+        let region = config.region().map_or_else(|| REGION.to_owned(), ToString::to_string);
+        Self { client: Client::new(&config), model: model.to_owned(), region }
+    }
+
+    fn failure(error: SdkError<ConverseError>) -> Failure {
+        let what: String = DisplayErrorContext(&error)
+            .to_string()
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(ERROR_CHARS)
+            .collect();
+        match &error {
+            SdkError::TimeoutError(_) => Failure::TimedOut,
+            SdkError::DispatchFailure(failure) if failure.is_timeout() => Failure::TimedOut,
+            SdkError::DispatchFailure(failure) if failure.is_io() => Failure::Unreachable(what),
+            // No credentials, or none that can be read, among others.
+            SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_) => Failure::Final(what),
+            SdkError::ResponseError(_) => Failure::Garbled(format!("the reply is none of Converse: {what}")),
+            SdkError::ServiceError(refused) => {
+                let raw = refused.raw();
+                let status = raw.status().as_u16();
+                let after = raw
+                    .headers()
+                    .get("retry-after")
+                    .and_then(|value| value.trim().parse().ok())
+                    .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                let said = refused.err().meta().message().unwrap_or("no message");
+                let code = refused.err().meta().code().unwrap_or("error");
+                let what: String = format!("{status} {code}: {said}")
+                    .chars()
+                    .filter(|c| !c.is_control())
+                    .take(ERROR_CHARS)
+                    .collect();
+                match refused.err() {
+                    ConverseError::ModelTimeoutException(_) => Failure::TimedOut,
+                    ConverseError::ThrottlingException(_)
+                    | ConverseError::ModelNotReadyException(_)
+                    | ConverseError::ServiceUnavailableException(_)
+                    | ConverseError::InternalServerException(_)
+                    | ConverseError::ModelErrorException(_) => Failure::Busy { what, after },
+                    _ if status == 429 || status >= 500 => Failure::Busy { what, after },
+                    _ => Failure::Final(what),
+                }
+            }
+            _ => Failure::Final(what),
+        }
+    }
+}
+
+impl Model for Bedrock {
+    fn described(&self) -> String {
+        format!("{} on Amazon Bedrock in {}", self.model, self.region)
+    }
+
+    fn advice(&self) -> String {
+        "Check the AWS credentials (profile, environment or instance role), the region (AWS_REGION), and that the model \
+         (`llm_sampler_model_id`) is enabled there under Model access."
+            .to_owned()
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
+        Box::pin(async move {
+            let mut request = self
+                .client
+                .converse()
+                .model_id(&self.model)
+                .system(SystemContentBlock::Text(question.system.clone()))
+                .inference_config(InferenceConfiguration::builder().max_tokens(MOST_TOKENS).build());
+            for message in &question.messages {
+                let role = match message.from {
+                    Speaker::Us => ConversationRole::User,
+                    Speaker::Model => ConversationRole::Assistant,
+                };
+                let said =
+                    Said::builder().role(role).content(ContentBlock::Text(message.text.clone())).build();
+                request = request.messages(said.map_err(|e| Failure::Final(e.to_string()))?);
+            }
+            let reply = request.send().await.map_err(Self::failure)?;
+            let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
+                return Err(Failure::Garbled("the reply has no message".to_owned()));
+            };
+            // Other blocks (reasoning) are not part of the answer.
+            Ok(said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect())
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! The sampler that lets a model fill in names, fields and details.
+//!
+//! [`LlmSampler`] draws from the seed what the programmatic sampler would: the domain topic, the conventions, the size of
+//! the first schema, and the kind of every change. What a change is about it asks a model for. An answer is taken only if
+//! it is a change of that kind that [`scenario::change::apply`] accepts; otherwise the model hears why and is asked
+//! again, and after [`ATTEMPTS`] attempts the change that was drawn takes its place
+//! ([`Origin::Replaced`](scenario::sample::Origin)). Every answer is recorded, so that a pack replays without the model
+//! ([`Replay`]).
+//!
+//! What a model says is hostile until it has been checked: [`answer`] reads and bounds it.
+
+mod answer;
+mod ask;
+#[cfg(feature = "bedrock")]
+mod bedrock;
+mod compact;
+mod drawn;
+mod kinds;
+mod live;
+mod model;
+mod openai;
+mod prompt;
+mod replay;
+mod sampler;
+mod settings;
+mod tls;
+
+pub use self::ask::ATTEMPTS;
+#[cfg(feature = "bedrock")]
+pub use self::bedrock::{Bedrock, REGION};
+pub use self::live::Limits;
+pub use self::model::{Call, Failure, Message, Model, Question, Speaker};
+pub use self::openai::{OPENAI, OpenAi};
+pub use self::replay::Replay;
+pub use self::sampler::LlmSampler;
+pub use self::settings::{Endpoint, Settings};
+
+/// Why no model can be asked at all, in words that say what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unready(pub String);

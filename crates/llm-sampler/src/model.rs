@@ -1,0 +1,70 @@
+//! What is asked of a model, and what can go wrong at its endpoint.
+//!
+//! A [`Model`] makes one call and says how it ended; it neither waits nor tries again. [`crate::live`] does that, the
+//! same way for every endpoint.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// One thing asked of a model: a conversation whose last word is ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What the model is for, and the rules.
+    pub system: String,
+    /// In turn, ours and the model's, beginning and ending with ours. None is empty.
+    pub messages: Vec<Message>,
+}
+
+/// A message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Whose it is.
+    pub from: Speaker,
+    /// What it says.
+    pub text: String,
+}
+
+/// Whose a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// Ours.
+    Us,
+    /// The model's.
+    Model,
+}
+
+/// How a call can fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It can be tried again: too many requests, or the server has trouble.
+    Busy {
+        /// What the endpoint said.
+        what: String,
+        /// How long it asks us to wait.
+        after: Option<Duration>,
+    },
+    /// No answer in time.
+    TimedOut,
+    /// No connection: it can be tried again, but there may be nobody.
+    Unreachable(String),
+    /// Trying again is of no use: no credentials, no such model, a request that it does not take.
+    Final(String),
+    /// It answered, but not as its interface says, or at too great a length.
+    Garbled(String),
+}
+
+/// A call under way.
+pub type Call<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
+
+/// A model behind an endpoint.
+pub trait Model: Send + Sync {
+    /// How messages to people call it: "gpt-5 at <http://localhost:8080/v1>".
+    fn described(&self) -> String;
+
+    /// What a person can look at when it can not be reached or refuses.
+    fn advice(&self) -> String;
+
+    /// Asks once. The text is what the model said, whole; the caller bounds its time.
+    fn ask<'a>(&'a self, question: &'a Question) -> Call<'a>;
+}

@@ -1,0 +1,299 @@
+//! Endpoints that speak the chat completions of OpenAI: OpenAI itself, gateways, and local servers.
+
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_openai::Client;
+use async_openai::config::OpenAIConfig;
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use reqwest::{Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Unready;
+use crate::model::{Call, Failure, Model, Question, Speaker};
+
+/// Where OpenAI itself listens.
+pub const OPENAI: &str = "https://api.openai.com/v1";
+
+/// What error bodies are cut to.
+const ERROR_CHARS: usize = 300;
+
+/// An OpenAI-compatible endpoint.
+pub struct OpenAi {
+    client: Client<OpenAIConfig>,
+    base_url: String,
+    model: String,
+    key_variable: String,
+    /// To take it out of whatever the endpoint says.
+    key: String,
+}
+
+impl OpenAi {
+    /// A model at a base URL (`https://api.openai.com/v1`); the key is read from an environment variable. Local endpoints
+    /// need none.
+    pub fn new(base_url: &str, model: &str, key_variable: &str, answer: usize) -> Result<Self, Unready> {
+        let base_url = base_url.trim_end_matches('/');
+        let url = reqwest::Url::parse(base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"))
+            .ok_or_else(|| {
+            Unready(format!("`{base_url}` is no address of an endpoint (http:// or https://)"))
+        })?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Unready(format!(
+                "An address of an endpoint carries no user or password; put the key into ${key_variable}"
+            )));
+        }
+        let local = match url.host_str() {
+            Some("localhost") => true,
+            Some(host) => host
+                .trim_matches(['[', ']'])
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback()),
+            None => false,
+        };
+        let key = std::env::var(key_variable).unwrap_or_default();
+        if key.is_empty() && !local {
+            return Err(Unready(format!(
+                "The key of {base_url} is missing: set the environment variable {key_variable}, or name another with \
+                 `llm_sampler.key_variable`"
+            )));
+        }
+        Self::with_key(&url, base_url, local, model, key_variable, key, answer)
+    }
+
+    fn with_key(
+        url: &reqwest::Url,
+        base_url: &str,
+        local: bool,
+        model: &str,
+        key_variable: &str,
+        key: String,
+        answer: usize,
+    ) -> Result<Self, Unready> {
+        crate::tls::provide();
+        let mut http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        if local {
+            http = http.no_proxy();
+        }
+        if url.scheme() == "http" {
+            // No certificates of the system are needed then.
+            http = http.tls_certs_only([]);
+        }
+        let http = http.build().map_err(|e| Unready(format!("No HTTP client: {}", chain(&e))))?;
+        let mut config = OpenAIConfig::new().with_api_base(base_url).with_api_key(key.clone());
+        if base_url != OPENAI {
+            // Taken from the environment by the library: nobody else's business.
+            config = config.with_org_id("").with_project_id("");
+        }
+        let client = Client::build(http.clone(), config).with_http_service(Bounded { http, answer });
+        Ok(Self {
+            client,
+            base_url: base_url.to_owned(),
+            model: model.to_owned(),
+            key_variable: key_variable.to_owned(),
+            key,
+        })
+    }
+
+    /// Whatever comes from outside, without the key.
+    fn without_key(&self, text: String) -> String {
+        if self.key.len() < 8 { text } else { text.replace(&self.key, "[key]") }
+    }
+
+    fn failure(&self, error: OpenAIError) -> Failure {
+        match error {
+            OpenAIError::Boxed(error) => match error.downcast::<Refused>() {
+                Ok(refused) => {
+                    let failure = refused.0;
+                    match failure {
+                        Failure::Busy { what, after } => {
+                            Failure::Busy { what: self.without_key(what), after }
+                        }
+                        Failure::Final(what) => Failure::Final(self.without_key(what)),
+                        Failure::Garbled(what) => Failure::Garbled(self.without_key(what)),
+                        other => other,
+                    }
+                }
+                Err(error) => Failure::Unreachable(self.without_key(chain(&*error))),
+            },
+            OpenAIError::Reqwest(error) => sent(&error),
+            OpenAIError::JSONDeserialize(error, _) => {
+                Failure::Garbled(format!("the reply is no chat completion: {error}"))
+            }
+            other => Failure::Final(self.without_key(chain(&other))),
+        }
+    }
+}
+
+/// The parts of a chat completion that are looked at: compatible servers leave out the others.
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: Option<String>,
+}
+
+impl Model for OpenAi {
+    fn described(&self) -> String {
+        format!("{} at {}", self.model, self.base_url)
+    }
+
+    fn advice(&self) -> String {
+        format!(
+            "Check that the address (`llm_sampler.base_url`), the model (`llm_sampler_model_id`) and the key \
+             (environment variable {}) are right.",
+            self.key_variable
+        )
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
+        Box::pin(async move {
+            let mut messages = vec![json!({"role": "system", "content": question.system})];
+            messages.extend(question.messages.iter().map(|message| {
+                let role = match message.from {
+                    Speaker::Us => "user",
+                    Speaker::Model => "assistant",
+                };
+                json!({"role": role, "content": message.text})
+            }));
+            let request = json!({"model": self.model, "messages": messages, "stream": false});
+            let completion: Completion = self
+                .client
+                .chat()
+                .create_byot::<Value, Completion>(request)
+                .await
+                .map_err(|error| self.failure(error))?;
+            let text = completion.choices.into_iter().next().and_then(|choice| choice.message.content);
+            // An empty text is an answer too: refused as one without an object.
+            Ok(self.without_key(text.unwrap_or_default()))
+        })
+    }
+}
+
+/// Sends a request, and reads no more of the response than an answer may have.
+#[derive(Clone)]
+struct Bounded {
+    http: reqwest::Client,
+    answer: usize,
+}
+
+/// A failure on its way through the client library.
+#[derive(Debug)]
+struct Refused(Failure);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl From<Refused> for OpenAIError {
+    fn from(refused: Refused) -> Self {
+        Self::Boxed(Box::new(refused))
+    }
+}
+
+impl tower_service::Service<HttpRequestFactory> for Bounded {
+    type Response = Response;
+    type Error = OpenAIError;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Response, OpenAIError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
+        let Self { http, answer } = self.clone();
+        Box::pin(async move {
+            let request = request.build().await?;
+            Ok(send(&http, request, answer).await.map_err(Refused)?)
+        })
+    }
+}
+
+async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) -> Result<Response, Failure> {
+    let mut response = http.execute(request).await.map_err(|error| sent(&error))?;
+    let status = response.status();
+    let after = response.headers().get("retry-after").and_then(|value| retry_after(value.to_str().ok()?));
+    // JSON escapes and what stands around the text come on top of the answer itself.
+    let most = answer.saturating_mul(2) + 64 * 1024;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| sent(&error))? {
+        if body.len() + chunk.len() > most {
+            return Err(Failure::Garbled(format!("the reply is longer than {most} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    if status.is_success() {
+        return Ok(Response::from(http::Response::new(body)));
+    }
+    let what = format!("{status}: {}", error_text(&body));
+    Err(match status {
+        StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_EARLY => {
+            Failure::Busy { what, after }
+        }
+        // A quota that is used up does not come back by waiting.
+        StatusCode::TOO_MANY_REQUESTS if what.contains("insufficient_quota") => Failure::Final(what),
+        StatusCode::TOO_MANY_REQUESTS => Failure::Busy { what, after },
+        _ if status.is_server_error() => Failure::Busy { what, after },
+        _ => Failure::Final(what),
+    })
+}
+
+/// Seconds, as endpoints write it; a date is not understood and our own back-off used.
+fn retry_after(value: &str) -> Option<Duration> {
+    let seconds: f64 = value.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// What the error body of an endpoint says, in one short line.
+fn error_text(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| {
+        let error = value.get("error").unwrap_or(&value);
+        let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str())?;
+        let code = error.get("code").and_then(Value::as_str);
+        Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
+    });
+    let line: String = said.as_deref().unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
+}
+
+fn sent(error: &reqwest::Error) -> Failure {
+    if error.is_timeout() { Failure::TimedOut } else { Failure::Unreachable(chain(error)) }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
+}

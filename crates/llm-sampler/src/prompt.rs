@@ -1,0 +1,127 @@
+//! What a model is told: its task, the rules of the action space, and what is asked of it now.
+
+use std::fmt::Write as _;
+
+use scenario::change::Change;
+use scenario::ir::{RESERVED, Schema, words};
+use serde_json::Value;
+
+use crate::answer::Design;
+use crate::compact::compact;
+use crate::kinds::meaning;
+
+/// The task and the rules; the same for every question.
+pub(crate) fn system() -> String {
+    format!(
+        "You design the HTTP API of a business system that grows from turn to turn. You are asked for one thing at a \
+         time. Answer with exactly one JSON object and nothing else: no explanation, no comments.\n\n{RULES}\
+         Reserved names: {}.\n",
+        RESERVED.join(", ")
+    )
+}
+
+const RULES: &str = r#"Make names and details that people of this domain would use; be concrete ("delivered_at", not "date2"), and vary.
+
+Names and keys: 1 to 40 characters, lower-case ASCII words joined by single underscores (order_item); each word begins with a letter; not beginning with min_ or max_, not ending in _contains; no reserved name; never one that the API uses or used for something else.
+Everything is addressed by its key. For what is new, leave `key` and `since` out: they are filled in.
+Texts are plain: letters, digits, simple punctuation; no quotes, no braces; at most 120 characters.
+Numbers are multiples of 0.25 and below 1000000 in size.
+
+Field: {"name", "type", …, "required"?, "nullable"?, "default"?, "unique"?, "immutable"?}
+- A field that is not required has a default, or is nullable. A required field has no default. A default is never null.
+- unique: only string and integer.
+Types, with their own keys in the same object:
+- {"type": "string", "min_length"?, "max_length"?} or {"type": "string", "pattern": "code" | "slug" | "email" | "phone" | "colour" | "postal_code"} (a pattern has no lengths)
+- {"type": "integer", "min"?, "max"?}, {"type": "number", "min"?, "max"?}
+- {"type": "boolean"}, {"type": "date_time"} (written 2024-03-01T12:30:00Z)
+- {"type": "enum", "values": [two to eight names]}
+- {"type": "string_list", "min_items"?, "max_items"?}
+- {"type": "reference", "entity": key, "on_delete": "cascade" | "restrict" | "set_null" (nullable only), "nested"?: true}
+Computed field: {"name", "type", "computed": …}, nothing else. computed: {"from": "joined", "first", "second", "separator"} (type string), {"from": "product" | "sum", "left", "right"}, {"from": "at_least", "field", "value"} (boolean), {"from": "count_of", "entity", "reference"} (integer), {"from": "total_of", "entity", "reference", "field"}. Operands are never null and not computed.
+Entity: {"name": singular, "plural", "about": what one record stands for, as the rest of a sentence, "fields": [Field], "soft_delete"?, "filters"?: [Filter], "sorts"?: [field keys], "default_sort"?: {"field", "descending"?}, "actions"?: [Action]}
+Filter: {"field", "op": "equals" | "at_least" | "at_most" | "contains"}
+Action: {"name": verb, "params"?: [{"name", "type", …}], "guards"?: [Guard], "effects": [Effect]} (params: string, integer, number or boolean)
+Guard: {"key": a name, "on": "field", "field", "is": Comparison} or {"key", "on": "related", "reference", "field", "is"} or {"key", "on": "has_at_least", "entity", "reference", "count": 1 to 3} or {"key", "on": "has_none", "entity", "reference"}
+Comparison: {"equals": v} | {"not": v} | {"one_of": [enum values, not all]} | {"at_least": n} | {"at_most": n} | "is_set" | "is_not_set" (the last two for nullable fields)
+Effect: {"do": "set", "field", "to": Operand} | {"do": "increment", "field": integer, never null, "by": Operand} | {"do": "create", "entity", "reference", "values": [{"field", "from": Operand}]}. Never on unique, immutable, computed or reference fields. No two on the same field. A create lists every required field of the other entity but the reference.
+Operand: {"value": v} | {"param": key} | {"own": field key} (own only in create)
+Analytic: {"name", "entity", "measure": "count" | {"sum": field} | {"average": field} | {"min": field} | {"max": field}, "group_by"?: enum, boolean, string or reference field, "only"?: {"through"?: reference, "field": enum or boolean, "equals": v}, "by"?: reference field}
+"#;
+
+/// Asks for the first schema; `drawn` shows the form, and how large it is to be.
+pub(crate) fn first(drawn: &Schema) -> String {
+    let entities = drawn.entities.len();
+    let shown = Design {
+        title: drawn.title.clone(),
+        entities: drawn.entities.iter().take(2).cloned().collect(),
+        analytics: drawn.analytics.iter().take(1).cloned().collect(),
+    };
+    format!(
+        "Design the first version of a system. Topic: {}.\n\
+         Answer with {{\"title\": a short title, \"entities\": [Entity], \"analytics\": [Analytic]}}: exactly {entities} \
+         entities, at most {} fields in all, at most {} actions in all, exactly {} analytics. An entity comes after those \
+         that it refers to. Most entities refer to another, and at least one has an action with a guard on an enum field \
+         of its own.\n\n\
+         An example of the form (it lacks the other entities; make your own, not these):\n{}",
+        words(&drawn.topic),
+        most_fields(drawn),
+        most_actions(drawn),
+        drawn.analytics.len(),
+        example(&serde_json::to_value(&shown).unwrap_or_default()),
+    )
+}
+
+/// Fields of a first schema, at most.
+pub(crate) fn most_fields(drawn: &Schema) -> usize {
+    let drawn: usize = drawn.entities.iter().map(|entity| entity.fields.len()).sum();
+    drawn + drawn / 4
+}
+
+/// Actions of a first schema, at most.
+pub(crate) fn most_actions(drawn: &Schema) -> usize {
+    drawn.entities.iter().map(|entity| entity.actions.len()).sum::<usize>() + 1
+}
+
+/// Asks for a change of the kind of the one that was drawn. `done` are those of this turn so far.
+pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change]) -> String {
+    let mut out = format!("Topic: {}. System: {}.\n\nThe API now:\n", words(&schema.topic), schema.title);
+    out.push_str(&compact(schema));
+    if !done.is_empty() {
+        out.push_str("\nAlready changed in this turn (leave that alone):\n");
+        for change in done {
+            let _ = writeln!(out, "{}", serde_json::to_string(change).unwrap_or_default());
+        }
+    }
+    let _ = write!(
+        out,
+        "\nAsked for: one change of the kind `{kind}`. {}\n\
+         An example that would be accepted (make your own, in this form, that suits the domain better; it may be about \
+         another part of the API):\n{}",
+        meaning(kind),
+        example(&serde_json::to_value(drawn).unwrap_or_default())
+    );
+    out
+}
+
+/// JSON without what is filled in anyway.
+fn example(value: &Value) -> String {
+    let mut value = value.clone();
+    without_since(&mut value);
+    value.to_string()
+}
+
+fn without_since(value: &mut Value) {
+    match value {
+        Value::Object(parts) => {
+            parts.shift_remove("since");
+            // A key that is the name, as for all that is new, is left out too.
+            let name = parts.get("plural").or_else(|| parts.get("name")).cloned();
+            if name.is_some() && parts.get("key") == name.as_ref() {
+                parts.shift_remove("key");
+            }
+            parts.iter_mut().for_each(|(_, part)| without_since(part));
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(without_since),
+        _ => {}
+    }
+}

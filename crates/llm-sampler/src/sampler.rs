@@ -1,0 +1,206 @@
+//! The sampler: what is drawn, what is asked, and what takes the place of an answer that is not taken.
+
+use scenario::Seed;
+use scenario::change::{self, Change};
+use scenario::check::check;
+use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
+use scenario::sample::{Answer, Origin, SampleError, Sampled, Sampler, Turn};
+
+use crate::answer::{self, Design};
+use crate::ask::{Asked, Source, ask};
+use crate::live::{Background, Limits, Live};
+use crate::{Endpoint, Model, OpenAi, Replay, Settings, Unready, drawn, prompt};
+
+/// Fields that a new entity may have more than the one that was drawn: growth over the turns stays what it is.
+const MORE_FIELDS: usize = 3;
+
+/// Faults that the model is told at once.
+const FAULTS_TOLD: usize = 8;
+
+/// Lets a model fill in names and details.
+pub struct LlmSampler {
+    answers: Answers,
+    system: String,
+}
+
+enum Answers {
+    Live(Live),
+    Recorded(Replay),
+}
+
+impl LlmSampler {
+    /// With the model that the settings name.
+    pub fn new(settings: &Settings) -> Result<Self, Unready> {
+        let background = Background::new()?;
+        let model: Box<dyn Model> = match &settings.endpoint {
+            Endpoint::OpenAi { base_url, key_variable } => {
+                Box::new(OpenAi::new(base_url, &settings.model, key_variable, settings.limits.answer)?)
+            }
+            #[cfg(feature = "bedrock")]
+            Endpoint::Bedrock { region, endpoint_url } => {
+                let (model, region, endpoint) =
+                    (settings.model.clone(), region.clone(), endpoint_url.clone());
+                let bedrock = background.run(async move {
+                    crate::Bedrock::new(&model, region.as_deref(), endpoint.as_deref()).await
+                });
+                Box::new(bedrock.ok_or_else(|| Unready("The settings of AWS can not be read".to_owned()))?)
+            }
+            #[cfg(not(feature = "bedrock"))]
+            Endpoint::Bedrock { .. } => {
+                return Err(Unready(
+                    "This program was built without Amazon Bedrock. Set `llm_sampler.base_url` to an OpenAI-compatible \
+                     endpoint, or build it with the feature `bedrock`"
+                        .to_owned(),
+                ));
+            }
+        };
+        Ok(Self::live(Live::new(model, settings.limits, background)))
+    }
+
+    /// With any model.
+    pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, Unready> {
+        Ok(Self::live(Live::new(model, limits, Background::new()?)))
+    }
+
+    /// With the answers of a pack, and without any model.
+    pub fn replay(recorded: Replay) -> Self {
+        Self { answers: Answers::Recorded(recorded), system: String::new() }
+    }
+
+    fn live(live: Live) -> Self {
+        Self { answers: Answers::Live(live), system: prompt::system() }
+    }
+
+    /// Where the answers of a turn come from; `recorded` keeps them if they were recorded.
+    fn source<'a>(
+        &'a self,
+        scenario: u32,
+        turn: u32,
+        recorded: &'a mut Vec<Answer>,
+    ) -> Result<Source<'a>, SampleError> {
+        Ok(match &self.answers {
+            Answers::Live(live) => Source::Live(live),
+            Answers::Recorded(replay) => {
+                *recorded = replay.turn(scenario, turn)?;
+                Source::Recorded(recorded, format!("turn {turn} of scenario {scenario}"))
+            }
+        })
+    }
+}
+
+impl Sampler for LlmSampler {
+    fn name(&self) -> &'static str {
+        "llm"
+    }
+
+    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+        let drawn = drawn::first(seed)?;
+        let mut recorded = Vec::new();
+        let source = self.source(seed.scenario, 1, &mut recorded)?;
+        let text = match source {
+            Source::Live(_) => prompt::first(&drawn),
+            Source::Recorded(..) => String::new(),
+        };
+        let asked = Asked { purpose: "first", system: &self.system, text: &text };
+        let mut answers = Vec::new();
+        let made = ask(&source, &asked, &mut answers, |text| assembled(answer::design(text)?, &drawn))?;
+        Ok(Sampled { made: made.unwrap_or(drawn), answers })
+    }
+
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+        let turn = before.turn + 1;
+        let mut recorded = Vec::new();
+        let source = self.source(seed.scenario, turn, &mut recorded)?;
+        let mut answers = Vec::new();
+        let mut after = change::next_turn(before);
+        let mut changes = Vec::new();
+        let mut origins = Vec::new();
+        for number in 1..=count {
+            let drawn = drawn::change(seed, &after, &changes, number)?;
+            let kind = kind(&drawn);
+            let text = match source {
+                Source::Live(_) => prompt::change(&after, &kind, &drawn, &changes),
+                Source::Recorded(..) => String::new(),
+            };
+            let purpose = format!("change {number}");
+            let asked = Asked { purpose: &purpose, system: &self.system, text: &text };
+            let said = ask(&source, &asked, &mut answers, |text| {
+                let change = answer::change(text, &kind, turn)?;
+                fits(&change, &drawn, &changes)?;
+                let after = change::apply(&after, &change).map_err(|refusal| refusal.reason)?;
+                Ok((change, after))
+            })?;
+            let (made, origin) = match said {
+                Some(made) => (made, Origin::Model),
+                None => {
+                    let stuck = SampleError::Stuck { scenario: seed.scenario, turn };
+                    let after = change::apply(&after, &drawn).map_err(|_| stuck)?;
+                    ((drawn, after), Origin::Replaced)
+                }
+            };
+            after = made.1;
+            changes.push(made.0);
+            origins.push(origin);
+        }
+        Ok(Sampled { made: Turn { changes, origins, after }, answers })
+    }
+}
+
+/// The word for the kind of a change: `add_field`.
+fn kind(change: &Change) -> String {
+    let value = serde_json::to_value(change).unwrap_or_default();
+    value.get("change").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
+}
+
+/// Whether a change stays within what one change may bring, and stands for itself in its turn.
+fn fits(change: &Change, drawn: &Change, done: &[Change]) -> Result<(), String> {
+    if let (Change::AddEntity { entity }, Change::AddEntity { entity: drawn }) = (change, drawn) {
+        let most = drawn.fields.len() + MORE_FIELDS;
+        if entity.fields.len() > most {
+            return Err(format!("the entity has {} fields; at most {most}", entity.fields.len()));
+        }
+        let most = drawn.actions.len() + 1;
+        if entity.actions.len() > most {
+            return Err(format!("the entity has {} actions; at most {most}", entity.actions.len()));
+        }
+    }
+    drawn::stands_for_itself(change, done)
+}
+
+/// A first schema from a design and the conventions that were drawn.
+fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
+    let Design { title, entities, analytics } = design;
+    let total = |count: fn(&Entity) -> usize| -> usize { entities.iter().map(count).sum() };
+    for (what, is, low, most) in [
+        ("entities", entities.len(), drawn.entities.len(), drawn.entities.len()),
+        ("analytics", analytics.len(), drawn.analytics.len(), drawn.analytics.len()),
+        ("fields in all", total(|entity| entity.fields.len()), 1, prompt::most_fields(drawn)),
+        ("actions in all", total(|entity| entity.actions.len()), 1, prompt::most_actions(drawn)),
+    ] {
+        if is < low || is > most {
+            let wanted = if low == most { most.to_string() } else { format!("{low} to {most}") };
+            return Err(format!("the design has {is} {what}; asked for: {wanted}"));
+        }
+    }
+    let mut schema = Schema {
+        version: SCHEMA_VERSION.to_owned(),
+        title,
+        topic: drawn.topic.clone(),
+        turn: 1,
+        conventions: drawn.conventions.clone(),
+        entities,
+        analytics,
+        gone: Vec::new(),
+        used: Vec::new(),
+    };
+    drawn::note_names(&mut schema);
+    let faults = check(&schema);
+    if faults.is_empty() {
+        return Ok(schema);
+    }
+    let told: Vec<String> =
+        faults.iter().take(FAULTS_TOLD).map(|fault| format!("{}: {}", fault.at, fault.what)).collect();
+    let more = faults.len().saturating_sub(FAULTS_TOLD);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    Err(format!("{}{more}", told.join("; ")))
+}
