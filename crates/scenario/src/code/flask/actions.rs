@@ -248,9 +248,17 @@ fn write_created(
         let Some(from) = operand(app, unit, action, &value.from) else { continue };
         line!(out.text, "        {}: {from},", column.json);
     }
+    // A valid schema gives a value to every required field; in a broken one the others are null.
+    for column in other.written().filter(|column| column.field.required) {
+        let key = &column.field.key;
+        if *key != by.field.key && !values.iter().any(|value| value.field == *key) {
+            let default = column.field.default.as_ref().map_or_else(|| "None".to_owned(), literal);
+            line!(out.text, "        {}: {default},", column.json);
+        }
+    }
     line!(out.text, "    }}");
     line!(out.text, "    {name} = refused_if_invalid({}, {name})", other.new);
     if other.has_unique() {
-        line!(out.text, "    {}({name})", other.check_unique);
+        line!(out.text, "    refused_if_invalid({}, {name})", other.check_unique);
     }
 }

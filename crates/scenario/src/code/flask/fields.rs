@@ -261,53 +261,50 @@ fn show(out: &mut Output, app: &App, unit: &Unit) {
 }
 
 fn show_computed(out: &mut Output, app: &App, unit: &Unit, column: &Column, computed: &Computed) {
-    let json = &column.json;
-    let head = format!("{json}: ");
-    let operand =
-        |key: &str| unit.column(key).map(|c| (format!("{}[{}]", unit.one, c.json), c.field.nullable));
-    let two = |left: &str, right: &str| Some((operand(left)?, operand(right)?));
+    let head = format!("{}: ", column.json);
+    // Operands are always set in a valid schema; in a broken one null counts as nothing.
+    let operand = |key: &str, nothing: &str| {
+        let column = unit.column(key)?;
+        let given = format!("{}[{}]", unit.one, column.json);
+        Some(if column.field.nullable { format!("({given} or {nothing})") } else { given })
+    };
     let found = |entity: &str, reference: &str| {
         let finder = app.finder(&unit.entity.key, entity, reference)?;
         Some(format!("{finder}({}[\"id\"])", unit.one))
     };
+    let text = &mut out.text;
     let written = match computed {
-        Computed::Joined { first, second, separator } => two(first, second).map(|(first, second)| {
-            combine(out, &head, &[first.clone(), (quoted(separator), false), second], "+");
+        Computed::Joined { first, second, separator } => {
+            operand(first, "\"\"").zip(operand(second, "\"\"")).map(|(first, second)| {
+                joined(text, 8, &head, &[first, quoted(separator), second], "+", ",");
+            })
+        }
+        Computed::Product { left, right } => operand(left, "0")
+            .zip(operand(right, "0"))
+            .map(|(left, right)| joined(text, 8, &head, &[left, right], "*", ",")),
+        Computed::Sum { left, right } => operand(left, "0")
+            .zip(operand(right, "0"))
+            .map(|(left, right)| joined(text, 8, &head, &[left, right], "+", ",")),
+        Computed::AtLeast { field, value } => unit.column(field).map(|column| {
+            let given = format!("{}[{}]", unit.one, column.json);
+            let mut parts = vec![format!("{given} >= {}", literal(value))];
+            if column.field.nullable {
+                parts.insert(0, format!("{given} is not None"));
+            }
+            joined(text, 8, &head, &parts, "and", ",");
         }),
-        Computed::Product { left, right } => {
-            two(left, right).map(|(left, right)| combine(out, &head, &[left, right], "*"))
+        Computed::CountOf { entity, reference } => {
+            found(entity, reference).map(|records| call(text, 8, &format!("{head}len("), &[records], "),"))
         }
-        Computed::Sum { left, right } => {
-            two(left, right).map(|(left, right)| combine(out, &head, &[left, right], "+"))
-        }
-        Computed::AtLeast { field, value } => {
-            operand(field).map(|field| combine(out, &head, &[field, (literal(value), false)], ">="))
-        }
-        Computed::CountOf { entity, reference } => found(entity, reference)
-            .map(|records| call(&mut out.text, 8, &format!("{head}len("), &[records], "),")),
         Computed::TotalOf { entity, reference, field } => {
             let name = app.unit(entity).and_then(|from| from.column(field)).map(|c| c.json.clone());
             found(entity, reference).zip(name).map(|(records, name)| {
                 out.used.total = true;
-                call(&mut out.text, 8, &format!("{head}total("), &[records, name], "),");
+                call(text, 8, &format!("{head}total("), &[records, name], "),");
             })
         }
     };
     if written.is_none() {
         line!(out.text, "        {head}None,");
     }
-}
-
-/// Operands joined by an operator; null if one that may be null is.
-fn combine(out: &mut Output, head: &str, operands: &[(String, bool)], operator: &str) {
-    let parts: Vec<String> = operands.iter().map(|(text, _)| text.clone()).collect();
-    let nullable: Vec<String> =
-        operands.iter().filter(|(_, nullable)| *nullable).map(|(text, _)| text.clone()).collect();
-    if nullable.is_empty() {
-        joined(&mut out.text, 8, head, &parts, operator, ",");
-        return;
-    }
-    let tests: Vec<String> = nullable.iter().map(|text| format!("{text} is None")).collect();
-    let text = format!("None if {} else {}", tests.join(" or "), parts.join(&format!(" {operator} ")));
-    call(&mut out.text, 8, &format!("{head}("), &[text], "),");
 }
