@@ -15,7 +15,23 @@
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
 //! the same id in the suite before, captures and builders resolved.
 
+mod actions;
+mod analytics;
+mod computed;
+mod conventions;
+mod deletion;
+mod draft;
+mod fields;
 mod generate;
+mod gone;
+mod lists;
+mod marks;
+mod plan;
+mod records;
+mod references;
+mod rules;
+mod state;
+mod values;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,7 +69,8 @@ pub struct Reset {
     pub path: String,
 }
 
-/// How records of an entity are made: a create with a full valid body.
+/// How records of an entity are made: a create with a valid body. It has the required fields only: what a case is about
+/// it gives itself ([`Make::with`]), so that a new field leaves the cases that have nothing to do with it as they were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Builder {

@@ -1,0 +1,614 @@
+//! Actions: what they do, what they need, and what refuses them.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan};
+use super::state::{self, State};
+use super::{Aspect, Case, Send, values};
+use crate::ir::{Action, Comparison, Condition, Effect, Guard, Operand, UnknownFields, words};
+
+/// An action of an entity while its cases are written.
+struct Acting<'p, 'a> {
+    plan: &'p Plan<'a>,
+    facts: &'p Facts<'a>,
+    action: &'a Action,
+    /// Id of its clause.
+    clause: String,
+    /// `finish a repair order`.
+    words: String,
+}
+
+/// Cases of an action.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &'a Action, cases: &mut Vec<Case>) {
+    let acting = Acting {
+        plan,
+        facts,
+        action,
+        clause: format!("{}.{}", facts.key, action.key),
+        words: format!("{} {}", words(&action.name), facts.a),
+    };
+    let ready = state::ready(plan, facts, action, None);
+    acting.missing(ready.as_ref(), cases);
+    if let Some(state) = &ready {
+        for effect in &action.effects {
+            acting.effect(state, effect, cases);
+            acting.breaks(state, effect, cases);
+        }
+        acting.again(state, cases);
+        acting.params(state, cases);
+        acting.order(state, cases);
+    }
+    for guard in &action.guards {
+        acting.guard(guard, ready.as_ref(), cases);
+    }
+}
+
+impl<'p, 'a> Acting<'p, 'a> {
+    fn draft(&self, tail: &str, aspect: Aspect, title: String) -> Draft<'p, 'a> {
+        let mut draft = Draft::new(self.plan, format!("{}.{tail}", self.clause), aspect, title);
+        draft.says(&["actions", self.facts.key, &self.clause]);
+        draft
+    }
+
+    /// Sends the action on the `n`th record.
+    fn request(&self, state: &State, n: u32) -> Send {
+        state.request(self.plan, self.facts, self.action, n)
+    }
+
+    /// The list of what the action creates: as many records as this.
+    fn counts(&self, draft: &mut Draft<'_, 'a>, other: &Facts<'a>, count: usize) {
+        draft.says(&[other.key, "lists.body", "operations"]);
+        draft.send(Send::get(other.path.clone()).equal(&self.plan.total, json!(count)));
+    }
+
+    /// Looks whether the `n`th record, and what the action creates, is as before.
+    fn unchanged(&self, draft: &mut Draft<'_, 'a>, state: &State, n: u32) {
+        let mut before = Map::new();
+        for effect in &self.action.effects {
+            match effect {
+                Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+                    if let Some(part) = self.facts.part(field) {
+                        draft.says(&[&part.clause, "operations"]);
+                        before.insert(part.json.clone(), state.before(self.facts, part, n));
+                    }
+                }
+                Effect::Create { entity, .. } => {
+                    if let Some(other) = self.plan.entity(entity) {
+                        let count = draft.numbers(entity).len();
+                        self.counts(draft, other, count);
+                    }
+                }
+            }
+        }
+        if !before.is_empty() {
+            draft.send(Send::get(self.facts.at(n)).has(before));
+        }
+    }
+
+    fn missing(&self, state: Option<&State>, cases: &mut Vec<Case>) {
+        let title = format!("To {} that does not exist is answered with 404", self.words);
+        let mut draft = self.draft("missing", Aspect::Route, title);
+        draft.says(&["records.id"]);
+        let path = format!("{}/{}", self.facts.nowhere(), self.plan.schema.path_name(&self.action.name));
+        let body = state.and_then(|state| state.body(self.plan, self.action));
+        draft.fails_with(Send::post(path, body), Failure::Missing).done(cases);
+    }
+
+    fn effect(&self, state: &State, effect: &Effect, cases: &mut Vec<Case>) {
+        let facts = self.facts;
+        match effect {
+            Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+                let Some(part) = facts.part(field) else { return };
+                let Some(after) = state.after(facts, self.action, part, 1) else { return };
+                let tail = format!("effect.{field}");
+                let verb = if matches!(effect, Effect::Set { .. }) { "sets" } else { "changes" };
+                let title = format!("To {} {verb} its `{}`", self.words, part.json);
+                let mut draft = self.draft(&tail, Aspect::Effect, title);
+                let clause = format!("{}.{tail}", self.clause);
+                draft.says(&[&clause, &part.clause, "operations"]);
+                state.make(&mut draft, facts, 1);
+                draft.send(self.request(state, 1).has_one(&part.json, after.clone()));
+                draft.still(facts, 1, part, after).done(cases);
+            }
+            Effect::Create { entity, reference, values } => {
+                let Some(other) = self.plan.entity(entity) else { return };
+                let Some(link) = other.part(reference) else { return };
+                let tail = format!("effect.create_{entity}");
+                let title = format!("To {} creates {} that refers to it", self.words, other.a);
+                let mut draft = self.draft(&tail, Aspect::Effect, title);
+                let clause = format!("{}.{tail}", self.clause);
+                draft.says(&[&clause, other.key, &link.clause, "lists.body", "operations"]);
+                state.make(&mut draft, facts, 1);
+                draft.send(self.request(state, 1));
+                let mut created = Map::new();
+                created.insert(link.json.clone(), facts.id(1));
+                for part in other.parts.iter().filter(|part| part.writable() && part.json != link.json) {
+                    let given = values.iter().find(|value| value.field == part.field.key);
+                    let value = match given {
+                        Some(value) => state.operand(facts, self.action, &value.from, 1),
+                        None => Some(part.absent()),
+                    };
+                    if let Some(value) = value {
+                        draft.says(&[&part.clause]);
+                        created.insert(part.json.clone(), value);
+                    }
+                }
+                let mut rows = vec![created];
+                rows.extend(draft.numbers(entity).into_iter().map(|n| {
+                    let mut row = Map::with_capacity(1);
+                    row.insert("id".to_owned(), other.id(n));
+                    row
+                }));
+                let total = json!(rows.len());
+                let send =
+                    Send::get(other.path.clone()).rows(&self.plan.items, rows).equal(&self.plan.total, total);
+                draft.send(send).done(cases);
+            }
+        }
+    }
+
+    /// An effect that would break a rule.
+    fn breaks(&self, state: &State, effect: &Effect, cases: &mut Vec<Case>) {
+        let facts = self.facts;
+        let refused = |name: &str, clauses: &[&str], state: &State, cases: &mut Vec<Case>| {
+            let title = format!("To {} is refused if {name} would break its rules", self.words);
+            let tail = match effect {
+                Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+                    format!("effect.{field}.refused")
+                }
+                Effect::Create { entity, .. } => format!("effect.create_{entity}.refused"),
+            };
+            let mut draft = self.draft(&tail, Aspect::Effect, title);
+            draft.says(clauses);
+            state.make(&mut draft, facts, 1);
+            draft.fails_with(self.request(state, 1), Failure::Refused);
+            self.unchanged(&mut draft, state, 1);
+            draft.done(cases);
+        };
+        // A value of the parameter that the parameter takes and the field does not.
+        let too_much = |key: &str, ok: &dyn Fn(&Value) -> bool| {
+            let at = self.action.params.iter().position(|param| param.key == *key)?;
+            let kind = &self.action.params.get(at)?.kind;
+            let (low, high) = values::free(kind);
+            let mut tried: Vec<Value> = values::bounds(kind).into_iter().map(|bound| bound.edge).collect();
+            tried.extend((1..=5).map(|n| values::valid(kind, 0, n)));
+            tried.extend(low.into_iter().chain(high));
+            tried.extend([json!("x"), json!("Not a form"), json!(100), json!(1000), json!(100_000)]);
+            let value = tried.into_iter().find(|value| values::fits(kind, value) && !ok(value))?;
+            Some(state.with_param(at, value))
+        };
+        match effect {
+            Effect::Set { field, to: Operand::Param(key) } => {
+                let Some(part) = facts.part(field) else { return };
+                if let Some(state) = too_much(key, &|value| state::can_be(part, value)) {
+                    refused(&format!("`{}`", part.json), &[&part.clause], &state, cases);
+                }
+            }
+            Effect::Increment { field, by } => {
+                let Some(at) = facts.parts.iter().position(|part| part.field.key == *field) else { return };
+                let Some(part) = facts.parts.get(at) else { return };
+                let allowed = |value: &Value| {
+                    values::fits(&part.field.kind, value)
+                        && self.action.guards.iter().all(|guard| match &guard.condition {
+                            Condition::Field { field: own, is } if own == field => state::holds(is, value),
+                            _ => true,
+                        })
+                };
+                let Some(amount) = state.operand(facts, self.action, by, 1).and_then(|by| by.as_i64()) else {
+                    return;
+                };
+                // From the bound on, so that a bound that is off by one is seen.
+                let edge = values::bounds(&part.field.kind)
+                    .into_iter()
+                    .find(|bound| bound.key == if amount > 0 { "too_large" } else { "too_small" });
+                let Some(edge) = edge.and_then(|bound| bound.edge.as_i64()) else { return };
+                let before = edge - amount + amount.signum();
+                let clause = format!("{}.effect.{field}", self.clause);
+                let words = format!("`{}`", part.json);
+                if allowed(&json!(before)) {
+                    refused(&words, &[&part.clause, &clause], &state.with_own(at, json!(before)), cases);
+                } else if allowed(&json!(edge)) {
+                    refused(&words, &[&part.clause, &clause], &state.with_own(at, json!(edge)), cases);
+                } else if let Operand::Param(key) = by
+                    && let Some(before) = state.before(facts, part, 1).as_i64()
+                    && let Some(state) = too_much(key, &|value| {
+                        value.as_i64().is_none_or(|by| values::fits(&part.field.kind, &json!(before + by)))
+                    })
+                {
+                    refused(&words, &[&part.clause, &clause], &state, cases);
+                }
+            }
+            Effect::Create { entity, values: created, .. } => {
+                let Some(other) = self.plan.entity(entity) else { return };
+                for value in created {
+                    let Some(part) = other.part(&value.field) else { continue };
+                    if let Operand::Param(key) = &value.from
+                        && let Some(state) = too_much(key, &|value| {
+                            state::can_be(part, value) || !self.own_effects_hold(state, key, value)
+                        })
+                    {
+                        let clause = format!("{}.effect.create_{entity}", self.clause);
+                        let words = format!("`{}` of {}", part.json, other.a);
+                        refused(&words, &[&part.clause, &clause], &state, cases);
+                        return;
+                    }
+                }
+            }
+            Effect::Set { .. } => {}
+        }
+    }
+
+    /// Whether the effects on the record itself break no rule with a value of a parameter.
+    fn own_effects_hold(&self, state: &State, key: &str, value: &Value) -> bool {
+        let Some(at) = self.action.params.iter().position(|param| param.key == key) else { return false };
+        let state = state.with_param(at, value.clone());
+        self.action.effects.iter().all(|effect| match effect {
+            Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+                self.facts.part(field).is_some_and(|part| {
+                    state
+                        .after(self.facts, self.action, part, 1)
+                        .is_some_and(|after| state::can_be(part, &after))
+                })
+            }
+            Effect::Create { .. } => true,
+        })
+    }
+
+    /// Doing it twice: increments add up.
+    fn again(&self, state: &State, cases: &mut Vec<Case>) {
+        let incremented = self.action.effects.iter().find_map(|effect| match effect {
+            Effect::Increment { field, .. } => self.facts.part(field).map(|part| (field, part)),
+            _ => None,
+        });
+        let Some((field, part)) = incremented else { return };
+        // A value from which both times keep the guards and bounds.
+        let Some(at) = self.facts.parts.iter().position(|part| part.field.key == *field) else { return };
+        let creates = |entity: &str| {
+            self.action
+                .effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::Create { entity: other, .. } if other == entity))
+        };
+        let free = self.action.guards.iter().all(|guard| match &guard.condition {
+            Condition::Field { field, is } => self.facts.part(field).is_some_and(|own| {
+                own.json == part.json
+                    || state
+                        .after(self.facts, self.action, own, 1)
+                        .is_none_or(|after| state::holds(is, &after))
+            }),
+            Condition::HasNone { entity, .. } => !creates(entity),
+            _ => true,
+        });
+        let fine = |value: &Value| {
+            values::fits(&part.field.kind, value)
+                && self.action.guards.iter().all(|guard| match &guard.condition {
+                    Condition::Field { field: own, is } if own == field => state::holds(is, value),
+                    _ => true,
+                })
+        };
+        if !free {
+            return;
+        }
+        for before in state.others(self.facts, at, &[]) {
+            let state = state.with_own(at, before.clone());
+            let Some(once) = state.after(self.facts, self.action, part, 1) else { continue };
+            let Some(twice) = state.with_own(at, once.clone()).after(self.facts, self.action, part, 1) else {
+                continue;
+            };
+            let in_bounds = values::fits(&part.field.kind, &twice);
+            if !before.is_null() && fine(&before) && fine(&once) && in_bounds {
+                let tail = format!("effect.{field}.again");
+                let title = format!("To {} twice changes `{}` twice", self.words, part.json);
+                let mut draft = self.draft(&tail, Aspect::Effect, title);
+                let clause = format!("{}.effect.{field}", self.clause);
+                draft.says(&[&clause, &part.clause]);
+                state.make(&mut draft, self.facts, 1);
+                draft.send(self.request(&state, 1).has_one(&part.json, once));
+                draft.send(self.request(&state, 1).has_one(&part.json, twice)).done(cases);
+                return;
+            }
+        }
+    }
+
+    fn params(&self, state: &State, cases: &mut Vec<Case>) {
+        let Some(Value::Object(body)) = state.body(self.plan, self.action) else { return };
+        let path = format!("{}/{}", self.facts.at(1), self.plan.schema.path_name(&self.action.name));
+        for (at, param) in self.action.params.iter().enumerate() {
+            let name = self.plan.schema.json_name(&param.name);
+            let title = format!("To {} needs a valid `{name}`", self.words);
+            let mut draft = self.draft(&format!("param.{}", param.key), Aspect::Refuses, title);
+            state.make(&mut draft, self.facts, 1);
+            let mut without = body.clone();
+            without.shift_remove(&name);
+            draft.fails_with(Send::post(path.clone(), Some(without.into())), Failure::Invalid);
+            let mut bad = vec![Value::Null];
+            bad.extend(values::wrong_types(&param.kind));
+            bad.extend(values::bounds(&param.kind).into_iter().map(|bound| bound.beyond));
+            for value in bad {
+                draft.fails(self.request(&state.with_param(at, value), 1), Failure::Invalid);
+            }
+            if at == 0 {
+                draft.says(&["bodies.object"]);
+                draft.fails(Send::post(path.clone(), Some(json!([]))), Failure::Invalid);
+                draft.fails(Send::post(path.clone(), None), Failure::Invalid);
+            }
+            self.unchanged(&mut draft, state, 1);
+            draft.done(cases);
+        }
+        let unknown = self.plan.schema.json_name("unheard_of");
+        let title =
+            format!("Parameters that are not named, to {}, are treated as unknown fields are", self.words);
+        let mut draft = self.draft("param.unknown", Aspect::Convention, title);
+        draft.says(&["bodies.unknown"]);
+        state.make(&mut draft, self.facts, 1);
+        let mut more = body;
+        more.insert(unknown, json!(1));
+        let send = Send::post(path, Some(more.into()));
+        match self.plan.schema.conventions.unknown_fields {
+            UnknownFields::Ignore => draft.send(send),
+            UnknownFields::Reject => draft.fails(send, Failure::Invalid),
+        };
+        draft.done(cases);
+    }
+
+    /// A body that is invalid comes before a guard that does not hold.
+    fn order(&self, state: &State, cases: &mut Vec<Case>) {
+        let Some(Value::Object(_)) = state.body(self.plan, self.action) else { return };
+        let broken = self
+            .action
+            .guards
+            .iter()
+            .find_map(|guard| state::ready(self.plan, self.facts, self.action, Some(&guard.key)));
+        let Some(broken) = broken else { return };
+        let title = format!("An invalid body to {} is invalid even if a guard does not hold", self.words);
+        let mut draft = self.draft("order", Aspect::Refuses, title);
+        draft.says(&["errors.order"]);
+        broken.make(&mut draft, self.facts, 1);
+        draft.fails_with(self.request(&broken.with_param(0, Value::Null), 1), Failure::Invalid).done(cases);
+    }
+
+    fn guard(&self, guard: &Guard, ready: Option<&State>, cases: &mut Vec<Case>) {
+        let facts = self.facts;
+        let key = &guard.key;
+        let clause = format!("{}.guard.{key}", self.clause);
+        let draft = |tail: &str, title: String| {
+            let mut draft = self.draft(&format!("guard.{key}{tail}"), Aspect::Guard, title);
+            draft.says(&[&clause]);
+            draft
+        };
+        let refused = |draft: &mut Draft<'_, 'a>, state: &State, n: u32| {
+            state.make(draft, facts, n);
+            draft.fails_with(self.request(state, n), Failure::Refused);
+            self.unchanged(draft, state, n);
+        };
+        let broken = state::ready(self.plan, facts, self.action, Some(key));
+        if let Some(state) = &broken {
+            let title = format!("To {} is refused if {}", self.words, self.not(&guard.condition));
+            let mut draft = draft("", title);
+            refused(&mut draft, state, 1);
+            draft.done(cases);
+        }
+        let Some(ready) = ready else { return };
+        match &guard.condition {
+            Condition::Field { field, is } => {
+                let Some(at) = facts.parts.iter().position(|part| part.field.key == *field) else { return };
+                let Some(part) = facts.parts.get(at) else { return };
+                self.variants(
+                    guard,
+                    ready,
+                    (at, None),
+                    part,
+                    is,
+                    &|state, value| state.with_own(at, value),
+                    cases,
+                );
+            }
+            Condition::Related { reference, field, is } => {
+                let Some(at) = facts.parts.iter().position(|part| part.field.key == *reference) else {
+                    return;
+                };
+                let Some(link) = facts.parts.get(at) else { return };
+                let Some(target) = self.plan.target(link) else { return };
+                let Some(of) = target.parts.iter().position(|part| part.field.key == *field) else { return };
+                let Some(part) = target.parts.get(of) else { return };
+                self.variants(
+                    guard,
+                    ready,
+                    (at, Some(target)),
+                    part,
+                    is,
+                    &|state, value| state.with_related(at, of, value),
+                    cases,
+                );
+                if link.field.nullable {
+                    let title = format!("To {} is refused without `{}`", self.words, link.json);
+                    let mut draft = draft(".unrelated", title);
+                    draft.says(&[&link.clause]);
+                    refused(&mut draft, &ready.with_own(at, Value::Null), 1);
+                    draft.done(cases);
+                }
+            }
+            Condition::HasAtLeast { entity, .. } => {
+                let Some(child) = self.plan.entity(entity) else { return };
+                let title = format!("To {}, deleted {} do not count", self.words, child.many);
+                let mut draft = draft(".deleted", title);
+                draft.says(&[child.key, "operations"]);
+                ready.make(&mut draft, facts, 1);
+                draft.delete(child, draft.next(child.key) - 1);
+                draft.fails_with(self.request(ready, 1), Failure::Refused).done(cases);
+            }
+            Condition::HasNone { entity, .. } => {
+                let Some(child) = self.plan.entity(entity) else { return };
+                let Some(broken) = &broken else { return };
+                let title = format!("To {}, deleted {} do not count", self.words, child.many);
+                let mut draft = draft(".deleted", title);
+                draft.says(&[child.key, "operations"]);
+                broken.make(&mut draft, facts, 1);
+                draft.delete(child, 1);
+                draft.send(self.request(broken, 1)).done(cases);
+            }
+        }
+    }
+
+    /// Other values with which a guard on a field holds, or does not, than the ones of its main cases.
+    #[expect(clippy::too_many_arguments, reason = "a guard on a field of the record or of another one")]
+    fn variants(
+        &self,
+        guard: &Guard,
+        ready: &State,
+        (at, target): (usize, Option<&Facts<'a>>),
+        part: &Part<'a>,
+        is: &Comparison,
+        with: &dyn Fn(&State, Value) -> State,
+        cases: &mut Vec<Case>,
+    ) {
+        let facts = self.facts;
+        let clause = format!("{}.guard.{}", self.clause, guard.key);
+        let owner = target.unwrap_or(facts);
+        let place = owner.parts.iter().position(|own| own.field.key == part.field.key).unwrap_or(at);
+        // Only this guard decides: the others hold for the value, and no effect breaks a rule with it.
+        let alone = |value: &Value, hold: bool| {
+            state::holds(is, value) == hold
+                && self.action.guards.iter().filter(|other| other.key != guard.key).all(|other| {
+                    match (&guard.condition, &other.condition) {
+                        (Condition::Field { field, .. }, Condition::Field { field: other, is })
+                            if field == other =>
+                        {
+                            state::holds(is, value)
+                        }
+                        (
+                            Condition::Related { reference, field, .. },
+                            Condition::Related { reference: other_reference, field: other, is },
+                        ) if field == other && reference == other_reference => state::holds(is, value),
+                        _ => true,
+                    }
+                })
+        };
+        let sound = |value: &Value| {
+            let state = with(ready, value.clone());
+            self.action.effects.iter().all(|effect| match effect {
+                Effect::Increment { field, .. } => facts.part(field).is_some_and(|part| {
+                    state.after(facts, self.action, part, 1).is_some_and(|after| state::can_be(part, &after))
+                }),
+                Effect::Create { entity, values, .. } => values.iter().all(|created| match &created.from {
+                    Operand::Own(key) => {
+                        let other = self.plan.entity(entity).and_then(|other| other.part(&created.field));
+                        let own = facts.part(key);
+                        other.zip(own).is_some_and(|(other, own)| {
+                            own.refers() || state::can_be(other, &state.before(facts, own, 1))
+                        })
+                    }
+                    _ => true,
+                }),
+                Effect::Set { .. } => true,
+            })
+        };
+        let all: Vec<Value> = ready.clone().others(owner, place, &[is]);
+        let draft = |tail: &str, title: String| {
+            let mut draft = self.draft(&format!("guard.{}{tail}", guard.key), Aspect::Guard, title);
+            draft.says(&[&clause, owner.key, &part.clause]);
+            draft
+        };
+
+        // All values of a guard that takes some; a second one of a guard that takes many.
+        let most = match is {
+            Comparison::OneOf(values) => values.len(),
+            _ => 2,
+        };
+        let holding: Vec<&Value> = all
+            .iter()
+            .filter(|value| !value.is_null() && !part.field.unique && alone(value, true) && sound(value))
+            .take(most.min(super::generate::BODIES as usize))
+            .collect();
+        if holding.len() > 1 {
+            let title =
+                format!("To {} goes with other values that its guard on `{}` takes", self.words, part.json);
+            let mut draft = draft(".holds", title);
+            for (n, value) in (1..).zip(holding) {
+                let state = with(ready, value.clone());
+                state.make(&mut draft, facts, n);
+                draft.send(self.request(&state, n));
+            }
+            draft.done(cases);
+        }
+        let breaking: Vec<&Value> =
+            all.iter().filter(|value| !value.is_null() && alone(value, false)).skip(1).take(2).collect();
+        if !breaking.is_empty() {
+            let title = format!("To {} is refused with other values of `{}` too", self.words, part.json);
+            let mut draft = draft(".others", title);
+            for (n, value) in (1..).zip(breaking) {
+                let state = with(ready, value.clone());
+                state.make(&mut draft, facts, n);
+                draft.fails(self.request(&state, n), Failure::Refused);
+            }
+            draft.done(cases);
+        }
+        if part.field.nullable {
+            let hold = state::holds(is, &Value::Null);
+            if alone(&Value::Null, hold)
+                && (!hold || sound(&Value::Null))
+                && !matches!(is, Comparison::IsSet | Comparison::IsNotSet)
+            {
+                let word = if hold { "goes" } else { "is refused" };
+                let title = format!("To {} {word} if `{}` is null", self.words, part.json);
+                let mut draft = draft(".null", title);
+                let state = with(ready, Value::Null);
+                state.make(&mut draft, facts, 1);
+                let request = self.request(&state, 1);
+                if hold {
+                    draft.send(request);
+                } else {
+                    draft.fails_with(request, Failure::Refused);
+                }
+                draft.done(cases);
+            }
+        }
+    }
+
+    /// A condition that does not hold, in words.
+    fn not(&self, condition: &Condition) -> String {
+        let name = |facts: Option<&Facts<'a>>, key: &str| {
+            facts.and_then(|facts| facts.part(key)).map_or_else(|| key.to_owned(), |part| part.json.clone())
+        };
+        match condition {
+            Condition::Field { field, is } => {
+                format!("its `{}` is {}", name(Some(self.facts), field), not(is))
+            }
+            Condition::Related { reference, field, is } => {
+                let target = self.facts.part(reference).and_then(|part| self.plan.target(part));
+                format!(
+                    "the `{}` of its `{}` is {}",
+                    name(target, field),
+                    name(Some(self.facts), reference),
+                    not(is)
+                )
+            }
+            Condition::HasAtLeast { entity, count, .. } => {
+                format!("fewer than {count} {} refer to it", self.many(entity))
+            }
+            Condition::HasNone { entity, .. } => format!("{} refer to it", self.many(entity)),
+        }
+    }
+
+    fn many(&self, entity: &str) -> String {
+        self.plan.entity(entity).map_or_else(String::new, |facts| facts.many.clone())
+    }
+}
+
+fn not(comparison: &Comparison) -> String {
+    match comparison {
+        Comparison::Equals(value) => format!("not `{value}`"),
+        Comparison::Not(value) => format!("`{value}`"),
+        Comparison::OneOf(values) => {
+            format!(
+                "none of {}",
+                values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Comparison::AtLeast(value) => format!("below `{value}`"),
+        Comparison::AtMost(value) => format!("above `{value}`"),
+        Comparison::IsSet => "null".to_owned(),
+        Comparison::IsNotSet => "not null".to_owned(),
+    }
+}

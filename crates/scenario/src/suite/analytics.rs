@@ -1,0 +1,273 @@
+//! Numbers over records.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan, id_of, whole};
+use super::{Aspect, Case, Send};
+use crate::ir::{Analytic, Measure, words};
+
+/// An analytic while its cases are written.
+struct Counting<'p, 'a> {
+    plan: &'p Plan<'a>,
+    facts: &'p Facts<'a>,
+    analytic: &'a Analytic,
+    clause: String,
+    path: String,
+    measured: Option<&'p Part<'a>>,
+    grouped: Option<&'p Part<'a>>,
+    by: Option<&'p Part<'a>>,
+    only: Option<Restriction<'p, 'a>>,
+}
+
+/// Which records are taken.
+struct Restriction<'p, 'a> {
+    /// The reference whose record is looked at, and that record's entity.
+    through: Option<(&'p Part<'a>, &'p Facts<'a>)>,
+    part: &'p Part<'a>,
+    equals: &'a Value,
+    other: Value,
+}
+
+/// A record: its number and the values that count.
+struct Row {
+    n: u32,
+    with: Map<String, Value>,
+}
+
+/// What the rows of a case have in common.
+#[derive(Clone, Copy, Default)]
+struct Wish {
+    /// The third record is not taken, and a fourth refers to nothing.
+    restricted: bool,
+    /// The second record has nothing to measure.
+    unmeasured: bool,
+    /// The second record has no group.
+    ungrouped: bool,
+    /// The first record refers to another one than the others.
+    apart: bool,
+}
+
+/// Cases of an analytic.
+pub(super) fn cases<'a>(plan: &Plan<'a>, analytic: &'a Analytic, cases: &mut Vec<Case>) {
+    let Some(facts) = plan.entity(&analytic.entity) else { return };
+    let part = |key: &Option<String>| key.as_ref().and_then(|key| facts.part(key));
+    let only = analytic.only.as_ref().and_then(|only| {
+        let through = match &only.through {
+            Some(key) => {
+                let link = facts.part(key)?;
+                Some((link, plan.target(link)?))
+            }
+            None => None,
+        };
+        let part = through.map_or(facts, |(_, target)| target).part(&only.field)?;
+        let other = part.other(&[&only.equals])?;
+        Some(Restriction { through, part, equals: &only.equals, other })
+    });
+    let counting = Counting {
+        plan,
+        facts,
+        analytic,
+        clause: format!("analytics.{}", analytic.key),
+        path: plan.schema.analytic_path(analytic),
+        measured: analytic.measure.field().and_then(|field| facts.part(field)),
+        grouped: part(&analytic.group_by),
+        by: part(&analytic.by),
+        only,
+    };
+    counting.cases(cases);
+}
+
+impl<'p, 'a> Counting<'p, 'a> {
+    fn draft(&self, tail: &str, title: String) -> Draft<'p, 'a> {
+        let mut draft = Draft::new(self.plan, format!("{}.{tail}", self.clause), Aspect::Analytic, title);
+        draft.says(&["analytics", &self.clause]);
+        draft
+    }
+
+    fn cases(&self, cases: &mut Vec<Case>) {
+        let (name, many) = (words(&self.analytic.name), &self.facts.many);
+        let tail = if self.grouped.is_some() { "grouped" } else { "value" };
+        let title = format!("The analytic {name} is worked out over the {many}");
+        let mut draft = self.draft(tail, title);
+        let rows = self.make(&mut draft, Wish::default());
+        self.ask(&mut draft, &rows, None);
+        draft.done(cases);
+
+        let mut draft = self.draft("empty", format!("The analytic {name} without any {many}"));
+        self.ask(&mut draft, &[], None);
+        draft.done(cases);
+
+        if self.only.is_some() {
+            let title = format!("The analytic {name} takes only the {many} that its condition holds for");
+            let mut draft = self.draft("only", title);
+            let rows = self.make(&mut draft, Wish { restricted: true, ..Wish::default() });
+            self.ask(&mut draft, &rows, None);
+            draft.done(cases);
+        }
+
+        if let Some(by) = self.by {
+            let title =
+                format!("The analytic {name} takes only the {many} of a `{}` that is asked for", by.json);
+            let mut draft = self.draft("by", title);
+            draft.says(&[&by.clause]);
+            let rows = self.make(&mut draft, Wish { apart: true, ..Wish::default() });
+            if let Some(target) = by.field.target() {
+                self.ask(&mut draft, &rows, Some((by, id_of(target, 2))));
+                self.ask(&mut draft, &rows, Some((by, json!(999))));
+            }
+            draft.done(cases);
+
+            let title = format!("The analytic {name} refuses a `{}` that is no integer", by.json);
+            let mut draft = self.draft("by.invalid", title);
+            draft.says(&[&by.clause]);
+            let send = Send::get(self.path.clone()).query(&by.json, &json!("many"));
+            draft.fails_with(send, Failure::Invalid).done(cases);
+        }
+
+        if let Some(measured) = self.measured.filter(|part| part.field.nullable) {
+            let title = format!("The analytic {name} leaves {many} without `{}` out", measured.json);
+            let mut draft = self.draft("null", title);
+            draft.says(&[&measured.clause]);
+            let rows = self.make(&mut draft, Wish { unmeasured: true, ..Wish::default() });
+            self.ask(&mut draft, &rows, None);
+            draft.done(cases);
+        }
+
+        if let Some(grouped) = self.grouped.filter(|part| part.field.nullable) {
+            let title = format!("The analytic {name} leaves {many} without `{}` out", grouped.json);
+            let mut draft = self.draft("ungrouped", title);
+            draft.says(&[&grouped.clause]);
+            let rows = self.make(&mut draft, Wish { ungrouped: true, ..Wish::default() });
+            self.ask(&mut draft, &rows, None);
+            draft.done(cases);
+        }
+
+        let title = format!("The analytic {name} leaves deleted {many} out");
+        let mut draft = self.draft("deleted", title);
+        draft.says(&["deletion", "operations", self.facts.key]);
+        let mut rows = self.make(&mut draft, Wish::default());
+        if let Some(last) = rows.pop() {
+            draft.delete(self.facts, last.n);
+            self.ask(&mut draft, &rows, None);
+            draft.done(cases);
+        }
+    }
+
+    /// Makes three or four records.
+    fn make(&self, draft: &mut Draft<'p, 'a>, wish: Wish) -> Vec<Row> {
+        if let Some(Restriction { through: Some((_, target)), part, equals, other }) = &self.only {
+            draft.make_one(target, 1, part, other.clone());
+            draft.make_one(target, 2, part, (*equals).clone());
+        }
+        let through = self.only.as_ref().and_then(|only| only.through);
+        let last =
+            if wish.restricted && through.is_some_and(|(link, _)| link.field.nullable) { 4 } else { 3 };
+        (1..=last)
+            .map(|n| {
+                let mut with = Map::new();
+                if let Some(part) = self.measured {
+                    with.insert(
+                        part.json.clone(),
+                        if wish.unmeasured && n == 2 { Value::Null } else { part.value(n) },
+                    );
+                }
+                if let Some(part) = self.grouped {
+                    let place = if part.field.unique { n } else { 2 - n % 2 };
+                    let value = match part.field.target() {
+                        _ if wish.ungrouped && n == 2 => Value::Null,
+                        Some(target) => id_of(target, place),
+                        None => part.value(place),
+                    };
+                    with.insert(part.json.clone(), value);
+                }
+                if let Some(part) = self.by
+                    && let Some(target) = part.field.target()
+                {
+                    with.insert(part.json.clone(), id_of(target, if wish.apart && n == 1 { 1 } else { 2 }));
+                }
+                match &self.only {
+                    Some(Restriction { through: None, part, equals, other }) => {
+                        let value = if wish.restricted && n == 3 { other } else { *equals };
+                        with.insert(part.json.clone(), value.clone());
+                    }
+                    Some(Restriction { through: Some((link, target)), .. }) => {
+                        // Where the same reference groups or is asked for, it stays as those want it.
+                        let taken =
+                            [self.grouped, self.by].into_iter().flatten().any(|part| part.json == link.json);
+                        if n == 4 {
+                            with.insert(link.json.clone(), Value::Null);
+                        } else if !taken || wish.restricted {
+                            with.insert(
+                                link.json.clone(),
+                                id_of(target.key, if wish.restricted && n == 3 { 1 } else { 2 }),
+                            );
+                        }
+                    }
+                    None => {}
+                }
+                draft.make_with(self.facts, n, with.clone());
+                Row { n, with }
+            })
+            .collect()
+    }
+
+    /// Asks for the analytic: its value over those records that are taken.
+    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&Part<'a>, Value)>) {
+        let mut send = Send::get(self.path.clone());
+        if let Some((part, id)) = &by {
+            send = send.query(&part.json, id);
+        }
+        let taken: Vec<&Row> = rows
+            .iter()
+            .filter(|row| {
+                self.only.as_ref().is_none_or(|only| match only.through {
+                    None => row.with.get(&only.part.json) == Some(only.equals),
+                    Some((link, target)) => row.with.get(&link.json) == Some(&id_of(target.key, 2)),
+                }) && by.as_ref().is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
+            })
+            .collect();
+        match self.grouped {
+            None => {
+                let all: Vec<&Row> = taken;
+                draft.send(send.equal("/value", self.measure(&all)));
+            }
+            Some(part) => {
+                let mut groups: Vec<(&Value, Vec<&Row>)> = Vec::new();
+                for row in taken {
+                    let Some(key) = row.with.get(&part.json).filter(|key| !key.is_null()) else { continue };
+                    match groups.iter_mut().find(|group| group.0 == key) {
+                        Some(group) => group.1.push(row),
+                        None => groups.push((key, vec![row])),
+                    }
+                }
+                let rows = groups
+                    .into_iter()
+                    .map(|(key, rows)| {
+                        let mut row = Map::with_capacity(2);
+                        row.insert("key".to_owned(), key.clone());
+                        row.insert("value".to_owned(), self.measure(&rows));
+                        row
+                    })
+                    .collect();
+                draft.send(send.rows("/groups", rows));
+            }
+        }
+    }
+
+    fn measure(&self, rows: &[&Row]) -> Value {
+        let numbers: Vec<f64> = self
+            .measured
+            .map(|part| rows.iter().filter_map(|row| row.with.get(&part.json)?.as_f64()).collect())
+            .unwrap_or_default();
+        let of = |number: Option<f64>| number.map_or(Value::Null, whole);
+        match self.analytic.measure {
+            Measure::Count => json!(rows.len()),
+            Measure::Sum(_) => whole(numbers.iter().sum()),
+            Measure::Average(_) if numbers.is_empty() => Value::Null,
+            Measure::Average(_) => whole(numbers.iter().sum::<f64>() / numbers.len() as f64),
+            Measure::Min(_) => of(numbers.iter().copied().reduce(f64::min)),
+            Measure::Max(_) => of(numbers.iter().copied().reduce(f64::max)),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Computed fields.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::Draft;
+use super::plan::{Facts, Part, Plan, whole};
+use super::{Aspect, Case, Send};
+use crate::ir::Computed;
+
+/// Cases of a computed field; none of another one.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    match &part.field.computed {
+        Some(Computed::CountOf { entity, reference }) => {
+            over(plan, facts, part, (entity, reference, None), cases)
+        }
+        Some(Computed::TotalOf { entity, reference, field }) => {
+            over(plan, facts, part, (entity, reference, Some(field)), cases);
+        }
+        Some(Computed::AtLeast { field, value }) => {
+            let Some(operand) = facts.part(field) else { return };
+            let step = if matches!(operand.field.kind, crate::ir::Kind::Integer { .. }) { 1.0 } else { 0.25 };
+            let edge = value.as_f64().unwrap_or_default();
+            let title =
+                format!("`{}` of {} says whether `{}` is at least {value}", part.json, facts.a, operand.json);
+            let mut draft = Draft::on(plan, facts, part, "computed", Aspect::Computed, title);
+            draft.says(&[&operand.clause]);
+            for (n, number) in (1..).zip([edge, edge - step, edge + step]) {
+                let number = whole(number);
+                if super::values::fits(&operand.field.kind, &number) {
+                    let body = facts.body_with(n, operand, number.clone());
+                    let send =
+                        draft.create(facts, body).has_one(&part.json, json!(number.as_f64() >= Some(edge)));
+                    draft.send(send);
+                }
+            }
+            draft.done(cases);
+        }
+        Some(computed) => {
+            let (Computed::Joined { first: left, second: right, .. }
+            | Computed::Product { left, right }
+            | Computed::Sum { left, right }) = computed
+            else {
+                return;
+            };
+            let (Some(left), Some(right)) = (facts.part(left), facts.part(right)) else { return };
+            let title = format!(
+                "`{}` of {} is worked out from `{}` and `{}`, again after a change",
+                part.json, facts.a, left.json, right.json
+            );
+            let mut draft = Draft::on(plan, facts, part, "computed", Aspect::Computed, title);
+            draft.says(&[&left.clause, &right.clause]);
+            let mut with = Map::new();
+            with.insert(left.json.clone(), left.value(1));
+            with.insert(right.json.clone(), right.value(1));
+            draft.make_with(facts, 1, with);
+            let value = |left_n: u32, right_n: u32| {
+                let kept: Vec<Value> = facts
+                    .parts
+                    .iter()
+                    .map(|own| match &own.field.key {
+                        key if *key == right.field.key => own.value(right_n),
+                        key if *key == left.field.key => own.value(left_n),
+                        _ => Value::Null,
+                    })
+                    .collect();
+                facts.computed(computed, &kept)
+            };
+            draft.send(Send::get(facts.at(1)).has_one(&part.json, value(1, 1)));
+            if left.mutable() && left.field.key != right.field.key {
+                let patch = Send::patch_one(facts.at(1), &left.json, left.value(2));
+                draft.send(patch.has_one(&part.json, value(2, 1)));
+            }
+            if right.mutable() {
+                let now = if left.mutable() { 2 } else { 1 };
+                let patch = Send::patch_one(facts.at(1), &right.json, right.value(2));
+                draft.send(patch.has_one(&part.json, value(now, 2)));
+            }
+            draft.done(cases);
+        }
+        None => {}
+    }
+}
+
+/// A count or total over the records that refer to one.
+fn over<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    (entity, reference, field): (&str, &str, Option<&String>),
+    cases: &mut Vec<Case>,
+) {
+    let Some(child) = plan.entity(entity) else { return };
+    let Some(link) = child.part(reference) else { return };
+    let summed = field.and_then(|field| child.part(field));
+    let what = summed.map_or_else(|| "counts".to_owned(), |summed| format!("adds up `{}` of", summed.json));
+    let on = |tail: &str, title: String| {
+        let mut draft = Draft::on(plan, facts, part, tail, Aspect::Computed, title);
+        draft.says(&[child.key, &link.clause]);
+        if let Some(summed) = summed {
+            draft.says(&[&summed.clause]);
+        }
+        draft
+    };
+    let with = |of: u32, value: Option<Value>| {
+        let mut with = Map::new();
+        with.insert(link.json.clone(), facts.id(of));
+        if let (Some(summed), Some(value)) = (summed, value) {
+            with.insert(summed.json.clone(), value);
+        }
+        with
+    };
+    let number = |n: u32| summed.map(|summed| summed.value(n));
+    // What the first `n` records give.
+    let upto = |n: u32| match summed {
+        None => json!(n),
+        Some(summed) => whole((1..=n).filter_map(|n| summed.value(n).as_f64()).sum()),
+    };
+
+    let title = format!("`{}` of {} {what} the {} that refer to it", part.json, facts.a, child.many);
+    let mut draft = on("computed", title);
+    draft.make(facts, 1).make(facts, 2);
+    draft.make_with(child, 1, with(2, number(1)));
+    draft.still(facts, 2, part, upto(1));
+    draft.make_with(child, 2, with(2, number(2))).make_with(child, 3, with(1, number(3)));
+    draft.still(facts, 2, part, upto(2)).done(cases);
+
+    let title = format!("`{}` of {} leaves deleted {} out", part.json, facts.a, child.many);
+    let mut draft = on("computed.deleted", title);
+    draft.says(&["deletion"]);
+    draft.make(facts, 1).make(facts, 2);
+    draft.make_with(child, 1, with(2, number(1))).make_with(child, 2, with(2, number(2)));
+    draft.delete(child, 2);
+    draft.still(facts, 2, part, upto(1)).done(cases);
+
+    if let Some(summed) = summed.filter(|summed| summed.field.nullable) {
+        let title =
+            format!("`{}` of {} leaves {} without `{}` out", part.json, facts.a, child.many, summed.json);
+        let mut draft = on("computed.null", title);
+        draft.make(facts, 1).make(facts, 2);
+        draft.make_with(child, 1, with(2, Some(Value::Null)));
+        draft.still(facts, 2, part, json!(0));
+        draft.make_with(child, 2, with(2, number(1)));
+        draft.still(facts, 2, part, upto(1)).done(cases);
+    }
+}

@@ -1,0 +1,198 @@
+//! What holds for all routes: reset, unknown routes, error bodies, order of checks, sizes of pages.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Plan};
+use super::{Aspect, Case, Method, Send, values};
+use crate::ir::PaginationStyle;
+
+/// Cases of the conventions, on the entity whose records need the least.
+pub(super) fn cases<'a>(plan: &Plan<'a>, cases: &mut Vec<Case>) {
+    let Some(facts) = plan.simplest() else { return };
+    reset(plan, facts, cases);
+    routes(plan, facts, cases);
+    errors(plan, facts, cases);
+    order(plan, facts, cases);
+    pages(plan, facts, cases);
+}
+
+fn reset<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let title = "A reset removes all records and starts ids again from 1".to_owned();
+    let mut draft = Draft::new(plan, "conventions.reset".to_owned(), Aspect::Convention, title);
+    draft.says(&["server.reset", "records.id", "operations", facts.key]);
+    draft.make(facts, 1).make(facts, 2);
+    draft.send(Send::new(Method::Post, "/reset".to_owned(), None, 204));
+    draft.lists(facts, &[], &[]);
+    // What the record refers to is gone too, and made again.
+    let mut after = Draft::new(plan, String::new(), Aspect::Convention, String::new());
+    let send = after.create(facts, facts.body(1).into()).equal("/id", json!(1));
+    after.send(send);
+    draft.append(after).done(cases);
+}
+
+fn routes<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let title = "A path that the specification does not name is answered with 404".to_owned();
+    let mut draft = Draft::new(plan, "conventions.unknown_route".to_owned(), Aspect::Convention, title);
+    draft.says(&["server.routes"]);
+    let prefix = &plan.schema.conventions.prefix;
+    for path in [format!("{prefix}/nowhere"), format!("{prefix}/nowhere/1"), "/nowhere".to_owned()] {
+        draft.fails_with(Send::get(path), Failure::Missing);
+    }
+    draft.fails(Send::new(Method::Post, format!("{prefix}/nowhere"), Some(json!({})), 404), Failure::Missing);
+    draft.done(cases);
+
+    if !prefix.is_empty() {
+        let title = format!("Without the prefix `{prefix}` nothing but the reset route is there");
+        let mut draft = Draft::new(plan, "conventions.prefix".to_owned(), Aspect::Convention, title);
+        draft.says(&["server.routes", facts.key]);
+        let bare = facts.path.strip_prefix(prefix.as_str()).unwrap_or(&facts.path);
+        draft.fails(Send::get(bare.to_owned()), Failure::Missing).done(cases);
+    }
+
+    let title = "Query parameters that the specification does not name are ignored".to_owned();
+    let mut draft = Draft::new(plan, "conventions.unknown_parameter".to_owned(), Aspect::Convention, title);
+    draft.says(&["server.routes", "lists.filters", "operations", facts.key]);
+    draft.make(facts, 1).lists(facts, &[("unheard_of", json!("1"))], &[1]).done(cases);
+}
+
+/// The whole error body, once for each kind of error that the schema has.
+fn errors<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let message = plan.schema.conventions.error.message_pointer();
+    let on = |tail: &str, words: &str| {
+        let title = format!("The error body for {words} carries its code and a message");
+        let mut draft = Draft::new(plan, format!("conventions.error.{tail}"), Aspect::Convention, title);
+        draft.says(&["errors.body", "errors.status", "operations"]);
+        draft
+    };
+    let mut draft = on("invalid", "an invalid body");
+    draft.says(&[facts.key, "bodies.object"]);
+    let send = Send::new(Method::Post, facts.path.clone(), Some(json!([])), 0).text(&message);
+    draft.fails_with(send, Failure::Invalid).done(cases);
+
+    let mut draft = on("not_found", "a record that does not exist");
+    draft.says(&[facts.key, "records.id"]);
+    draft.fails_with(Send::get(facts.nowhere()).text(&message), Failure::Missing).done(cases);
+
+    let unique = plan.entities.iter().find_map(|facts| {
+        facts
+            .parts
+            .iter()
+            .find(|part| part.field.unique && part.value(1) != part.value(2))
+            .map(|part| (facts, part))
+    });
+    if let Some((facts, part)) = unique {
+        let mut draft = on("conflict", "a value that is taken");
+        draft.says(&[facts.key, &part.clause, "unique"]);
+        draft.make_one(facts, 1, part, part.value(1));
+        let send = draft.create(facts, facts.body_with(2, part, part.value(1))).text(&message);
+        draft.fails_with(send, Failure::Conflict).done(cases);
+    }
+
+    let guarded = plan
+        .entities
+        .iter()
+        .flat_map(|facts| facts.entity.actions.iter().map(move |action| (facts, action)))
+        .find_map(|(facts, action)| {
+            let guard = action.guards.first()?;
+            Some((facts, action, guard, super::state::ready(plan, facts, action, Some(&guard.key))?))
+        });
+    if let Some((facts, action, guard, state)) = guarded {
+        let mut draft = on("refused", "an action that is refused");
+        let clause = format!("{}.{}", facts.key, action.key);
+        draft.says(&[facts.key, &clause, &format!("{clause}.guard.{}", guard.key)]);
+        state.make(&mut draft, facts, 1);
+        let send = state.request(plan, facts, action, 1).text(&message);
+        draft.fails_with(send, Failure::Refused).done(cases);
+    }
+}
+
+/// What is looked at first when a request breaks two rules.
+fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
+    let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);
+    draft.says(&["errors.order", "operations", facts.key]);
+    draft.fails_with(Send::put(facts.nowhere(), json!([])), Failure::Missing);
+    draft.fails(Send::patch(facts.nowhere(), json!([])), Failure::Missing).done(cases);
+
+    let both = plan.entities.iter().find_map(|facts| {
+        let taken = facts.parts.iter().find(|part| part.field.unique && part.value(1) != part.value(2))?;
+        let wrong = facts
+            .parts
+            .iter()
+            .find(|part| part.writable() && part.field.key != taken.field.key && !part.refers())?;
+        Some((facts, taken, wrong))
+    });
+    if let Some((facts, taken, wrong)) = both {
+        let title = "An invalid body is invalid even if it carries a value that is taken".to_owned();
+        let mut draft = Draft::new(plan, "conventions.order.invalid".to_owned(), Aspect::Convention, title);
+        draft.says(&["errors.order", "operations", facts.key, &taken.clause, &wrong.clause]);
+        draft.make_one(facts, 1, taken, taken.value(1));
+        let mut body = facts.body(2);
+        body.insert(taken.json.clone(), taken.value(1));
+        let bad = values::wrong_types(&wrong.field.kind).into_iter().next().unwrap_or(Value::Null);
+        body.insert(wrong.json.clone(), bad);
+        let send = draft.create(facts, body.into());
+        draft.fails_with(send, Failure::Invalid).done(cases);
+    }
+}
+
+fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let pagination = &plan.schema.conventions.pagination;
+    let (which, size) = &plan.page;
+    let on = |tail: &str, aspect, title: String| {
+        let mut draft = Draft::new(plan, format!("conventions.pages.{tail}"), aspect, title);
+        draft.says(&["lists.pages", "operations", facts.key]);
+        draft
+    };
+    let ask = |name: &str, value: Value| Send::get(facts.path.clone()).query(name, &value);
+
+    let title = format!("`{size}` may be as much as the largest size and no more");
+    let mut draft = on("largest", Aspect::Page, title);
+    draft.send(ask(size, json!(pagination.max_size)));
+    draft.fails_with(ask(size, json!(pagination.max_size + 1)), Failure::Invalid).done(cases);
+
+    let title = format!("`{which}` and `{size}` take no value that is too small or no integer");
+    let mut draft = on("invalid", Aspect::Refuses, title);
+    let first = match pagination.style {
+        PaginationStyle::Page => 1,
+        PaginationStyle::Offset => 0,
+    };
+    draft.fails_with(ask(size, json!(0)), Failure::Invalid);
+    draft.fails(ask(size, json!("many")), Failure::Invalid);
+    draft.fails(ask(which, json!(first - 1)), Failure::Invalid);
+    draft.fails(ask(which, json!("first")), Failure::Invalid).done(cases);
+
+    // As many records as it takes to see that a page is full, if values for so many can be had.
+    let count = pagination.default_size + 1;
+    let unique = facts.parts.iter().filter(|part| part.field.unique && part.field.required);
+    let distinct = unique.clone().all(|part| {
+        let mut all: Vec<Value> = (1..=count).map(|n| part.value(n)).collect();
+        all.sort_by(super::plan::compare);
+        all.windows(2).all(|pair| pair[0] != pair[1])
+            && all.iter().all(|value| values::fits(&part.field.kind, value))
+    });
+    if pagination.default_size <= 25 && distinct {
+        let title = format!("A page has {} records if nothing is asked for", pagination.default_size);
+        let mut draft = on("default", Aspect::Page, title);
+        super::records::says_order(&mut draft, facts);
+        let mut records = Vec::new();
+        for n in 1..=count {
+            let with = unique.clone().map(|part| (part.json.clone(), part.value(n))).collect();
+            draft.make_with(facts, n, with);
+            let nth = 1 + (n - 1) % super::generate::BODIES;
+            let mut given = facts.given(nth);
+            for (value, part) in given.iter_mut().zip(&facts.parts) {
+                if part.field.unique && part.field.required {
+                    *value = Some(part.value(n));
+                }
+            }
+            records.push(facts.kept(&given));
+        }
+        let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+        let send = Send::get(facts.path.clone());
+        if let Some(page) = order.get(..pagination.default_size as usize) {
+            draft.lists_as(facts, send, page, count as usize).done(cases);
+        }
+    }
+}

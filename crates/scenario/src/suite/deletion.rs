@@ -1,0 +1,196 @@
+//! What a deletion does to other records, and records that stay deleted.
+//!
+//! What is deleted is always the second record of its entity: only what a case says refers to it, as everything else
+//! refers to first records.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan};
+use super::{Aspect, Case, Method, Send};
+use crate::ir::{Field, Kind, OnDelete};
+
+fn rule(field: &Field) -> Option<OnDelete> {
+    match field.kind {
+        Kind::Reference { on_delete, .. } => Some(on_delete),
+        _ => None,
+    }
+}
+
+/// Cases of the delete rule of a reference; none of another field.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    let (Some(target), Some(rule)) = (plan.target(part), rule(part.field)) else { return };
+    let on = |tail: &str, title: String| {
+        let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
+        draft.says(&["deletion", target.key]);
+        draft
+    };
+    match rule {
+        OnDelete::Cascade => {
+            let mut draft =
+                on("cascade", format!("Deleting {} deletes the {} that refer to it", target.a, facts.many));
+            draft.make(target, 1).make(target, 2);
+            draft.make_one(facts, 1, part, target.id(2)).make_one(facts, 2, part, target.id(1));
+            draft.delete(target, 2);
+            draft.fails(Send::get(facts.at(1)), Failure::Missing);
+            draft.lists(facts, &[], &[2]);
+            if facts.entity.soft_delete {
+                with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
+            }
+            draft.done(cases);
+            chains(plan, facts, part, target, cases);
+        }
+        OnDelete::Restrict => {
+            let title = format!("Deleting {} that {} refers to is a conflict", target.a, facts.a);
+            let mut draft = on("restrict", title);
+            draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
+            draft.fails_with(Send::new(Method::Delete, target.at(2), None, 0), Failure::Conflict);
+            draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
+            draft.still(facts, 1, part, target.id(2)).done(cases);
+
+            let title = format!("Deleting {} goes once no {} refers to it any more", target.a, name(facts));
+            let mut draft = on("restrict.released", title);
+            draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
+            draft.delete(facts, 1).delete(target, 2);
+            draft.fails(Send::get(target.at(2)), Failure::Missing).done(cases);
+        }
+        OnDelete::SetNull => {
+            let title = format!("Deleting {} makes `{}` of its {} null", target.a, part.json, facts.many);
+            let mut draft = on("set_null", title);
+            draft.make(target, 1).make(target, 2);
+            draft.make_one(facts, 1, part, target.id(2)).make_one(facts, 2, part, target.id(1));
+            draft.delete(target, 2);
+            draft.still(facts, 1, part, Value::Null).still(facts, 2, part, target.id(1)).done(cases);
+        }
+    }
+}
+
+fn name(facts: &Facts<'_>) -> String {
+    crate::ir::words(&facts.entity.name)
+}
+
+/// What refers to a record that is deleted by cascade is looked at in turn.
+fn chains<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    target: &Facts<'a>,
+    cases: &mut Vec<Case>,
+) {
+    let mut seen = Vec::new();
+    for far in &plan.entities {
+        for link in far.parts.iter().filter(|link| link.field.target() == Some(facts.key)) {
+            let Some(rule) = rule(link.field) else { continue };
+            if seen.contains(&rule) {
+                continue;
+            }
+            seen.push(rule);
+            let (tail, title) = match rule {
+                OnDelete::Cascade => (
+                    "cascade.deep",
+                    format!("Deleting {} deletes what refers to its {} too", target.a, facts.many),
+                ),
+                OnDelete::Restrict => (
+                    "cascade.restricted",
+                    format!(
+                        "Deleting {} is a conflict if {} that refers to it can not be deleted",
+                        target.a, facts.a
+                    ),
+                ),
+                OnDelete::SetNull => (
+                    "cascade.set_null",
+                    format!("Deleting {} makes references to its {} null", target.a, facts.many),
+                ),
+            };
+            let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
+            draft.says(&["deletion", target.key, far.key, &link.clause]);
+            draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
+            draft.make_one(far, 1, link, facts.id(1));
+            match rule {
+                OnDelete::Cascade => {
+                    draft.delete(target, 2);
+                    draft.fails(Send::get(far.at(1)), Failure::Missing);
+                }
+                OnDelete::Restrict => {
+                    let send = Send::new(Method::Delete, target.at(2), None, 0);
+                    draft.fails(send, Failure::Conflict);
+                    draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
+                    draft.still(facts, 1, part, target.id(2));
+                }
+                OnDelete::SetNull => {
+                    draft.delete(target, 2);
+                    draft.still(far, 1, link, Value::Null);
+                }
+            }
+            draft.done(cases);
+        }
+    }
+}
+
+/// Looks at a list with deleted records: which there are, and whether they are deleted.
+pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, records: &[(u32, bool)]) {
+    let clause = format!("{}.soft_delete", facts.key);
+    draft.says(&["soft_delete", "lists.body", &clause]);
+    let plan = draft.plan;
+    let rows = records
+        .iter()
+        .map(|&(n, deleted)| {
+            let mut row = Map::with_capacity(2);
+            row.insert("id".to_owned(), facts.id(n));
+            row.insert("deleted".to_owned(), json!(deleted));
+            row
+        })
+        .collect();
+    let send = Send::get(facts.path.clone())
+        .query(&plan.include_deleted, &json!(true))
+        .rows(&plan.items, rows)
+        .equal(&plan.total, json!(records.len()));
+    draft.send(send);
+}
+
+/// Cases of soft delete; none of an entity without.
+pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    if !facts.entity.soft_delete {
+        return;
+    }
+    let clause = format!("{}.soft_delete", facts.key);
+    let of = |tail: &str, title: String| {
+        let mut draft = Draft::of(plan, facts, tail, Aspect::SoftDelete, title);
+        draft.says(&["soft_delete", &clause]);
+        draft
+    };
+    let title = format!("{} that was deleted answers 404 and is left out of the list", facts.a);
+    let mut draft = of("soft_delete.hidden", title);
+    draft.make(facts, 1).make(facts, 2).delete(facts, 1);
+    draft.fails(Send::patch(facts.at(1), json!({})), Failure::Missing);
+    draft.fails(Send::put(facts.at(1), facts.body(1).into()), Failure::Missing);
+    draft.lists(facts, &[], &[2]);
+    draft.lists(facts, &[(&plan.include_deleted, json!(false))], &[2]).done(cases);
+
+    let title = format!("The list of {} takes deleted ones in when it is asked to", facts.many);
+    let mut draft = of("soft_delete.included", title);
+    draft.make(facts, 1).make(facts, 2).delete(facts, 1);
+    with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
+    draft.done(cases);
+
+    let nested = plan.entities.iter().find_map(|child| {
+        child
+            .parts
+            .iter()
+            .find(|part| {
+                part.field.target() == Some(facts.key)
+                    && matches!(part.field.kind, Kind::Reference { nested: true, .. })
+            })
+            .map(|part| (child, part))
+    });
+    if let Some((child, part)) = nested {
+        let title = format!("Nested routes of {} that was deleted answer 404", facts.a);
+        let mut draft = of("soft_delete.nested", title);
+        draft.says(&[child.key, &part.clause]);
+        let path = format!("{}/{}", facts.at(2), plan.schema.path_name(&child.entity.plural));
+        draft.make(facts, 1).make(facts, 2).delete(facts, 2);
+        draft.fails(Send::get(path.clone()), Failure::Missing);
+        let body = child.body_without(1, part);
+        draft.fails(Send::new(Method::Post, path, Some(body), 0), Failure::Missing).done(cases);
+    }
+}

@@ -1,0 +1,301 @@
+//! Filters, orders and pages of lists.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan, compare};
+use super::records::says_order;
+use super::{Aspect, Case, Send, values};
+use crate::ir::{Filter, FilterOp, Kind, Sort};
+
+/// Cases of an entity's list.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    for filter in &facts.entity.filters {
+        let (Some(part), Some(param)) =
+            (facts.part(&filter.field), plan.schema.filter_param(facts.entity, filter))
+        else {
+            continue;
+        };
+        one_filter(plan, facts, part, (filter, &param), cases);
+    }
+    together(plan, facts, cases);
+    sorts(plan, facts, cases);
+    pages(plan, facts, cases);
+}
+
+/// Values of a filtered field, for up to four records, and the value that is asked for.
+fn filtered(part: &Part<'_>, op: FilterOp) -> (Vec<Value>, Value) {
+    match (&part.field.kind, op) {
+        (Kind::String { min_length, max_length, pattern: None }, FilterOp::Contains)
+            if min_length.is_none_or(|min| min <= 8) && max_length.is_none_or(|max| max >= 8) =>
+        {
+            (
+                vec![json!("a needle"), json!("A Needle"), json!("a noodle"), json!("needle b")],
+                json!("needle"),
+            )
+        }
+        (Kind::String { .. }, FilterOp::Contains) => {
+            let values: Vec<Value> = (1..=3).map(|n| part.value(n)).collect();
+            // The end of a text tells texts of one form apart.
+            let text = part.value(2);
+            let text = text.as_str().unwrap_or_default();
+            let needle: String = text.chars().skip(text.chars().count().saturating_sub(5)).collect();
+            (values, json!(needle))
+        }
+        (Kind::Reference { entity, .. }, _) => {
+            let id = |n| super::plan::id_of(entity, n);
+            if part.field.unique { (vec![id(1), id(2)], id(2)) } else { (vec![id(1), id(2), id(2)], id(2)) }
+        }
+        (_, FilterOp::Equals) => {
+            let (asked, other) = (part.value(2), part.value(1));
+            if part.field.unique {
+                (vec![other, asked.clone(), part.value(3)], asked)
+            } else {
+                (vec![other, asked.clone(), asked.clone()], asked)
+            }
+        }
+        _ => {
+            let mut all: Vec<Value> = (1..=3).map(|n| part.value(n)).collect();
+            let mut sorted = all.clone();
+            sorted.sort_by(compare);
+            // The middle one is asked for: one below, itself, one above.
+            let asked = sorted.swap_remove(1);
+            all.dedup();
+            (all, asked)
+        }
+    }
+}
+
+fn holds(op: FilterOp, value: &Value, asked: &Value) -> bool {
+    !value.is_null()
+        && match op {
+            FilterOp::Equals => value == asked,
+            FilterOp::AtLeast => compare(value, asked).is_ge(),
+            FilterOp::AtMost => compare(value, asked).is_le(),
+            FilterOp::Contains => {
+                value.as_str().is_some_and(|value| asked.as_str().is_some_and(|asked| value.contains(asked)))
+            }
+        }
+}
+
+/// Makes records with these values of a field, and a last one with null if it may be; returns what each has.
+fn make_all<'a>(
+    draft: &mut Draft<'_, 'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    mut values: Vec<Value>,
+) -> Vec<Vec<Value>> {
+    if part.field.nullable && values.len() < 4 {
+        values.push(Value::Null);
+    }
+    (1..)
+        .zip(values)
+        .map(|(n, value)| {
+            let kept = facts
+                .parts
+                .iter()
+                .map(|own| match own.field.key == part.field.key {
+                    true => value.clone(),
+                    false if own.field.required => own.value(n),
+                    false => own.absent(),
+                })
+                .collect();
+            draft.make_one(facts, n, part, value);
+            kept
+        })
+        .collect()
+}
+
+/// The numbers of the records that hold, in the order of the list.
+fn found(facts: &Facts<'_>, records: &[Vec<Value>], holds: impl Fn(&[Value]) -> bool) -> Vec<u32> {
+    facts
+        .sorted(facts.entity.default_sort.as_ref(), records)
+        .into_iter()
+        .filter(|&n| records.get(n as usize - 1).is_some_and(|record| holds(record)))
+        .collect()
+}
+
+fn one_filter<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    (filter, param): (&Filter, &str),
+    cases: &mut Vec<Case>,
+) {
+    let op = filter.op;
+    let tail = format!("filter.{}.{}", filter.field, op.key());
+    let clause = format!("{}.{tail}", facts.key);
+    let (values, asked) = filtered(part, op);
+    let title = format!("The list of {} can be filtered by `{param}`", facts.many);
+    let mut draft = Draft::of(plan, facts, &tail, Aspect::Filter, title);
+    draft.says(&["lists.filters", &clause, &part.clause]);
+    says_order(&mut draft, facts);
+    let records = make_all(&mut draft, facts, part, values);
+    let numbers = found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &asked));
+    draft.lists(facts, &[(param, asked)], &numbers);
+    if part.field.kind == Kind::Boolean {
+        let other = part.value(1);
+        let numbers =
+            found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &other));
+        draft.lists(facts, &[(param, other)], &numbers);
+    }
+    if part.refers() {
+        draft.lists(facts, &[(param, json!(999))], &[]);
+    }
+    draft.done(cases);
+
+    let bad = match part.field.kind {
+        Kind::Integer { .. } | Kind::Number { .. } => "many",
+        Kind::Boolean => "maybe",
+        Kind::Enum { .. } => "unheard_of",
+        Kind::DateTime => "soon",
+        _ => return,
+    };
+    let title = format!("A value of `{param}` that can not be read is refused");
+    let mut draft = Draft::of(plan, facts, &format!("{tail}.invalid"), Aspect::Refuses, title);
+    draft.says(&["lists.filters", &clause]);
+    draft.fails_with(Send::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid).done(cases);
+}
+
+/// Two filters together, and a filter with a page.
+fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let known: Vec<(&Filter, &Part<'_>, String)> = facts
+        .entity
+        .filters
+        .iter()
+        .filter_map(|filter| {
+            Some((filter, facts.part(&filter.field)?, plan.schema.filter_param(facts.entity, filter)?))
+        })
+        .collect();
+    let Some((filter, part, param)) = known.first() else { return };
+    let says = |draft: &mut Draft<'_, 'a>, filter: &Filter, part: &Part<'a>| {
+        let clause = format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key());
+        draft.says(&["lists.filters", &clause, &part.clause]);
+    };
+    if let Some((second, other, other_param)) = known.iter().find(|(other, ..)| other.field != filter.field) {
+        let title = format!("Of two filters of the list of {} both must hold", facts.many);
+        let mut draft = Draft::of(plan, facts, "filter.together", Aspect::Filter, title);
+        says(&mut draft, filter, part);
+        says(&mut draft, second, other);
+        says_order(&mut draft, facts);
+        // A value of each that holds and one that does not, in three combinations.
+        let pick = |filter: &Filter, part: &Part<'_>| {
+            let (values, asked) = filtered(part, filter.op);
+            let yes = values.iter().find(|value| holds(filter.op, value, &asked)).cloned();
+            let no = values.iter().find(|value| !holds(filter.op, value, &asked)).cloned();
+            Some((yes?, no?, asked))
+        };
+        if !part.field.unique
+            && !other.field.unique
+            && let (Some((yes, no, asked)), Some((other_yes, other_no, other_asked))) =
+                (pick(filter, part), pick(second, other))
+        {
+            let mut records = Vec::new();
+            for (n, one, two) in [(1, &yes, &other_no), (2, &yes, &other_yes), (3, &no, &other_yes)] {
+                let mut with = Map::with_capacity(2);
+                with.insert(part.json.clone(), one.clone());
+                with.insert(other.json.clone(), two.clone());
+                draft.make_with(facts, n, with);
+                records.push(n);
+            }
+            draft.lists(facts, &[(param, asked), (other_param, other_asked)], &[2]).done(cases);
+        }
+    }
+    if part.field.unique || filter.op == FilterOp::Contains {
+        return;
+    }
+    let title = format!("`{}` of a filtered list counts all {} that match", &plan.total[1..], facts.many);
+    let mut draft = Draft::of(plan, facts, "filter.page", Aspect::Filter, title);
+    says(&mut draft, filter, part);
+    draft.says(&["lists.pages"]);
+    says_order(&mut draft, facts);
+    let (values, asked) = filtered(part, filter.op);
+    let records = make_all(&mut draft, facts, part, values);
+    let numbers =
+        found(facts, &records, |record| holds(filter.op, facts.value_of(record, &part.field.key), &asked));
+    let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page.1, &json!(1));
+    if let Some(first) = numbers.get(..1) {
+        draft.lists_as(facts, send, first, numbers.len()).done(cases);
+    }
+}
+
+/// Values that can be told apart by order: three, and the first again if that may be.
+fn sortable(part: &Part<'_>) -> Vec<Value> {
+    let mut values: Vec<Value> = (1..=3).map(|n| part.value(n)).collect();
+    if let Kind::String { .. } = part.field.kind {
+        // By code point capitals come before small letters.
+        let mixed = [json!("banana"), json!("Cherry"), json!("apple")];
+        if mixed.iter().all(|value| values::fits(&part.field.kind, value)) {
+            values = mixed.to_vec();
+        }
+    }
+    if !part.field.unique
+        && let Some(first) = values.first().cloned()
+    {
+        values.push(first);
+    }
+    values
+}
+
+fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    if facts.entity.sorts.is_empty() {
+        return;
+    }
+    let clause = format!("{}.sort", facts.key);
+    for key in &facts.entity.sorts {
+        let Some(part) = facts.part(key) else { continue };
+        for (descending, word, sign) in [(false, "ascending", ""), (true, "descending", "-")] {
+            let title = format!("The list of {} can be sorted by `{}`, {word}", facts.many, part.json);
+            let tail = format!("sort.{key}.{word}");
+            let mut draft = Draft::of(plan, facts, &tail, Aspect::Sort, title);
+            draft.says(&["lists.sort", &clause, &part.clause]);
+            let records = make_all(&mut draft, facts, part, sortable(part));
+            let order = facts.sorted(Some(&Sort { field: key.clone(), descending }), &records);
+            draft.lists(facts, &[("sort", json!(format!("{sign}{}", part.json)))], &order).done(cases);
+        }
+    }
+    let title = format!("Sorting {} by a field that says nothing of it is refused", facts.many);
+    let mut draft = Draft::of(plan, facts, "sort.unknown", Aspect::Refuses, title);
+    draft.says(&["lists.sort", &clause]);
+    let unsorted =
+        facts.parts.iter().find(|part| part.writable() && !facts.entity.sorts.contains(&part.field.key));
+    draft.fails_with(Send::get(facts.path.clone()).query("sort", &json!("unheard_of")), Failure::Invalid);
+    if let Some(part) = unsorted {
+        draft.fails(Send::get(facts.path.clone()).query("sort", &json!(part.json)), Failure::Invalid);
+    }
+    draft.done(cases);
+
+    if let Some(sort) = &facts.entity.default_sort
+        && let Some(part) = facts.part(&sort.field)
+    {
+        let title = format!("Without asking, the list of {} is sorted by `{}`", facts.many, part.json);
+        let mut draft = Draft::of(plan, facts, "sort.default", Aspect::Sort, title);
+        draft.says(&["lists.sort", &clause, &part.clause]);
+        let records = make_all(&mut draft, facts, part, sortable(part));
+        let order = facts.sorted(Some(sort), &records);
+        draft.lists(facts, &[], &order).done(cases);
+    }
+}
+
+fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let title = format!("The list of {} comes in pages", facts.many);
+    let mut draft = Draft::of(plan, facts, "pages", Aspect::Page, title);
+    draft.says(&["lists.pages"]);
+    says_order(&mut draft, facts);
+    draft.make(facts, 1).make(facts, 2).make(facts, 3);
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
+    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    let (which, size) = &plan.page;
+    let second = match plan.schema.conventions.pagination.style {
+        crate::ir::PaginationStyle::Page => 2,
+        crate::ir::PaginationStyle::Offset => 1,
+    };
+    let page =
+        |at: u32, by: u32| Send::get(facts.path.clone()).query(which, &json!(at)).query(size, &json!(by));
+    // With `page` the second page begins after two records, with `offset` the second record is the first one shown.
+    let from = if second == 2 { 2 } else { 1 };
+    let end = order.len().min(from + 2);
+    draft.lists_as(facts, page(second - 1, 2), &order[..2], 3);
+    draft.lists_as(facts, page(second, 2), &order[from..end], 3);
+    draft.lists_as(facts, page(9, 2), &[], 3).done(cases);
+}

@@ -1,0 +1,371 @@
+//! The standard operations of an entity.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Failure, object};
+use super::plan::{Facts, Given, Part, Plan};
+use super::values;
+use super::{Aspect, Case, Method, Send};
+use crate::ir::UnknownFields;
+
+/// Cases of creating, reading, replacing, updating and deleting records of an entity.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    create(plan, facts, cases);
+    read(plan, facts, cases);
+    replace(plan, facts, cases);
+    update(plan, facts, cases);
+    delete(plan, facts, cases);
+    bodies(plan, facts, cases);
+}
+
+fn create<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let a = &facts.a;
+    let title = format!("Creating {a} with its required fields only gives the others their default or null");
+    let mut draft = Draft::of(plan, facts, "create.minimal", Aspect::Default, title);
+    let given = facts.given(1);
+    draft.says_all(facts).says(&["bodies.absent", "records.id"]);
+    let send = draft.create(facts, facts.body(1).into()).identified("/id").has(plan.shown(facts, &given));
+    draft.send(send).done(cases);
+
+    let title = format!("Creating {a} with all fields keeps and shows them as they were given");
+    let mut draft = Draft::of(plan, facts, "create.full", Aspect::Record, title);
+    let given = facts.full(1);
+    draft.says_all(facts);
+    let send = draft.create(facts, facts.body_of(&given).into()).kept(facts.key, 1);
+    draft.send(send);
+    draft.send(Send::get(facts.at(1)).equal("", whole(plan, facts, &given, 1))).done(cases);
+
+    let mut low = facts.given(1);
+    let mut high = facts.given(2);
+    let mut any = false;
+    let title = format!("Creating {a} takes every value that no rule forbids");
+    let mut draft = Draft::of(plan, facts, "create.wide", Aspect::Accepts, title);
+    draft.says(&["types.free"]);
+    for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
+        let free = values::free(&part.field.kind);
+        for (value, given) in [(free.0, &mut low), (free.1, &mut high)] {
+            if let Some(value) = value {
+                given[index] = Some(value);
+                any = true;
+                draft.says(&[&part.clause]);
+            }
+        }
+    }
+    if any {
+        for given in [low, high] {
+            let body = facts.body_of(&given);
+            let send = draft.create(facts, body.clone().into()).has(only_said(facts, &body));
+            draft.send(send);
+        }
+        draft.done(cases);
+    }
+}
+
+/// Of a body, what is not a capture and not of a required field with rules: what the case is about.
+fn only_said(facts: &Facts<'_>, body: &Map<String, Value>) -> Map<String, Value> {
+    facts
+        .parts
+        .iter()
+        .filter(|part| {
+            let (low, high) = values::free(&part.field.kind);
+            body.get(&part.json)
+                .is_some_and(|value| Some(value) == low.as_ref() || Some(value) == high.as_ref())
+        })
+        .filter_map(|part| Some((part.json.clone(), body.get(&part.json)?.clone())))
+        .collect()
+}
+
+/// The whole record.
+fn whole<'a>(plan: &Plan<'a>, facts: &Facts<'a>, given: &Given, n: u32) -> Value {
+    let mut shown = plan.shown(facts, given);
+    shown.insert("id".to_owned(), facts.id(n));
+    Value::Object(shown)
+}
+
+fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let (a, many) = (&facts.a, &facts.many);
+    let mut draft = Draft::of(plan, facts, "read", Aspect::Route, format!("Reading {a} shows it"));
+    let mut shown = facts.body(2);
+    shown.insert("id".to_owned(), facts.id(2));
+    says_required(&mut draft, facts);
+    draft.make(facts, 1).make(facts, 2);
+    draft.send(Send::get(facts.at(2)).has(shown)).done(cases);
+
+    let title = format!("Reading {a} that does not exist is answered with 404");
+    let mut draft = Draft::of(plan, facts, "read.missing", Aspect::Route, title);
+    draft.says(&["records.id"]);
+    draft.fails_with(Send::get(facts.nowhere()), Failure::Missing);
+    draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing).done(cases);
+
+    let title = format!("The list of {many} is empty at the beginning");
+    let mut draft = Draft::of(plan, facts, "list.empty", Aspect::Route, title);
+    draft.lists(facts, &[], &[]).done(cases);
+
+    let title = format!("The list of {many} shows all of them, and how many there are");
+    let mut draft = Draft::of(plan, facts, "list.all", Aspect::Route, title);
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
+    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    draft.make(facts, 1).make(facts, 2).make(facts, 3);
+    says_required(&mut draft, facts);
+    says_order(&mut draft, facts);
+    draft.says(&["lists.body"]);
+    let ids = order.iter().map(|&n| facts.id(n)).collect();
+    let first = order.first().map_or_else(Map::new, |&n| facts.body(n));
+    let mut send = Send::get(facts.path.clone()).column(&plan.items, "id", ids).equal(&plan.total, json!(3));
+    send.expect.push(super::Assertion::Has { at: format!("{}/0", plan.items), value: first });
+    draft.send(send).done(cases);
+}
+
+fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+    draft.says(&["records.shown"]);
+    for part in facts.parts.iter().filter(|part| part.field.required) {
+        draft.says(&[&part.clause]);
+    }
+}
+
+/// Names the clauses that say in which order a list comes without asking.
+pub(super) fn says_order<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+    draft.says(&["lists.sort"]);
+    if facts.entity.default_sort.is_some() {
+        let clause = format!("{}.sort", facts.key);
+        draft.says(&[&clause]);
+    }
+}
+
+fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let a = &facts.a;
+    let title = format!("Replacing {a} gives it all new values and keeps its id");
+    let mut draft = Draft::of(plan, facts, "replace.full", Aspect::Record, title);
+    draft.make(facts, 1).says_all(facts).says(&["bodies.replace"]);
+    let given = changed(facts);
+    let whole_record = whole(plan, facts, &given, 1);
+    draft.send(Send::put(facts.at(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
+    draft.send(Send::get(facts.at(1)).equal("", whole_record)).done(cases);
+
+    let optional: Vec<&Part<'_>> =
+        facts.parts.iter().filter(|part| part.mutable() && !part.field.required).collect();
+    if !optional.is_empty() {
+        let title = format!("Replacing {a} resets fields that are not given to their default or null");
+        let mut draft = Draft::of(plan, facts, "replace.resets_absent", Aspect::Default, title);
+        draft.says(&["bodies.replace", "bodies.absent"]);
+        let mut with = Map::new();
+        let mut reset = Map::new();
+        for part in optional {
+            let absent = part.absent();
+            if let Some(other) = part.other(&[&absent]) {
+                with.insert(part.json.clone(), other);
+                reset.insert(part.json.clone(), absent);
+                draft.says(&[&part.clause]);
+            }
+        }
+        draft.make_with(facts, 1, with);
+        draft.send(Send::put(facts.at(1), facts.body(1).into()).has(reset)).done(cases);
+    }
+
+    let required: Vec<&Part<'_>> =
+        facts.parts.iter().filter(|part| part.mutable() && part.field.required).collect();
+    if let Some(first) = required.first() {
+        let title = format!("Replacing {a} without a required field is refused and changes nothing");
+        let mut draft = Draft::of(plan, facts, "replace.missing_required", Aspect::Refuses, title);
+        draft.says(&["bodies.replace", "bodies.absent"]);
+        draft.make(facts, 1);
+        for part in required.iter().take(4) {
+            draft.says(&[&part.clause]);
+            // What is given is valid and, where it may be, other than what the record has.
+            let mut given = changed(facts);
+            for (value, own) in given.iter_mut().zip(&facts.parts) {
+                if own.field.key == part.field.key || !own.field.required {
+                    *value = None;
+                }
+            }
+            draft.fails(Send::put(facts.at(1), facts.body_of(&given).into()), Failure::Invalid);
+        }
+        let unchanged = required.get(1).unwrap_or(first);
+        draft.says(&[&unchanged.clause]);
+        draft.still(facts, 1, unchanged, unchanged.value(1)).done(cases);
+    }
+
+    let title = format!("Replacing {a} that does not exist is answered with 404");
+    let mut draft = Draft::of(plan, facts, "replace.missing", Aspect::Route, title);
+    draft.says(&["records.id"]);
+    draft.fails_with(Send::put(facts.nowhere(), facts.body(1).into()), Failure::Missing).done(cases);
+}
+
+/// A full record that differs from the first one where it may.
+fn changed(facts: &Facts<'_>) -> Given {
+    facts
+        .parts
+        .iter()
+        .map(|part| match part.writable() {
+            true if part.mutable() => Some(part.value(2)),
+            // Set at creation: as the first record has it, which was made with its required fields only.
+            true if part.field.required => Some(part.value(1)),
+            true => Some(part.absent()),
+            false => None,
+        })
+        .collect()
+}
+
+fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let a = &facts.a;
+    let mutable: Vec<(usize, &Part<'_>)> =
+        facts.parts.iter().enumerate().filter(|(_, part)| part.mutable()).collect();
+    let changeable = mutable.iter().find(|(_, part)| !part.refers());
+    if let Some(&(index, part)) = changeable {
+        let title = format!("Updating `{}` of {a} keeps its other fields", part.json);
+        let mut draft = Draft::of(plan, facts, "update.one", Aspect::Record, title);
+        draft.says_all(facts).says(&["bodies.update"]);
+        let mut given = facts.full(1);
+        let with = facts
+            .body_of(&given)
+            .into_iter()
+            .filter(|(name, _)| facts.parts.iter().any(|part| part.json == *name && !part.field.required));
+        draft.make_with(facts, 1, with.collect());
+        if let Some(other) = part.other(&[&part.value(1)]) {
+            given[index] = Some(other.clone());
+            draft.send(
+                Send::patch_one(facts.at(1), &part.json, other).equal("", whole(plan, facts, &given, 1)),
+            );
+        }
+        draft.done(cases);
+
+        let title = format!("Every field of {a} that can be changed is changed by an update");
+        let mut draft = Draft::of(plan, facts, "update.all", Aspect::Record, title);
+        draft.says(&["bodies.update"]);
+        let mut values = Map::new();
+        for (_, part) in &mutable {
+            let now = if part.field.required { part.value(1) } else { part.absent() };
+            if let Some(other) = part.other(&[&now]) {
+                values.insert(part.json.clone(), other);
+                draft.says(&[&part.clause]);
+            }
+        }
+        draft.make(facts, 1);
+        draft.send(Send::patch(facts.at(1), values.clone().into()));
+        draft.send(Send::get(facts.at(1)).has(values)).done(cases);
+    }
+
+    let title = format!("An empty update of {a} changes nothing");
+    let mut draft = Draft::of(plan, facts, "update.empty", Aspect::Accepts, title);
+    draft.says(&["bodies.update"]);
+    says_required(&mut draft, facts);
+    draft.make(facts, 1);
+    draft.send(Send::patch(facts.at(1), json!({})).has(facts.body(1))).done(cases);
+
+    if let Some((&(_, bad), &(_, good))) =
+        changeable.and_then(|bad| Some((bad, mutable.iter().rev().find(|good| good.0 != bad.0)?)))
+    {
+        let title = format!("An update of {a} with one invalid field is refused and changes nothing at all");
+        let mut draft = Draft::of(plan, facts, "update.invalid", Aspect::Refuses, title);
+        draft.says(&["errors.order", &bad.clause, &good.clause]);
+        draft.make(facts, 1);
+        let now = |part: &Part<'_>| if part.field.required { part.value(1) } else { part.absent() };
+        let wrong = values::wrong_types(&bad.field.kind).into_iter().next().unwrap_or(Value::Null);
+        if let Some(other) = good.other(&[&now(good)]) {
+            for order in [[(good, &other), (bad, &wrong)], [(bad, &wrong), (good, &other)]] {
+                let body: Map<String, Value> =
+                    order.iter().map(|(part, value)| (part.json.clone(), (*value).clone())).collect();
+                draft.fails(Send::patch(facts.at(1), body.into()), Failure::Invalid);
+            }
+            draft.still(facts, 1, good, now(good)).done(cases);
+        }
+    }
+
+    let title = format!("Updating {a} that does not exist is answered with 404");
+    let mut draft = Draft::of(plan, facts, "update.missing", Aspect::Route, title);
+    draft.says(&["records.id"]);
+    draft.fails_with(Send::patch(facts.nowhere(), json!({})), Failure::Missing).done(cases);
+}
+
+fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let a = &facts.a;
+    let mut draft =
+        Draft::of(plan, facts, "delete", Aspect::Route, format!("Deleting {a} takes it away, and only it"));
+    draft.make(facts, 1).make(facts, 2);
+    let status = plan.schema.conventions.status.deleted;
+    let mut send = Send::new(Method::Delete, facts.at(1), None, status);
+    if status == 200 {
+        send = send.equal("/id", facts.id(1));
+    }
+    draft.send(send);
+    draft.fails(Send::get(facts.at(1)), Failure::Missing);
+    draft.lists(facts, &[], &[2]).done(cases);
+
+    let title = format!("Deleting {a} that does not exist, or not any more, is answered with 404");
+    let mut draft = Draft::of(plan, facts, "delete.missing", Aspect::Route, title);
+    draft.says(&["records.id"]);
+    draft.fails_with(Send::new(Method::Delete, facts.nowhere(), None, 404), Failure::Missing);
+    draft.make(facts, 1).delete(facts, 1);
+    draft.fails(Send::new(Method::Delete, facts.at(1), None, 404), Failure::Missing).done(cases);
+
+    let title = format!("The id of {a} that was deleted is not used again");
+    let mut draft = Draft::of(plan, facts, "delete.id_not_reused", Aspect::Record, title);
+    draft.says(&["records.id"]);
+    draft.make(facts, 1).make(facts, 2).delete(facts, 2).make(facts, 3);
+    draft.fails(Send::get(facts.at(2)), Failure::Missing).done(cases);
+}
+
+fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let a = &facts.a;
+    let title = format!("A body for {a} that is no JSON object, or not there, is refused");
+    let mut draft = Draft::of(plan, facts, "body.no_object", Aspect::Refuses, title);
+    draft.says(&["bodies.object"]);
+    draft.make(facts, 1);
+    for body in [Some(json!([])), Some(json!("text")), None] {
+        draft.fails_with(Send::new(Method::Post, facts.path.clone(), body, 0), Failure::Invalid);
+    }
+    draft.fails(Send::put(facts.at(1), json!([])), Failure::Invalid);
+    draft.fails(Send::patch(facts.at(1), json!([])), Failure::Invalid);
+    draft.lists(facts, &[], &[1]).done(cases);
+
+    let title = format!("`id`, `deleted` and computed fields in a body for {a} are ignored");
+    let mut draft = Draft::of(plan, facts, "body.ignored", Aspect::Convention, title);
+    draft.says(&["bodies.ignored"]);
+    let mut extra = Map::new();
+    extra.insert("id".to_owned(), json!(77));
+    extra.insert("deleted".to_owned(), json!(true));
+    let shown = plan.shown(facts, &facts.given(1));
+    let mut computed = Map::new();
+    for part in facts.parts.iter().filter(|part| !part.writable()) {
+        let value = shown.get(&part.json).cloned().unwrap_or_default();
+        if let Some(other) = part.other(&[&value]) {
+            extra.insert(part.json.clone(), other);
+            computed.insert(part.json.clone(), value);
+            draft.says(&[&part.clause]);
+        }
+    }
+    let mut body = facts.body(1);
+    body.extend(extra.clone());
+    let send = draft.create(facts, body.into()).has(computed.clone()).kept(facts.key, 1);
+    draft.send(send);
+    draft.fails(Send::get(format!("{}/77", facts.path)), Failure::Missing);
+    computed.insert("id".to_owned(), facts.id(1));
+    draft.send(Send::patch(facts.at(1), extra.into()).has(computed)).done(cases);
+
+    let unknown = plan.schema.json_name("unheard_of");
+    let mut draft = match plan.schema.conventions.unknown_fields {
+        UnknownFields::Ignore => {
+            let title = format!("Fields that {a} does not have are ignored");
+            let mut draft = Draft::of(plan, facts, "body.unknown", Aspect::Convention, title);
+            let mut body = facts.body(1);
+            body.insert(unknown.clone(), json!(1));
+            let at = format!("/{unknown}");
+            let send = draft.create(facts, body.into()).absent(&at).kept(facts.key, 1);
+            draft.send(send);
+            draft.send(Send::patch(facts.at(1), object(&unknown, json!(1))).absent(&at));
+            draft
+        }
+        UnknownFields::Reject => {
+            let title = format!("A field that {a} does not have makes a body invalid");
+            let mut draft = Draft::of(plan, facts, "body.unknown", Aspect::Convention, title);
+            let mut body = facts.body(1);
+            body.insert(unknown.clone(), json!(1));
+            let send = draft.create(facts, body.into());
+            draft.fails_with(send, Failure::Invalid);
+            draft.make(facts, 1);
+            draft.fails(Send::patch(facts.at(1), object(&unknown, json!(1))), Failure::Invalid);
+            draft
+        }
+    };
+    draft.says(&["bodies.unknown"]).done(cases);
+}

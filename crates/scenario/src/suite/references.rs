@@ -1,0 +1,103 @@
+//! References: what they can name, and nested routes.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan, id_of};
+use super::records::says_order;
+use super::{Aspect, Case, Method, Send};
+use crate::ir::Kind;
+
+/// Cases of a reference field; none of another field.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    let Some(target) = plan.target(part) else { return };
+    let (a, name) = (&facts.a, &part.json);
+    let title = format!("`{name}` of {a} names only {} that exist", target.many);
+    let mut draft = Draft::on(plan, facts, part, "unknown", Aspect::Refuses, title);
+    draft.says(&["types.reference"]);
+    super::fields::refused(&mut draft, facts, part, [json!(999), json!(0)]);
+    draft.done(cases);
+
+    let title = format!("`{name}` of {a} does not name {} that was deleted", target.a);
+    let mut draft = Draft::on(plan, facts, part, "deleted", Aspect::Refuses, title);
+    draft.says(&["types.reference"]);
+    draft.make(target, 1).make(target, 2).delete(target, 2);
+    let deleted = target.id(2);
+    let send = draft.create(facts, facts.body_with(1, part, deleted.clone()));
+    draft.fails(send, Failure::Invalid);
+    if part.mutable() {
+        draft.make(facts, 1);
+        draft.fails(Send::patch_one(facts.at(1), name, deleted), Failure::Invalid);
+    }
+    draft.done(cases);
+
+    if part.mutable() {
+        let title =
+            format!("`{name}` of {a} can be changed to another {}", crate::ir::words(&target.entity.name));
+        let mut draft = Draft::on(plan, facts, part, "changed", Aspect::Record, title);
+        let other = id_of(target.key, 2);
+        draft.make_one(facts, 1, part, target.id(1)).make(target, 2);
+        draft.send(Send::patch_one(facts.at(1), name, other.clone()).has_one(name, other)).done(cases);
+    }
+
+    if matches!(part.field.kind, Kind::Reference { nested: true, .. }) {
+        nested(plan, facts, part, target, cases);
+    }
+}
+
+fn nested<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    target: &Facts<'a>,
+    cases: &mut Vec<Case>,
+) {
+    let (many, name) = (&facts.many, &part.json);
+    let segment = plan.schema.path_name(&facts.entity.plural);
+    let path = |n: u32| format!("{}/{segment}", target.at(n));
+    let draft = |tail: &str, title: String| {
+        let mut draft = Draft::on(plan, facts, part, tail, Aspect::Nested, title);
+        draft.says(&[target.key]);
+        draft
+    };
+
+    let mut list =
+        draft("nested.list", format!("The list of {many} of {} leaves out those of others", target.a));
+    list.make(target, 1).make(target, 2);
+    for (n, of) in [(1, 2), (2, 1), (3, 2)] {
+        list.make_one(facts, n, part, target.id(of));
+    }
+    let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
+    let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    let of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
+    says_order(&mut list, facts);
+    list.says(&["lists.pages"]);
+    list.lists_as(facts, Send::get(path(2)), &of_second, 2);
+    let one = Send::get(path(2)).query(&plan.page.1, &json!(1));
+    list.lists_as(facts, one, &of_second[..1], 2).done(cases);
+
+    let title = format!("{} created under {} refers to it, whatever its body says", facts.a, target.a);
+    let mut create = draft("nested.create", title);
+    create.make(target, 1).make(target, 2);
+    let status = plan.schema.conventions.status.created;
+    let send = Send::new(Method::Post, path(2), Some(facts.body_without(1, part)), status);
+    create.send(send.has_one(name, target.id(2)));
+    let body = facts.body_with(2, part, target.id(1));
+    create.send(Send::new(Method::Post, path(2), Some(body), status).has_one(name, target.id(2)));
+    if let Some(required) = facts.parts.iter().find(|other| other.field.required && other.json != *name) {
+        let mut body = facts.body(3);
+        body.shift_remove(name);
+        body.shift_remove(&required.json);
+        create.says(&[&required.clause, "bodies.absent"]);
+        create.fails(Send::new(Method::Post, path(2), Some(body.into()), 0), Failure::Invalid);
+    }
+    create.done(cases);
+
+    let title = format!("{} of {} that does not exist are answered with 404", facts.many, target.a);
+    let mut missing = draft("nested.missing", title);
+    missing.says(&["records.id"]);
+    let path = format!("{}/{segment}", target.nowhere());
+    missing.fails_with(Send::get(path.clone()), Failure::Missing);
+    missing.fails(Send::new(Method::Post, path, Some(facts.body_without(1, part)), 0), Failure::Missing);
+    missing.done(cases);
+}

@@ -1,0 +1,99 @@
+//! Rules that look at more than one value: unique and immutable fields.
+
+use serde_json::Value;
+
+use super::draft::{Draft, Failure, object};
+use super::plan::{Facts, Part, Plan};
+use super::{Aspect, Case, Send};
+
+/// Cases of unique and immutable fields.
+pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    if part.field.unique {
+        unique(plan, facts, part, cases);
+    }
+    if part.field.immutable {
+        immutable(plan, facts, part, cases);
+    }
+}
+
+fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    let (a, name, many) = (&facts.a, &part.json, &facts.many);
+    let (first, second) = (part.value(1), part.value(2));
+    if first == second {
+        return;
+    }
+    let title = format!("Creating {a} with a `{name}` that another one has is a conflict");
+    let mut draft = Draft::on(plan, facts, part, "unique.create", Aspect::Unique, title);
+    draft.says(&["unique"]);
+    draft.make_one(facts, 1, part, first.clone());
+    let send = draft.create(facts, facts.body_with(2, part, first.clone()));
+    draft.fails_with(send, Failure::Conflict);
+    draft.lists(facts, &[], &[1]).done(cases);
+
+    if part.mutable() {
+        let title = format!("Giving {a} the `{name}` of another one is a conflict and changes nothing");
+        let mut draft = Draft::on(plan, facts, part, "unique.update", Aspect::Unique, title);
+        draft.says(&["unique"]);
+        draft.make_one(facts, 1, part, first.clone()).make_one(facts, 2, part, second.clone());
+        draft.fails_with(Send::patch_one(facts.at(2), name, first.clone()), Failure::Conflict);
+        // Any other unique or immutable field keeps the value that the record has.
+        draft.fails(Send::put(facts.at(2), facts.body_with(2, part, first.clone())), Failure::Conflict);
+        draft.still(facts, 2, part, second.clone()).done(cases);
+    }
+
+    let title =
+        format!("{} keep their own `{name}` when they are replaced or updated with it", capital(many));
+    let mut draft = Draft::on(plan, facts, part, "unique.own", Aspect::Unique, title);
+    draft.says(&["unique"]);
+    draft.make_one(facts, 1, part, first.clone());
+    draft.send(Send::patch_one(facts.at(1), name, first.clone()).has_one(name, first.clone()));
+    draft.send(Send::put(facts.at(1), facts.body_with(1, part, first.clone()))).done(cases);
+
+    if part.field.nullable {
+        let title = format!("Any number of {many} may have no `{name}`");
+        let mut draft = Draft::on(plan, facts, part, "unique.null", Aspect::Unique, title);
+        draft.says(&["unique"]);
+        draft.make_one(facts, 1, part, Value::Null);
+        let send = draft.create(facts, facts.body_with(2, part, Value::Null)).has_one(name, Value::Null);
+        draft.send(send).done(cases);
+    }
+
+    let title = format!("The `{name}` of {a} that was deleted can be used again");
+    let mut draft = Draft::on(plan, facts, part, "unique.freed", Aspect::Unique, title);
+    draft.says(&["unique"]);
+    draft.make_one(facts, 1, part, first.clone()).delete(facts, 1);
+    let send = draft.create(facts, facts.body_with(2, part, first.clone())).has_one(name, first);
+    draft.send(send).done(cases);
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn immutable<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+    let (a, name) = (&facts.a, &part.json);
+    let first = part.value(1);
+    let other = match part.field.target() {
+        Some(target) => Some(super::plan::id_of(target, 2)),
+        None => part.other(&[&first]),
+    };
+    if let Some(other) = other {
+        let title = format!("`{name}` of {a} can not be changed");
+        let mut draft = Draft::on(plan, facts, part, "immutable", Aspect::Immutable, title);
+        draft.says(&["bodies.immutable"]);
+        draft.make_one(facts, 1, part, first.clone());
+        draft.fails_with(Send::patch_one(facts.at(1), name, other.clone()), Failure::Invalid);
+        draft.fails(Send::put(facts.at(1), facts.body_with(1, part, other)), Failure::Invalid);
+        draft.still(facts, 1, part, first.clone()).done(cases);
+    }
+
+    let title = format!("A replace or update of {a} may carry the `{name}` that it has, or leave it out");
+    let mut draft = Draft::on(plan, facts, part, "immutable.same", Aspect::Immutable, title);
+    draft.says(&["bodies.immutable", "bodies.replace"]);
+    draft.make_one(facts, 1, part, first.clone());
+    draft.send(Send::patch(facts.at(1), object(name, first.clone())).has_one(name, first.clone()));
+    let same = facts.body_with(1, part, first.clone());
+    draft.send(Send::put(facts.at(1), same).has_one(name, first.clone()));
+    draft.send(Send::put(facts.at(1), facts.body_without(1, part)).has_one(name, first)).done(cases);
+}

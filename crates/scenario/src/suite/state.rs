@@ -1,0 +1,410 @@
+//! Records in a state in which an action can be done, or in which exactly one of its guards does not hold.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::Draft;
+use super::plan::{Facts, Part, Plan, compare, id_of, whole};
+use super::{Send, values};
+use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
+
+/// What must be there for an action, and what its body carries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    /// Values of the record: (position of the field, value).
+    own: Vec<(usize, Value)>,
+    /// Values of records that it refers to: (position of the reference, position of the field, value).
+    related: Vec<(usize, usize, Value)>,
+    /// Records that refer to it: (entity, reference, how many).
+    children: Vec<(String, String, u32)>,
+    /// Values of the parameters, in order.
+    params: Vec<Value>,
+}
+
+/// Whether a comparison holds.
+pub(super) fn holds(comparison: &Comparison, value: &Value) -> bool {
+    match comparison {
+        Comparison::IsSet => !value.is_null(),
+        Comparison::IsNotSet => value.is_null(),
+        Comparison::Not(other) => value.is_null() || !same(value, other),
+        _ if value.is_null() => false,
+        Comparison::Equals(other) => same(value, other),
+        Comparison::OneOf(values) => values.iter().any(|other| same(value, other)),
+        Comparison::AtLeast(other) => compare(value, other).is_ge(),
+        Comparison::AtMost(other) => compare(value, other).is_le(),
+    }
+}
+
+fn same(left: &Value, right: &Value) -> bool {
+    left == right || (left.is_number() && right.is_number() && compare(left, right).is_eq())
+}
+
+/// Values worth trying for a kind, those on a border first.
+fn candidates(kind: &Kind, part: Option<&Part<'_>>, comparisons: &[&Comparison]) -> Vec<Value> {
+    let mut all = Vec::new();
+    for comparison in comparisons {
+        match comparison {
+            Comparison::Equals(value) | Comparison::Not(value) => all.push(value.clone()),
+            Comparison::OneOf(values) => all.extend(values.iter().cloned()),
+            Comparison::AtLeast(value) | Comparison::AtMost(value) => {
+                let step = if matches!(kind, Kind::Integer { .. }) { 1.0 } else { 0.25 };
+                let number = value.as_f64().unwrap_or_default();
+                all.extend([number, number - step, number + step].map(whole));
+            }
+            Comparison::IsSet | Comparison::IsNotSet => {}
+        }
+    }
+    if let Some(part) = part {
+        if !part.field.required {
+            all.push(part.absent());
+        }
+        all.extend((1..=5).map(|n| part.value(n)));
+        if part.field.nullable {
+            all.push(Value::Null);
+        }
+    }
+    match kind {
+        Kind::Integer { .. } => all.extend([1, 2, 5, 10, 0, -1].map(Value::from)),
+        Kind::Number { .. } => all.extend([1.0, 2.5, 10.0, 0.0].map(whole)),
+        Kind::Enum { values } => all.extend(values.iter().map(|value| json!(value))),
+        Kind::Boolean => all.extend([json!(true), json!(false)]),
+        _ => {}
+    }
+    all.extend(values::bounds(kind).into_iter().map(|bound| bound.edge));
+    all.extend((1..=5).map(|n| values::valid(kind, 0, n)));
+    let nullable = part.is_some_and(|part| part.field.nullable);
+    all.retain(|value| if value.is_null() { nullable } else { values::fits(kind, value) });
+    all
+}
+
+/// Whether a value can be kept by a field.
+pub(super) fn can_be(part: &Part<'_>, value: &Value) -> bool {
+    if value.is_null() { part.field.nullable } else { values::fits(&part.field.kind, value) }
+}
+
+/// The sum of two integers.
+fn plus(left: &Value, right: &Value) -> Value {
+    whole(left.as_f64().unwrap_or_default() + right.as_f64().unwrap_or_default())
+}
+
+/// A state in which the action can be done; with the key of a guard, one in which only that guard does not hold.
+/// Nothing if there is no such state.
+pub(super) fn ready<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    action: &Action,
+    broken: Option<&str>,
+) -> Option<State> {
+    let mut state = State::default();
+    let wanted = |key: &str| Some(key) != broken;
+
+    for condition in action.guards.iter().map(|guard| (wanted(&guard.key), &guard.condition)) {
+        let (
+            hold,
+            Condition::HasAtLeast { entity, reference, .. } | Condition::HasNone { entity, reference },
+        ) = condition
+        else {
+            continue;
+        };
+        let count = match condition.1 {
+            Condition::HasAtLeast { count, .. } if hold => *count,
+            Condition::HasAtLeast { count, .. } => count.saturating_sub(1),
+            _ => u32::from(!hold),
+        };
+        match state.children.iter_mut().find(|child| child.0 == *entity && child.1 == *reference) {
+            // The border of a wish that is broken on purpose counts, else the greater one.
+            Some(child) if hold => child.2 = child.2.max(count),
+            Some(child) => child.2 = count,
+            None => state.children.push((entity.clone(), reference.clone(), count)),
+        }
+    }
+    for guard in &action.guards {
+        let count = |entity: &str, reference: &str| {
+            state
+                .children
+                .iter()
+                .find(|child| child.0 == entity && child.1 == reference)
+                .map_or(0, |child| child.2)
+        };
+        let holds = match &guard.condition {
+            Condition::HasAtLeast { entity, reference, count: least } => count(entity, reference) >= *least,
+            Condition::HasNone { entity, reference } => count(entity, reference) == 0,
+            _ => continue,
+        };
+        if holds != wanted(&guard.key) {
+            return None;
+        }
+    }
+
+    // Records that a reference names: one by one, all conditions on the same field together.
+    for guard in &action.guards {
+        let Condition::Related { reference, field, .. } = &guard.condition else { continue };
+        let at = facts.parts.iter().position(|part| part.field.key == *reference)?;
+        let target = plan.target(facts.parts.get(at)?)?;
+        let of = target.parts.iter().position(|part| part.field.key == *field)?;
+        if state.related.iter().any(|known| known.0 == at && known.1 == of) {
+            continue;
+        }
+        let part = target.parts.get(of)?;
+        let conditions: Vec<(bool, &Comparison)> = action
+            .guards
+            .iter()
+            .filter_map(|other| match &other.condition {
+                Condition::Related { reference: other_reference, field: other_field, is }
+                    if other_reference == reference && other_field == field =>
+                {
+                    Some((wanted(&other.key), is))
+                }
+                _ => None,
+            })
+            .collect();
+        let comparisons: Vec<&Comparison> = conditions.iter().map(|condition| condition.1).collect();
+        let value = candidates(&part.field.kind, Some(part), &comparisons)
+            .into_iter()
+            .filter(|value| broken.is_none() || !value.is_null() || comparisons.contains(&&Comparison::IsSet))
+            .find(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))?;
+        state.related.push((at, of, value));
+    }
+
+    state.params = action.params.iter().map(|_| Value::Null).collect();
+    for (at, param) in action.params.iter().enumerate() {
+        state.params[at] = param_value(plan, facts, action, param)?;
+    }
+
+    for (at, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
+        let conditions: Vec<(bool, &Comparison)> = action
+            .guards
+            .iter()
+            .filter_map(|guard| match &guard.condition {
+                Condition::Field { field, is } if *field == part.field.key => Some((wanted(&guard.key), is)),
+                _ => None,
+            })
+            .collect();
+        let touched = action.effects.iter().any(|effect| match effect {
+            Effect::Set { field, .. } | Effect::Increment { field, .. } => *field == part.field.key,
+            Effect::Create { values, .. } => {
+                values.iter().any(|value| value.from == Operand::Own(part.field.key.clone()))
+            }
+        });
+        if conditions.is_empty() && !touched || part.refers() {
+            continue;
+        }
+        let comparisons: Vec<&Comparison> = conditions.iter().map(|condition| condition.1).collect();
+        let all: Vec<Value> = candidates(&part.field.kind, Some(part), &comparisons)
+            .into_iter()
+            .filter(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))
+            .filter(|value| keeps_rules(plan, action, &state, part, value))
+            .collect();
+        // Nulls have cases of their own; and what an effect sets should be seen to change.
+        let visible = |value: &&Value| {
+            action.effects.iter().all(|effect| match effect {
+                Effect::Set { field, to } if *field == part.field.key => {
+                    operand(action, &state, to).is_none_or(|to| to != *value)
+                }
+                _ => true,
+            })
+        };
+        let value = all
+            .iter()
+            .filter(|value| !value.is_null())
+            .find(visible)
+            .or_else(|| all.iter().find(visible))
+            .or_else(|| all.first())?;
+        state.own.push((at, value.clone()));
+    }
+    Some(state)
+}
+
+/// Whether an action's effects on a field with this value, or with it, break no rule.
+fn keeps_rules(plan: &Plan<'_>, action: &Action, state: &State, part: &Part<'_>, value: &Value) -> bool {
+    action.effects.iter().all(|effect| match effect {
+        Effect::Set { .. } => true,
+        Effect::Increment { field, by } if *field == part.field.key => {
+            operand(action, state, by).is_some_and(|by| values::fits(&part.field.kind, &plus(value, by)))
+        }
+        Effect::Increment { .. } => true,
+        Effect::Create { entity, values, .. } => values
+            .iter()
+            .filter(|created| created.from == Operand::Own(part.field.key.clone()))
+            .all(|created| {
+                plan.entity(entity)
+                    .and_then(|other| other.part(&created.field))
+                    .is_some_and(|field| can_be(field, value))
+            }),
+    })
+}
+
+/// What an operand stands for; nothing for a field of the record.
+fn operand<'v>(action: &Action, state: &'v State, operand: &'v Operand) -> Option<&'v Value> {
+    match operand {
+        Operand::Value(value) => Some(value),
+        Operand::Param(key) => {
+            action.params.iter().position(|param| param.key == *key).and_then(|at| state.params.get(at))
+        }
+        Operand::Own(_) => None,
+    }
+}
+
+/// A value of a parameter with which no effect breaks a rule.
+fn param_value<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &Action, param: &Param) -> Option<Value> {
+    candidates(&param.kind, None, &[]).into_iter().find(|value| {
+        action.effects.iter().all(|effect| match effect {
+            Effect::Set { field, to: Operand::Param(key) } if *key == param.key => {
+                facts.part(field).is_some_and(|part| can_be(part, value))
+            }
+            Effect::Increment { field, by: Operand::Param(key) } if *key == param.key => {
+                facts.part(field).is_some_and(|part| {
+                    candidates(&part.field.kind, Some(part), &[])
+                        .iter()
+                        .any(|before| values::fits(&part.field.kind, &plus(before, value)))
+                })
+            }
+            Effect::Create { entity, values, .. } => values
+                .iter()
+                .filter(|created| created.from == Operand::Param(param.key.clone()))
+                .all(|created| {
+                    plan.entity(entity)
+                        .and_then(|other| other.part(&created.field))
+                        .is_some_and(|field| can_be(field, value))
+                }),
+            _ => true,
+        })
+    })
+}
+
+impl State {
+    /// The same with another value of a field of the record.
+    pub(super) fn with_own(&self, at: usize, value: Value) -> Self {
+        let mut state = self.clone();
+        state.own.retain(|own| own.0 != at);
+        state.own.push((at, value));
+        state
+    }
+
+    /// The same with another value of a field of a record that it refers to.
+    pub(super) fn with_related(&self, at: usize, of: usize, value: Value) -> Self {
+        let mut state = self.clone();
+        state.related.retain(|related| (related.0, related.1) != (at, of));
+        state.related.push((at, of, value));
+        state
+    }
+
+    /// The same with another value of a parameter.
+    pub(super) fn with_param(&self, at: usize, value: Value) -> Self {
+        let mut state = self.clone();
+        if let Some(param) = state.params.get_mut(at) {
+            *param = value;
+        }
+        state
+    }
+
+    /// Makes the `n`th record in this state. Records that it refers to by a guarded reference are made from the second
+    /// on, so that no other record refers to them.
+    pub(super) fn make<'a>(&self, draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, n: u32) {
+        let plan = draft.plan;
+        let mut with = Map::new();
+        for (at, value) in &self.own {
+            if let Some(part) = facts.parts.get(*at) {
+                with.insert(part.json.clone(), value.clone());
+            }
+        }
+        for (at, part) in facts.parts.iter().enumerate() {
+            let Some(target) = plan.target(part) else { continue };
+            let mut values = Map::new();
+            for (_, of, value) in self.related.iter().filter(|related| related.0 == at) {
+                if let Some(part) = target.parts.get(*of) {
+                    values.insert(part.json.clone(), value.clone());
+                }
+            }
+            if !values.is_empty() {
+                let number = draft.next(target.key).max(2);
+                draft.make_with(target, number, values);
+                with.entry(part.json.clone()).or_insert_with(|| id_of(target.key, number));
+            }
+        }
+        draft.make_with(facts, n, with);
+        for (entity, reference, count) in &self.children {
+            let Some(child) = plan.entity(entity) else { continue };
+            let Some(part) = child.part(reference) else { continue };
+            for _ in 0..*count {
+                let number = draft.next(child.key);
+                draft.make_one(child, number, part, facts.id(n));
+            }
+        }
+    }
+
+    /// The value that a field of the `n`th record has before the action.
+    pub(super) fn before<'a>(&self, facts: &Facts<'a>, part: &Part<'a>, n: u32) -> Value {
+        let own =
+            self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
+        match own {
+            Some((_, value)) => value.clone(),
+            None if part.field.required => part.value(1 + (n - 1) % super::generate::BODIES),
+            None => part.absent(),
+        }
+    }
+
+    /// The value that an effect's operand stands for.
+    pub(super) fn operand<'a>(
+        &self,
+        facts: &Facts<'a>,
+        action: &Action,
+        from: &Operand,
+        n: u32,
+    ) -> Option<Value> {
+        match from {
+            Operand::Own(key) => facts.part(key).map(|part| self.before(facts, part, n)),
+            other => operand(action, self, other).cloned(),
+        }
+    }
+
+    /// The value that an effect on a field leaves.
+    pub(super) fn after<'a>(
+        &self,
+        facts: &Facts<'a>,
+        action: &Action,
+        part: &Part<'a>,
+        n: u32,
+    ) -> Option<Value> {
+        action.effects.iter().find_map(|effect| match effect {
+            Effect::Set { field, to } if *field == part.field.key => self.operand(facts, action, to, n),
+            Effect::Increment { field, by } if *field == part.field.key => {
+                Some(plus(&self.before(facts, part, n), &self.operand(facts, action, by, n)?))
+            }
+            _ => None,
+        })
+    }
+
+    /// The request of the action on the `n`th record.
+    pub(super) fn request<'a>(&self, plan: &Plan<'a>, facts: &Facts<'a>, action: &Action, n: u32) -> Send {
+        let path = format!("{}/{}", facts.at(n), plan.schema.path_name(&action.name));
+        Send::post(path, self.body(plan, action))
+    }
+
+    /// The body of the action; none without parameters.
+    pub(super) fn body(&self, plan: &Plan<'_>, action: &Action) -> Option<Value> {
+        if action.params.is_empty() {
+            return None;
+        }
+        let body = action
+            .params
+            .iter()
+            .zip(&self.params)
+            .map(|(param, value)| (plan.schema.json_name(&param.name), value.clone()));
+        Some(Value::Object(body.collect()))
+    }
+
+    /// Values of the record that keep all guards on its fields.
+    pub(super) fn others<'a>(&self, facts: &Facts<'a>, at: usize, comparisons: &[&Comparison]) -> Vec<Value> {
+        let Some(part) = facts.parts.get(at) else { return Vec::new() };
+        let mut all = candidates(&part.field.kind, Some(part), comparisons);
+        let mut seen: Vec<Value> = Vec::new();
+        all.retain(|value| {
+            let fresh = !seen.contains(value);
+            if fresh {
+                seen.push(value.clone());
+            }
+            fresh
+        });
+        all
+    }
+}
