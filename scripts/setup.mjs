@@ -1,7 +1,8 @@
 // Finds what is missing on this machine, installs it where it may, and otherwise says exactly what to do.
 //
 //   node scripts/setup.mjs          what the app needs: system libraries, Rust, npm packages
-//   node scripts/setup.mjs --test   and what its tests need: a browser, a virtual screen, WebDriver
+//   node scripts/setup.mjs --test   and what its tests need: a browser, a virtual screen, WebDriver,
+//                                   a Python with Flask and pytest
 //
 // System packages are installed through apt as root or with sudo that asks for no password; anywhere else they are
 // named and the script stops. Nothing here needs npm packages, so it runs on a fresh clone.
@@ -12,13 +13,14 @@ import path from "node:path";
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { found, inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
+import { pythonTools } from "./python-tools.mjs";
 
 const NODE = 20;
 
 /** Debian packages by purpose. libwebkit2gtk brings GTK, Soup and JavaScriptCore with it. */
 const PACKAGES = {
   app: ["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev"],
-  test: ["chromium", "dbus-daemon", "webkit2gtk-driver", "xvfb"],
+  test: ["chromium", "dbus-daemon", "python3-venv", "webkit2gtk-driver", "xvfb"],
 };
 
 /** Makes sure of everything that the app, and with `tests` its tests, need. */
@@ -27,7 +29,10 @@ export function setup({ tests = false } = {}) {
   systemPackages(tests ? [...PACKAGES.app, ...PACKAGES.test] : PACKAGES.app);
   checkCargo();
   npmPackages();
-  if (tests) tauriDriver();
+  if (tests) {
+    pythonTools();
+    tauriDriver();
+  }
 }
 
 function checkNode() {

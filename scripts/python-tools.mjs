@@ -1,0 +1,40 @@
+// Makes .cache/python: a Python with what generated servers and test suites need (Flask, pytest, requests).
+//
+//   node scripts/python-tools.mjs
+//
+// The tests of the scenario crate hold the generated Flask servers and pytest suites against the native ones with it.
+// With STAMINA_PYTHON set, that Python is taken instead and nothing is made.
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
+
+const PACKAGES = ["flask==3.1.3", "pytest==9.*", "requests==2.*"];
+
+/** Makes sure that the Python with these packages is there; returns its path. */
+export function pythonTools() {
+  if (process.env.STAMINA_PYTHON) return process.env.STAMINA_PYTHON;
+  const folder = inRoot(".cache/python");
+  const bin = process.platform === "win32" ? "Scripts" : "bin";
+  const python = path.join(folder, bin, process.platform === "win32" ? "python.exe" : "python");
+  const stamp = path.join(folder, "installed");
+  const wanted = `${PACKAGES.join("\n")}\n`;
+  if (existsSync(python) && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return python;
+  const base = ["python3", "python"].find((name) => output(name, ["-c", "import venv, ensurepip"]) !== null);
+  if (!base) {
+    stop("Python 3 with its venv module is not there. On Debian and Ubuntu: sudo apt-get install python3-venv");
+  }
+  process.stdout.write(`Installing Python packages: ${PACKAGES.join(" ")}\n`);
+  rmSync(folder, { recursive: true, force: true });
+  runOrStop(base, ["-m", "venv", folder]);
+  runOrStop(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PACKAGES], {
+    hint: "The packages come from the index that pip is configured for.",
+  });
+  writeFileSync(stamp, wanted);
+  return python;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  process.chdir(root);
+  process.stdout.write(`${pythonTools()}\n`);
+}
