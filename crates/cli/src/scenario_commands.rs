@@ -302,7 +302,11 @@ pub(crate) fn test_server(
         .block_on(scenario::client::run_http(
             url,
             &suite,
-            &scenario::client::Options::default(),
+            &scenario::client::Options {
+                request_timeout: Duration::from_secs(10),
+                body_limit: 4 << 20,
+                give_up_after: 20,
+            },
             &mut on_case,
         ))
         .map_err(|error| {

@@ -2,11 +2,12 @@
 
 pub mod evocode;
 pub mod harbor;
+pub mod pack;
 pub mod staminabench;
 
 use crate::format::Format;
 
 /// Every format, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&harbor::Harbor, &evocode::EvoCode, &staminabench::StaminaBench]
+    &[&pack::Pack, &harbor::Harbor, &evocode::EvoCode, &staminabench::StaminaBench]
 }

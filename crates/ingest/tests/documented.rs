@@ -42,6 +42,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     let (_, doc) = doc.split_once("\n## Warnings\n").unwrap();
     let mut code = String::new();
     sources(&here.join("src"), &mut code);
+    sources(&here.join("../files/src"), &mut code);
     let documented = codes(doc, '`');
     let given = codes(&code, '"');
     let missing: Vec<&String> = given.difference(&documented).collect();
