@@ -3,12 +3,16 @@
 //! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used.
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
+mod scenarios;
+
 use model::{
     ArtifactKind, Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Extra, TestResult, Timing, Tokens,
     Treatment, TurnState, Verdict, Warning,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+pub use self::scenarios::*;
 
 /// What a caller is told when a command fails. The UI decides by `code`, never by `message`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, thiserror::Error)]

@@ -53,6 +53,28 @@ macro_rules! with_commands {
             get_policy(Nothing) -> PolicyTable;
             "Changes how end reasons are counted."
             set_policy(SetPolicy) -> PolicyTable;
+            "The scenario packs among the opened sources."
+            list_packs(Nothing) -> PackList;
+            "A turn of a scenario: diagram, changes, sizes."
+            get_scenario_turn(ScenarioTurnRef) -> ScenarioTurn;
+            "A document of a turn: request, specification, schema, changes, reference server or pytest suite."
+            get_scenario_document(ScenarioDocumentRequest) -> ScenarioText;
+            "Cases of a turn's suite, filtered, paged."
+            list_scenario_cases(ScenarioSuiteRequest) -> ScenarioSuite;
+            "One case with its steps and what it rests on."
+            get_scenario_case(ScenarioCaseRequest) -> ScenarioCase;
+            "Validates a pack in the background."
+            validate_pack(ValidatePack) -> JobRef;
+            "What a generation will take."
+            estimate_generation(GenerationSettings) -> GenerationEstimate;
+            "Generates a pack in the background and opens it."
+            generate_pack(GeneratePack) -> JobRef;
+            "The jobs of this process."
+            list_jobs(Nothing) -> JobList;
+            "How a job is doing."
+            get_job(JobRef) -> Job;
+            "Stops a job."
+            stop_job(JobRef) -> Job;
             "Answers when something changes."
             wait_for_changes(WaitForChanges) -> Changes;
         }

@@ -9,12 +9,16 @@
 
 pub mod api;
 mod changes;
+mod diagram;
+mod jobs;
 mod commands;
 mod follow;
 mod inspect;
 mod library;
 mod live;
 mod policy;
+mod packs;
+mod scenarios;
 mod sources;
 mod summary;
 
@@ -46,6 +50,7 @@ pub struct Workbench {
     store: Arc<Store>,
     changes: changes::Changes,
     live: live::Live,
+    jobs: jobs::Jobs,
     sample: Option<PathBuf>,
 }
 

@@ -129,6 +129,7 @@ impl Workbench {
             store,
             changes: crate::changes::Changes::default(),
             live: crate::live::Live::new(&options, &db, me.clone()),
+            jobs: crate::jobs::Jobs::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),
         });
         if options.live {

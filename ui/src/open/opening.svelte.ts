@@ -39,6 +39,9 @@ export const opening = {
 /** Sources that are being read, as far as this window knows. */
 let reading = new Set<number>();
 
+/** What a scenario pack is recognised as; it has a page of its own. */
+export const PACK = "Scenario pack";
+
 export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;
 
 /** Opens a path and goes to what it holds, or to the page that says why not. */
@@ -49,7 +52,7 @@ export async function openPath(path: string): Promise<SourceInfo | undefined> {
     // A small folder has been read before its state is asked for the first time.
     reading.add(source.id);
     await refreshApp();
-    router.go({ page: "library", query: { source: String(source.id) } });
+    router.go({ page: source.format === PACK ? "scenarios" : "library", query: { source: String(source.id) } });
     return source;
   } catch (thrown) {
     failure = { path, error: asCallError(thrown) };

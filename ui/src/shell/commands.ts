@@ -28,6 +28,7 @@ const list = {
   find: { label: "Find on this page", group: "Everywhere", keys: ["Ctrl+F"], menu: "Go" },
   "search.text": { label: "Search all text", group: "Everywhere", keys: ["Ctrl+Shift+F"], menu: "Go", palette: true, icon: "find" },
   "go.library": { label: "Library", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
+  "go.scenarios": { label: "Scenarios", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
   "go.start": { label: "First start page", group: "Everywhere", keys: [], menu: "Help", palette: true, icon: "go" },
   "go.back": { label: "Back", group: "Everywhere", keys: ["Alt+ArrowLeft"], menu: "Go", palette: true, icon: "go" },
   "go.forward": { label: "Forward", group: "Everywhere", keys: ["Alt+ArrowRight"], menu: "Go", palette: true, icon: "go" },
@@ -55,6 +56,9 @@ const list = {
   "runs.tag": { label: "Tag selected runs…", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
   "source.rescan": { label: "Look for changes in this source now", group: "Lists and tables", keys: [], palette: true, icon: "view" },
   "source.remove": { label: "Remove this source from the library", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
+
+  "scenarios.generate": { label: "Generate scenarios…", group: "Everywhere", keys: [], palette: true, icon: "edit" },
+  "scenarios.validate": { label: "Validate this pack…", group: "Everywhere", keys: [], palette: true, icon: "view" },
 
   "grid.move": { label: "Move in the grid", group: "Run", keys: ["ArrowLeft", "ArrowUp", "ArrowDown", "ArrowRight"], widget: true },
   "grid.open": { label: "Open turn", group: "Run", keys: ["Enter"], widget: true },

@@ -6,6 +6,7 @@ export type Query = Readonly<Record<string, string>>;
 
 export type Route =
   | { readonly page: "library"; readonly query: Query }
+  | { readonly page: "scenarios"; readonly query: Query }
   | { readonly page: "start"; readonly query: Query }
   | { readonly page: "open-failed"; readonly query: Query }
   | { readonly page: "run"; readonly run: string; readonly query: Query }
@@ -63,6 +64,7 @@ export function parseRoute(text: string): Route | undefined {
     case undefined:
       return { page: "library", query };
     case "library":
+    case "scenarios":
     case "start":
     case "open-failed":
     case "policy":

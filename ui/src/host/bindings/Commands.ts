@@ -10,11 +10,18 @@ import type { CodeRequest } from "./CodeRequest";
 import type { EpisodeDetail } from "./EpisodeDetail";
 import type { EpisodeRef } from "./EpisodeRef";
 import type { FigureDrawing } from "./FigureDrawing";
+import type { GeneratePack } from "./GeneratePack";
+import type { GenerationEstimate } from "./GenerationEstimate";
+import type { GenerationSettings } from "./GenerationSettings";
 import type { ImportReport } from "./ImportReport";
 import type { ImportReportRequest } from "./ImportReportRequest";
+import type { Job } from "./Job";
+import type { JobList } from "./JobList";
+import type { JobRef } from "./JobRef";
 import type { ListRuns } from "./ListRuns";
 import type { Nothing } from "./Nothing";
 import type { OpenSource } from "./OpenSource";
+import type { PackList } from "./PackList";
 import type { PolicyTable } from "./PolicyTable";
 import type { ReadText } from "./ReadText";
 import type { RunDetail } from "./RunDetail";
@@ -23,6 +30,14 @@ import type { RunGrid } from "./RunGrid";
 import type { RunGridRequest } from "./RunGridRequest";
 import type { RunPage } from "./RunPage";
 import type { RunRef } from "./RunRef";
+import type { ScenarioCase } from "./ScenarioCase";
+import type { ScenarioCaseRequest } from "./ScenarioCaseRequest";
+import type { ScenarioDocumentRequest } from "./ScenarioDocumentRequest";
+import type { ScenarioSuite } from "./ScenarioSuite";
+import type { ScenarioSuiteRequest } from "./ScenarioSuiteRequest";
+import type { ScenarioText } from "./ScenarioText";
+import type { ScenarioTurn } from "./ScenarioTurn";
+import type { ScenarioTurnRef } from "./ScenarioTurnRef";
 import type { Search } from "./Search";
 import type { SearchHits } from "./SearchHits";
 import type { SetPolicy } from "./SetPolicy";
@@ -33,6 +48,7 @@ import type { TextPage } from "./TextPage";
 import type { Transcript } from "./Transcript";
 import type { TurnDetail } from "./TurnDetail";
 import type { TurnRef } from "./TurnRef";
+import type { ValidatePack } from "./ValidatePack";
 import type { WaitForChanges } from "./WaitForChanges";
 
 /** Every command of the workbench: its request and its response. */
@@ -81,6 +97,28 @@ export interface Commands {
   get_policy: { request: Nothing; response: PolicyTable };
   /** Changes how end reasons are counted. */
   set_policy: { request: SetPolicy; response: PolicyTable };
+  /** The scenario packs among the opened sources. */
+  list_packs: { request: Nothing; response: PackList };
+  /** A turn of a scenario: diagram, changes, sizes. */
+  get_scenario_turn: { request: ScenarioTurnRef; response: ScenarioTurn };
+  /** A document of a turn: request, specification, schema, changes, reference server or pytest suite. */
+  get_scenario_document: { request: ScenarioDocumentRequest; response: ScenarioText };
+  /** Cases of a turn's suite, filtered, paged. */
+  list_scenario_cases: { request: ScenarioSuiteRequest; response: ScenarioSuite };
+  /** One case with its steps and what it rests on. */
+  get_scenario_case: { request: ScenarioCaseRequest; response: ScenarioCase };
+  /** Validates a pack in the background. */
+  validate_pack: { request: ValidatePack; response: JobRef };
+  /** What a generation will take. */
+  estimate_generation: { request: GenerationSettings; response: GenerationEstimate };
+  /** Generates a pack in the background and opens it. */
+  generate_pack: { request: GeneratePack; response: JobRef };
+  /** The jobs of this process. */
+  list_jobs: { request: Nothing; response: JobList };
+  /** How a job is doing. */
+  get_job: { request: JobRef; response: Job };
+  /** Stops a job. */
+  stop_job: { request: JobRef; response: Job };
   /** Answers when something changes. */
   wait_for_changes: { request: WaitForChanges; response: Changes };
 }

@@ -1,0 +1,341 @@
+//! A schema as the Scenarios page draws it: entities with their fields and actions, in short, against the turn before.
+
+use scenario::ir::{Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, Kind, Measure, OnDelete, Operand, Schema, words};
+use serde_json::Value;
+
+use crate::api::{DiagramEntity, DiagramField, DiagramPart, PartState};
+
+/// The entities of a schema.
+pub(crate) fn entities(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramEntity> {
+    schema
+        .entities
+        .iter()
+        .map(|entity| {
+            let old = before.and_then(|schema| schema.entity(&entity.key));
+            DiagramEntity {
+                key: entity.key.clone(),
+                name: words(&entity.name),
+                plural: words(&entity.plural),
+                about: entity.about.clone(),
+                path: schema.collection_path(entity),
+                soft_delete: entity.soft_delete,
+                since: entity.since,
+                state: state(before, old, |old| old == entity),
+                fields: entity
+                    .fields
+                    .iter()
+                    .map(|field| {
+                        let old = old.and_then(|entity| entity.field(&field.key));
+                        draw_field(schema, entity, field, state(before, old, |old| old == field))
+                    })
+                    .collect(),
+                actions: entity
+                    .actions
+                    .iter()
+                    .map(|action| {
+                        let old = old.and_then(|entity| entity.action(&action.key));
+                        DiagramPart {
+                            key: action.key.clone(),
+                            name: words(&action.name),
+                            text: action_text(schema, entity, action),
+                            state: state(before, old, |old| old == action),
+                        }
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// The analytics of a schema.
+pub(crate) fn analytics(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramPart> {
+    schema
+        .analytics
+        .iter()
+        .map(|analytic| {
+            let old = before.and_then(|schema| schema.analytic(&analytic.key));
+            DiagramPart {
+                key: analytic.key.clone(),
+                name: schema.analytic_path(analytic),
+                text: analytic_text(schema, analytic),
+                state: state(before, old, |old| old == analytic),
+            }
+        })
+        .collect()
+}
+
+/// The conventions of a schema.
+pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramPart> {
+    let of = |schema: &Schema| {
+        let all = &schema.conventions;
+        let (first, second) = all.pagination.style.params();
+        vec![
+            ("prefix", "Paths begin with", if all.prefix.is_empty() { "nothing".to_owned() } else { all.prefix.clone() }),
+            ("field_case", "Names in JSON", schema.json_name("like_this")),
+            ("error", "Error body", format!("code at {}, message at {}", all.error.code_pointer(), all.error.message_pointer())),
+            (
+                "codes",
+                "Error codes",
+                [&all.codes.invalid, &all.codes.not_found, &all.codes.conflict, &all.codes.refused].map(String::as_str).join(", "),
+            ),
+            (
+                "status",
+                "Statuses",
+                format!(
+                    "created {}, deleted {}, invalid {}, conflict {}, refused {}",
+                    all.status.created, all.status.deleted, all.status.invalid, all.status.conflict, all.status.refused
+                ),
+            ),
+            ("list", "Lists", format!("{{\"{}\": […], \"{}\": n}}", all.list.items, all.list.total)),
+            (
+                "pagination",
+                "Pages",
+                format!(
+                    "{} and {}; {} records, at most {}",
+                    schema.json_name(first),
+                    schema.json_name(second),
+                    all.pagination.default_size,
+                    all.pagination.max_size
+                ),
+            ),
+            ("unknown_fields", "Unknown fields", match all.unknown_fields {
+                scenario::ir::UnknownFields::Ignore => "are ignored".to_owned(),
+                scenario::ir::UnknownFields::Reject => "make a body invalid".to_owned(),
+            }),
+        ]
+    };
+    let old = before.map(of);
+    of(schema)
+        .into_iter()
+        .enumerate()
+        .map(|(index, (key, name, text))| {
+            let was = old.as_ref().and_then(|old| old.get(index)).map(|(_, _, text)| text);
+            let state = if was.is_none_or(|was| *was == text) { PartState::Same } else { PartState::Changed };
+            DiagramPart { key: key.to_owned(), name: name.to_owned(), text, state }
+        })
+        .collect()
+}
+
+fn state<T>(before: Option<&Schema>, old: Option<&T>, same: impl FnOnce(&T) -> bool) -> PartState {
+    match (before, old) {
+        (None, _) => PartState::Same,
+        (Some(_), None) => PartState::New,
+        (Some(_), Some(old)) if same(old) => PartState::Same,
+        _ => PartState::Changed,
+    }
+}
+
+fn draw_field(schema: &Schema, entity: &Entity, field: &Field, state: PartState) -> DiagramField {
+    let mut rules = Vec::new();
+    if field.required {
+        rules.push("required".to_owned());
+    }
+    if field.nullable {
+        rules.push("may be null".to_owned());
+    }
+    if field.unique {
+        rules.push("unique".to_owned());
+    }
+    if field.immutable {
+        rules.push("immutable".to_owned());
+    }
+    if let Some(default) = &field.default {
+        rules.push(format!("default {}", plain(default)));
+    }
+    if let Some(computed) = &field.computed {
+        rules.push(computed_text(schema, entity, computed));
+    }
+    let range = |low: Option<String>, high: Option<String>, unit: &str| match (low, high) {
+        (Some(low), Some(high)) => Some(format!("{low}–{high}{unit}")),
+        (Some(low), None) => Some(format!("≥ {low}{unit}")),
+        (None, Some(high)) => Some(format!("≤ {high}{unit}")),
+        (None, None) => None,
+    };
+    match &field.kind {
+        Kind::String { min_length, max_length, pattern } => {
+            rules.extend(range(min_length.map(|n| n.to_string()), max_length.map(|n| n.to_string()), " characters"));
+            rules.extend(pattern.map(|pattern| pattern.regex().to_owned()));
+        }
+        Kind::Integer { min, max } => rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), "")),
+        Kind::Number { min, max } => rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), "")),
+        Kind::StringList { min_items, max_items } => {
+            rules.extend(range(min_items.map(|n| n.to_string()), max_items.map(|n| n.to_string()), " items"));
+        }
+        Kind::Enum { values } => rules.push(values.join(" · ")),
+        Kind::Reference { nested, .. } => {
+            if *nested {
+                rules.push("nested route".to_owned());
+            }
+        }
+        Kind::Boolean | Kind::DateTime => {}
+    }
+    DiagramField {
+        key: field.key.clone(),
+        name: schema.json_name(&field.name),
+        kind: field.kind.word().to_owned(),
+        rules,
+        target: field.target().map(str::to_owned),
+        on_delete: match field.kind {
+            Kind::Reference { on_delete, .. } => Some(
+                match on_delete {
+                    OnDelete::Cascade => "cascade",
+                    OnDelete::Restrict => "restrict",
+                    OnDelete::SetNull => "set null",
+                }
+                .to_owned(),
+            ),
+            _ => None,
+        },
+        state,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn field_name(schema: &Schema, entity: &str, field: &str) -> String {
+    schema.entity(entity).and_then(|entity| entity.field(field)).map_or_else(|| field.to_owned(), |field| schema.json_name(&field.name))
+}
+
+fn plural(schema: &Schema, entity: &str) -> String {
+    schema.entity(entity).map_or_else(|| words(entity), |entity| words(&entity.plural))
+}
+
+fn computed_text(schema: &Schema, entity: &Entity, computed: &Computed) -> String {
+    let own = |field: &str| field_name(schema, &entity.key, field);
+    match computed {
+        Computed::Joined { first, second, separator } => format!("= {} + \"{separator}\" + {}", own(first), own(second)),
+        Computed::Product { left, right } => format!("= {} × {}", own(left), own(right)),
+        Computed::Sum { left, right } => format!("= {} + {}", own(left), own(right)),
+        Computed::AtLeast { field, value } => format!("= {} ≥ {}", own(field), plain(value)),
+        Computed::CountOf { entity, .. } => format!("= number of {}", plural(schema, entity)),
+        Computed::TotalOf { entity, field, .. } => {
+            format!("= sum of {} of {}", field_name(schema, entity, field), plural(schema, entity))
+        }
+    }
+}
+
+fn comparison(is: &Comparison) -> String {
+    match is {
+        Comparison::Equals(value) => format!("= {}", plain(value)),
+        Comparison::Not(value) => format!("≠ {}", plain(value)),
+        Comparison::OneOf(values) => format!("is {}", values.iter().map(plain).collect::<Vec<_>>().join(" or ")),
+        Comparison::AtLeast(value) => format!("≥ {}", plain(value)),
+        Comparison::AtMost(value) => format!("≤ {}", plain(value)),
+        Comparison::IsSet => "is set".to_owned(),
+        Comparison::IsNotSet => "is not set".to_owned(),
+    }
+}
+
+fn action_text(schema: &Schema, entity: &Entity, action: &Action) -> String {
+    let own = |field: &str| field_name(schema, &entity.key, field);
+    let operand = |operand: &Operand| match operand {
+        Operand::Value(value) => plain(value),
+        Operand::Param(key) => action
+            .params
+            .iter()
+            .find(|param| param.key == *key)
+            .map_or_else(|| key.clone(), |param| schema.json_name(&param.name)),
+        Operand::Own(field) => own(field),
+    };
+    let guards: Vec<String> = action
+        .guards
+        .iter()
+        .map(|guard| match &guard.condition {
+            Condition::Field { field, is } => format!("{} {}", own(field), comparison(is)),
+            Condition::Related { reference, field, is } => {
+                let target = entity.field(reference).and_then(Field::target).unwrap_or_default();
+                format!("{}.{} {}", own(reference), field_name(schema, target, field), comparison(is))
+            }
+            Condition::HasAtLeast { entity, count, .. } => format!("at least {count} {}", plural(schema, entity)),
+            Condition::HasNone { entity, .. } => format!("no {}", plural(schema, entity)),
+        })
+        .collect();
+    let effects: Vec<String> = action
+        .effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Set { field, to } => format!("{} := {}", own(field), operand(to)),
+            Effect::Increment { field, by } => format!("{} += {}", own(field), operand(by)),
+            Effect::Create { entity, .. } => format!("creates one of {}", plural(schema, entity)),
+        })
+        .collect();
+    let effects = effects.join("; ");
+    if guards.is_empty() { effects } else { format!("{effects}; if {}", guards.join(" and ")) }
+}
+
+fn analytic_text(schema: &Schema, analytic: &Analytic) -> String {
+    let own = |field: &str| field_name(schema, &analytic.entity, field);
+    let what = match &analytic.measure {
+        Measure::Count => "number".to_owned(),
+        Measure::Sum(field) => format!("sum of {}", own(field)),
+        Measure::Average(field) => format!("average {}", own(field)),
+        Measure::Min(field) => format!("least {}", own(field)),
+        Measure::Max(field) => format!("greatest {}", own(field)),
+    };
+    let mut text = format!("{what} of {}", plural(schema, &analytic.entity));
+    if let Some(group) = &analytic.group_by {
+        text.push_str(&format!(" by {}", own(group)));
+    }
+    if let Some(only) = &analytic.only {
+        let target = only
+            .through
+            .as_ref()
+            .and_then(|reference| schema.entity(&analytic.entity)?.field(reference)?.target())
+            .unwrap_or(&analytic.entity);
+        let through = only.through.as_ref().map_or_else(String::new, |reference| format!("{}.", own(reference)));
+        text.push_str(&format!(", where {through}{} = {}", field_name(schema, target, &only.field), plain(&only.equals)));
+    }
+    if let Some(by) = &analytic.by {
+        text.push_str(&format!("; parameter {}", own(by)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::ir::example;
+
+    use super::*;
+
+    #[test]
+    fn every_entity_and_rule_of_the_example_is_drawn() {
+        let drawn = entities(&example(), None);
+        let orders = drawn.iter().find(|entity| entity.key == "repair_orders").expect("it is there");
+        assert_eq!((orders.path.as_str(), orders.state), ("/api/repair-orders", PartState::Same));
+        let rules = |key: &str| orders.fields.iter().find(|field| field.key == key).expect("it is there").rules.join(", ");
+        assert_eq!(rules("customer"), "required, nested route");
+        assert_eq!(rules("hours"), "default 1, 0–80");
+        assert_eq!(rules("labour"), "= hours × rate");
+        assert_eq!(rules("note"), "may be null, ≤ 200 characters");
+        let finish = orders.actions.iter().find(|action| action.key == "finish").expect("it is there");
+        assert_eq!(finish.text, "status := done; price := final_price; if status = in_work and mechanic_id.active = true");
+        let all = analytics(&example(), None);
+        assert_eq!(all[0].text, "sum of price of repair orders, where status = done; parameter customer_id");
+    }
+
+    #[test]
+    fn what_changed_is_marked() {
+        let before = example();
+        let mut after = example();
+        after.conventions.status.invalid = 400;
+        let orders = after.entity_mut("repair_orders").expect("it is there");
+        orders.field_mut("note").expect("it is there").nullable = false;
+        orders.field_mut("hours").expect("it is there").key = "fresh".to_owned();
+        let drawn = entities(&after, Some(&before));
+        let state = |entity: &str, field: &str| {
+            let entity = drawn.iter().find(|e| e.key == entity).expect("it is there");
+            (entity.state, entity.fields.iter().find(|f| f.key == field).expect("it is there").state)
+        };
+        assert_eq!(state("repair_orders", "note"), (PartState::Changed, PartState::Changed));
+        assert_eq!(state("repair_orders", "fresh"), (PartState::Changed, PartState::New));
+        assert_eq!(state("parts", "title"), (PartState::Same, PartState::Same));
+        let changed: Vec<String> =
+            conventions(&after, Some(&before)).into_iter().filter(|part| part.state == PartState::Changed).map(|part| part.key).collect();
+        assert_eq!(changed, ["status"]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Work in the background: a thread each, with progress, an end, and a way to stop it.
+//!
+//! Jobs live as long as the process; the latest twenty that have ended are remembered.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::api::{ApiError, Generated, Job, JobKind, JobState, Validation};
+
+/// Ended jobs that are remembered.
+const REMEMBERED: usize = 20;
+
+/// What came of a job that ended well.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Of a validation.
+    Validated(Validation),
+    /// Of a generation.
+    Generated(Generated),
+}
+
+/// A job as its thread sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Handle {
+    stop: Arc<AtomicBool>,
+    shared: Arc<Mutex<Entry>>,
+}
+
+impl Handle {
+    /// Notes how far it is.
+    pub(crate) fn progress(&self, done: u32, total: u32) {
+        lock(&self.shared).job.progress = (done, total);
+    }
+
+    /// Whether it was asked to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag that asks it to stop.
+    pub(crate) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    job: Job,
+    begun: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+impl Entry {
+    fn look(&self) -> Job {
+        let mut job = self.job.clone();
+        if job.state == JobState::Running {
+            job.seconds = self.begun.elapsed().as_secs_f64();
+            let (done, total) = job.progress;
+            job.seconds_left =
+                (done > 0 && total >= done).then(|| job.seconds / f64::from(done) * f64::from(total - done));
+        }
+        job
+    }
+}
+
+/// The jobs of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    last: AtomicU64,
+    entries: Mutex<Vec<Arc<Mutex<Entry>>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    /// Starts a job.
+    pub(crate) fn start(
+        &self,
+        kind: JobKind,
+        title: String,
+        source: Option<i64>,
+        work: impl FnOnce(&Handle) -> Result<Outcome, ApiError> + Send + 'static,
+    ) -> Result<u64, ApiError> {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let stop = Arc::new(AtomicBool::new(false));
+        let job = Job {
+            job: number,
+            kind,
+            title,
+            source,
+            state: JobState::Running,
+            progress: (0, 0),
+            seconds: 0.0,
+            seconds_left: None,
+            error: None,
+            validation: None,
+            generated: None,
+        };
+        let shared = Arc::new(Mutex::new(Entry { job, begun: Instant::now(), stop: Arc::clone(&stop) }));
+        {
+            let mut entries = lock(&self.entries);
+            entries.push(Arc::clone(&shared));
+            let ended = entries.iter().filter(|entry| lock(entry).job.state != JobState::Running).count();
+            let mut surplus = ended.saturating_sub(REMEMBERED);
+            entries.retain(|entry| {
+                let goes = surplus > 0 && lock(entry).job.state != JobState::Running;
+                surplus -= usize::from(goes);
+                !goes
+            });
+        }
+        let handle = Handle { stop, shared: Arc::clone(&shared) };
+        let spawned = std::thread::Builder::new().name(format!("job {number}")).spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&handle)));
+            let mut entry = lock(&handle.shared);
+            entry.job = entry.look();
+            entry.job.seconds_left = None;
+            entry.job.state = JobState::Done;
+            match result {
+                Ok(Ok(Outcome::Validated(validation))) => entry.job.validation = Some(validation),
+                Ok(Ok(Outcome::Generated(generated))) => entry.job.generated = Some(generated),
+                Ok(Err(error)) => {
+                    entry.job.state = JobState::Failed;
+                    entry.job.error = Some(error.hint.map_or_else(|| error.message.clone(), |hint| format!("{}. {hint}", error.message)));
+                }
+                Err(_) => {
+                    entry.job.state = JobState::Failed;
+                    entry.job.error = Some("It failed inside; the log says where".to_owned());
+                }
+            }
+            if handle.is_stopped() {
+                entry.job.state = JobState::Stopped;
+                entry.job.error = None;
+            }
+        });
+        if let Err(error) = spawned {
+            let mut entry = lock(&shared);
+            entry.job.state = JobState::Failed;
+            entry.job.error = Some(format!("No thread could be started: {error}"));
+        }
+        Ok(number)
+    }
+
+    /// All of them, latest first.
+    pub(crate) fn all(&self) -> Vec<Job> {
+        lock(&self.entries).iter().rev().map(|entry| lock(entry).look()).collect()
+    }
+
+    /// One of them.
+    pub(crate) fn get(&self, number: u64) -> Result<Job, ApiError> {
+        self.all().into_iter().find(|job| job.job == number).ok_or_else(|| {
+            ApiError::new("job.not_found", format!("There is no job {number}")).hint("It may have ended long ago")
+        })
+    }
+
+    /// Asks one to stop.
+    pub(crate) fn stop(&self, number: u64) -> Result<Job, ApiError> {
+        for entry in lock(&self.entries).iter() {
+            let entry = lock(entry);
+            if entry.job.job == number {
+                entry.stop.store(true, Ordering::Relaxed);
+            }
+        }
+        self.get(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn generated() -> Outcome {
+        Outcome::Generated(Generated { path: "p".into(), scenarios: 1, turns: 1, bytes: 1, seconds: 0.0, sha256: String::new() })
+    }
+
+    /// The job once it has ended.
+    fn ended(jobs: &Jobs, number: u64) -> Job {
+        loop {
+            let job = jobs.get(number).expect("it is there");
+            if job.state != JobState::Running {
+                return job;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_job_tells_how_far_it_is_and_how_it_ended() {
+        let jobs = Jobs::default();
+        let (go, wait) = mpsc::sync_channel::<()>(1);
+        let (half, at_half) = mpsc::sync_channel::<()>(1);
+        let work = move |job: &Handle| {
+            job.progress(1, 2);
+            half.send(()).ok();
+            wait.recv().ok();
+            Ok(generated())
+        };
+        let number = jobs.start(JobKind::Generation, "Half".into(), Some(7), work).expect("it starts");
+        at_half.recv().expect("half");
+        let job = jobs.get(number).expect("it is there");
+        assert_eq!((job.state, job.progress, job.source), (JobState::Running, (1, 2), Some(7)));
+        assert!(job.seconds_left.is_some());
+        go.send(()).expect("it waits");
+        let job = ended(&jobs, number);
+        assert_eq!(job.state, JobState::Done);
+        assert!(job.generated.is_some() && job.seconds_left.is_none());
+    }
+
+    #[test]
+    fn a_job_that_is_stopped_or_fails_says_so() {
+        let jobs = Jobs::default();
+        let endless = |job: &Handle| {
+            while !job.is_stopped() {
+                std::thread::yield_now();
+            }
+            Err(ApiError::new("x", "stopped"))
+        };
+        let stopped = jobs.start(JobKind::Validation, "Stopped".into(), None, endless).expect("it starts");
+        jobs.stop(stopped).expect("it is there");
+        let work = |_: &Handle| Err(ApiError::new("x", "No space").hint("Make some"));
+        let failed = jobs.start(JobKind::Generation, "Failed".into(), None, work).expect("it starts");
+        assert_eq!(ended(&jobs, stopped).state, JobState::Stopped);
+        let failed = ended(&jobs, failed);
+        assert_eq!((failed.state, failed.error.as_deref()), (JobState::Failed, Some("No space. Make some")));
+        assert_eq!(jobs.get(99).expect_err("no such job").code, "job.not_found");
+    }
+
+    #[test]
+    fn only_the_latest_ended_jobs_are_remembered() {
+        let jobs = Jobs::default();
+        for _ in 0..30 {
+            let number = jobs.start(JobKind::Generation, "x".into(), None, |_| Ok(generated())).expect("it starts");
+            ended(&jobs, number);
+        }
+        let all = jobs.all();
+        assert_eq!(all.len(), REMEMBERED + 1);
+        assert_eq!(all[0].job, 30);
+    }
+}

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { comparedWith, plain, rate, readPlace } from "./words";
+
+it("reads a place from the address, whatever stands there", () => {
+  expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
+  expect(readPlace({ source: "3", at: "packs/a", scenario: "2", turn: "17", tab: "suite" })).toEqual({ source: 3, at: "packs/a", scenario: 2, turn: 17, tab: "suite" });
+  expect(readPlace({ source: "x", scenario: "-1", turn: "0", tab: "nothing" })).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
+});
+
+it("compares with the turn before unless told otherwise", () => {
+  expect(comparedWith({}, 5, 9)).toBe(4);
+  expect(comparedWith({}, 1, 9)).toBe(1);
+  expect(comparedWith({ with: "9" }, 5, 9)).toBe(9);
+  expect(comparedWith({ with: "10" }, 5, 9)).toBe(4);
+});
+
+it("never rounds a rate up to all", () => {
+  expect(rate(9999, 10000)).toBe("99.9\u202f%");
+  expect(rate(10, 10)).toBe("100\u202f%");
+  expect(rate(0, 0)).toBe("n/a");
+  expect(plain("delete_rule")).toBe("delete rule");
+});

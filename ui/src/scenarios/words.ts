@@ -1,0 +1,56 @@
+// The words of the Scenarios page, and what its address keeps.
+import type { ScenarioDocument } from "../host/bindings/ScenarioDocument";
+import type { Query } from "../shell/routes";
+
+export const tabs = ["schema", "changes", "compare", "suite", "files"] as const;
+export type Tab = (typeof tabs)[number];
+export const tabNames: Readonly<Record<Tab, string>> = { schema: "Schema", changes: "Request and changes", compare: "Compare turns", suite: "Suite", files: "Files" };
+
+/** What the address says; what it leaves out is as at first sight. */
+export interface Place {
+  readonly source: number | undefined;
+  readonly at: string;
+  readonly scenario: number;
+  readonly turn: number;
+  readonly tab: Tab;
+}
+
+function whole(word: string | undefined, least: number): number | undefined {
+  return word !== undefined && /^\d{1,9}$/.test(word) && Number(word) >= least ? Number(word) : undefined;
+}
+
+export function readPlace(query: Query): Place {
+  return {
+    source: whole(query["source"], 0),
+    at: query["at"] ?? "",
+    scenario: whole(query["scenario"], 0) ?? 0,
+    turn: whole(query["turn"], 1) ?? 1,
+    tab: tabs.find((tab) => tab === query["tab"]) ?? "schema",
+  };
+}
+
+/** The turn that a turn is compared with: the one before, unless the address says another. */
+export function comparedWith(query: Query, turn: number, turns: number): number {
+  const said = whole(query["with"], 1);
+  return said !== undefined && said <= turns ? said : Math.max(1, turn - 1);
+}
+
+export const documents: readonly { readonly id: ScenarioDocument; readonly name: string; readonly ending: string }[] = [
+  { id: "request", name: "Request", ending: "md" },
+  { id: "specification", name: "Specification", ending: "md" },
+  { id: "schema", name: "Schema", ending: "yaml" },
+  { id: "changes", name: "Changes", ending: "yaml" },
+  { id: "reference", name: "Reference server (Flask)", ending: "py" },
+  { id: "pytest", name: "Suite (pytest)", ending: "py" },
+];
+
+/** `delete_rule` → `delete rule`. */
+export const plain = (word: string): string => word.replaceAll("_", " ");
+
+/** A rate of killed mutants: `99.4 %`; nothing tried is no rate. */
+export function rate(killed: number, mutants: number): string {
+  if (mutants === 0) return "n/a";
+  // Never rounded up to all.
+  const percent = killed === mutants ? 100 : Math.min(99.9, Math.floor((killed / mutants) * 1000) / 10);
+  return `${percent.toFixed(percent === 100 ? 0 : 1)}\u202f%`;
+}
