@@ -1,7 +1,7 @@
 //! Scenario packs: finding them among the sources, validating and generating them.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use ingest::discover::discover;
@@ -48,7 +48,7 @@ impl Workbench {
 
     /// The scenario packs among the opened sources.
     pub fn list_packs(&self, _: Nothing) -> Result<PackList, ApiError> {
-        let name = ingest::formats::ALL.iter().find(|format| format.id() == FORMAT).map_or("", |format| format.name());
+        let name = ingest::formats::all().iter().find(|format| format.id() == FORMAT).map_or("", |format| format.name());
         let mut packs = Vec::new();
         for source in self.store.sources()?.into_iter().filter(|source| source.format.split(", ").any(|format| format == name)) {
             let places = match self.live.tree(source.id, &source.path) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use scenario::pack::{Pack, PackError, Part};
+use scenario::pack::{Pack, Part};
 use scenario::sample::Origin;
 use scenario::suite::{Assertion, Aspect, Case, Mark, Step, Suite};
 use scenario::text;
