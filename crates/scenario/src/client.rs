@@ -1,7 +1,21 @@
 //! Runs a suite against a server: over HTTP, or straight against a [`World`].
+//!
+//! Both ways walk through a case with the same [`execution`]: it gives out one request after another, takes the answers,
+//! and holds them against what the case expects. What an answer is (a hostile server may send anything, or nothing) is
+//! bounded in [`http`] before it gets there.
 
-use std::time::Duration;
+mod assertions;
+mod captures;
+mod execution;
+mod http;
+mod message;
 
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use self::execution::{Answer, Body, Builders, Execution};
+pub use self::http::wait_until_up;
+use crate::reference::{Request, World};
 use crate::suite::{Case, Suite};
 
 /// What came of a case.
@@ -14,6 +28,16 @@ pub struct CaseResult {
     /// For a failed one: which step, what was expected, what came; bounded in length, control characters escaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+impl CaseResult {
+    fn new(case: &Case, outcome: Result<(), (CaseStatus, String)>) -> Self {
+        let (status, message) = match outcome {
+            Ok(()) => (CaseStatus::Passed, None),
+            Err((status, message)) => (status, Some(message)),
+        };
+        Self { id: case.id.clone(), status, message }
+    }
 }
 
 /// Verdict of a case.
@@ -39,13 +63,84 @@ pub struct Options {
     pub give_up_after: usize,
 }
 
-/// A server straight in this process: the fastest way, used by validation.
+impl Default for Options {
+    fn default() -> Self {
+        Self { request_timeout: Duration::from_secs(10), body_limit: 4 * 1024 * 1024, give_up_after: 20 }
+    }
+}
+
+/// All verdicts of a run.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Verdicts {
+    /// Cases that passed.
+    pub passed: usize,
+    /// All cases that were run.
+    pub total: usize,
+    /// One per case, in the order of the suite.
+    pub cases: Vec<CaseResult>,
+    /// How long the run took.
+    pub seconds: f64,
+}
+
+impl Verdicts {
+    fn new(cases: Vec<CaseResult>, since: Instant) -> Self {
+        let passed = cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
+        Self { passed, total: cases.len(), cases, seconds: since.elapsed().as_secs_f64() }
+    }
+
+    /// The cases that did not pass.
+    pub fn not_passed(&self) -> impl Iterator<Item = &CaseResult> {
+        self.cases.iter().filter(|case| case.status != CaseStatus::Passed)
+    }
+}
+
+/// A server straight in this process: the fastest way, used by validation. `on_case` may end the run.
 pub fn run_in_process(
-    _world: &mut crate::reference::World,
-    _suite: &Suite,
-    _on_case: &mut dyn FnMut(&Case, &CaseResult) -> std::ops::ControlFlow<()>,
+    world: &mut World,
+    suite: &Suite,
+    on_case: &mut dyn FnMut(&Case, &CaseResult) -> ControlFlow<()>,
 ) {
-    todo!("owned by: reference")
+    let builders = Builders::new(suite);
+    let reset = reset_request(suite);
+    let mut execution = Execution::new(&builders);
+    for case in &suite.cases {
+        let outcome = case_in_process(world, &reset, &mut execution, case);
+        let result = CaseResult::new(case, outcome.map_err(|message| (CaseStatus::Failed, message)));
+        if on_case(case, &result).is_break() {
+            return;
+        }
+    }
+}
+
+fn case_in_process<'a>(
+    world: &mut World,
+    reset: &Request,
+    execution: &mut Execution<'a>,
+    case: &'a Case,
+) -> Result<(), String> {
+    execution::after_reset(reset, &answer_of(world, reset))?;
+    execution.begin(case);
+    while let Some(request) = execution.next()? {
+        let answer = answer_of(world, request);
+        execution.take(answer)?;
+    }
+    Ok(())
+}
+
+fn answer_of(world: &mut World, request: &Request) -> Answer {
+    let response = world.handle(request);
+    Answer { status: response.status, body: response.body.map_or(Body::Empty, Body::Json) }
+}
+
+/// All verdicts of a server in this process.
+pub fn verdicts_in_process(world: &mut World, suite: &Suite) -> Verdicts {
+    let since = Instant::now();
+    let mut cases = Vec::with_capacity(suite.cases.len());
+    run_in_process(world, suite, &mut |_, result| {
+        cases.push(result.clone());
+        ControlFlow::Continue(())
+    });
+    Verdicts::new(cases, since)
 }
 
 /// A server at a base URL (`http://127.0.0.1:8000`), one case after another over one kept-alive connection that is
@@ -53,12 +148,77 @@ pub fn run_in_process(
 ///
 /// Errors: the URL is not `http://host:port`.
 pub async fn run_http(
-    _base: &str,
-    _suite: &Suite,
-    _options: &Options,
-    _on_case: &mut (dyn FnMut(&Case, &CaseResult) -> std::ops::ControlFlow<()> + Send),
+    base: &str,
+    suite: &Suite,
+    options: &Options,
+    on_case: &mut (dyn FnMut(&Case, &CaseResult) -> ControlFlow<()> + Send),
 ) -> Result<(), UrlError> {
-    todo!("owned by: reference")
+    let mut connection = http::Connection::new(base, options.request_timeout, options.body_limit)?;
+    let builders = Builders::new(suite);
+    let reset = reset_request(suite);
+    let mut execution = Execution::new(&builders);
+    let mut unanswered = 0;
+    for case in &suite.cases {
+        let result = if unanswered >= options.give_up_after.max(1) {
+            let message = format!("Not asked: {unanswered} cases before were not answered");
+            CaseResult::new(case, Err((CaseStatus::Error, message)))
+        } else {
+            CaseResult::new(case, case_over_http(&mut connection, &reset, &mut execution, case).await)
+        };
+        unanswered = if result.status == CaseStatus::Error { unanswered + 1 } else { 0 };
+        if on_case(case, &result).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn case_over_http<'a>(
+    connection: &mut http::Connection,
+    reset: &Request,
+    execution: &mut Execution<'a>,
+    case: &'a Case,
+) -> Result<(), (CaseStatus, String)> {
+    let failed = |message| (CaseStatus::Failed, message);
+    let unanswered = |request: &Request, step: Option<usize>, why: &str| {
+        (CaseStatus::Error, message::unanswered(request, step, why))
+    };
+    match connection.send(reset).await {
+        Ok(answer) => execution::after_reset(reset, &answer).map_err(failed)?,
+        Err(why) => return Err(unanswered(reset, None, &why)),
+    }
+    execution.begin(case);
+    loop {
+        let answer = match execution.next().map_err(failed)? {
+            None => return Ok(()),
+            Some(request) => connection.send(request).await,
+        };
+        match answer {
+            Ok(answer) => execution.take(answer).map_err(failed)?,
+            Err(why) => {
+                return Err(match execution.sent() {
+                    Some((request, step)) => unanswered(request, Some(step), &why),
+                    None => (CaseStatus::Error, why),
+                });
+            }
+        }
+    }
+}
+
+/// All verdicts of a server at a base URL.
+pub async fn verdicts(base: &str, suite: &Suite, options: &Options) -> Result<Verdicts, UrlError> {
+    let since = Instant::now();
+    let mut cases = Vec::with_capacity(suite.cases.len());
+    run_http(base, suite, options, &mut |_, result| {
+        cases.push(result.clone());
+        ControlFlow::Continue(())
+    })
+    .await?;
+    Ok(Verdicts::new(cases, since))
+}
+
+fn reset_request(suite: &Suite) -> Request {
+    Request { method: suite.reset.method, path: suite.reset.path.clone(), query: Vec::new(), body: None }
 }
 
 /// The address of a server that can not be used.
@@ -68,3 +228,6 @@ pub struct UrlError {
     /// As given.
     pub url: String,
 }
+
+#[cfg(test)]
+mod tests;

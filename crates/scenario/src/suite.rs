@@ -12,6 +12,9 @@
 //! **Equality of JSON.** Numbers are equal if they differ by at most 1e-6 (1 = 1.0); booleans are not numbers; objects
 //! compare as sets of keys; lists in order.
 //!
+//! **Bodies.** In an answer without a body nothing is at any place, `""` included. A body that is no JSON fails a step that
+//! has assertions; kept, it is null.
+//!
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
 //! the same id in the suite before, captures and builders resolved.
 

@@ -1,0 +1,230 @@
+//! Bodies of answers against what a case expects.
+
+use serde_json::{Map, Value};
+
+use super::captures::Captures;
+use super::message::excerpt;
+use crate::suite::Assertion;
+
+/// Numbers differ by at most this where they are equal.
+const TOLERANCE: f64 = 1e-6;
+
+/// Whether an assertion holds for a body (nothing if there was none); else what is wrong.
+pub(super) fn check(
+    assertion: &Assertion,
+    body: Option<&Value>,
+    captures: &Captures<'_>,
+) -> Result<(), String> {
+    let at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
+    match assertion {
+        Assertion::Equal { at: place, value } => {
+            let expected = captures.value(value)?;
+            match at(place) {
+                Some(actual) if equal(&expected, actual) => Ok(()),
+                actual => Err(differs(place, &excerpt(&expected), actual)),
+            }
+        }
+        Assertion::Has { at: place, value } => match at(place) {
+            Some(Value::Object(actual)) => {
+                for (key, expected) in value {
+                    let expected = captures.value(expected)?;
+                    let found = actual.get(key);
+                    if !found.is_some_and(|found| equal(&expected, found)) {
+                        return Err(differs(&format!("{place}/{key}"), &excerpt(&expected), found));
+                    }
+                }
+                Ok(())
+            }
+            actual => Err(differs(place, "an object", actual)),
+        },
+        Assertion::Absent { at: place } => match at(place) {
+            None => Ok(()),
+            actual => Err(differs(place, "nothing", actual)),
+        },
+        Assertion::Text { at: place } => match at(place) {
+            Some(Value::String(text)) if !text.is_empty() => Ok(()),
+            actual => Err(differs(place, "a text that is not empty", actual)),
+        },
+        Assertion::Id { at: place } => match at(place) {
+            Some(Value::Number(number)) if number.as_u64().is_some_and(|number| number >= 1) => Ok(()),
+            actual => Err(differs(place, "an integer of at least 1", actual)),
+        },
+        Assertion::Column { at: place, key, values } => {
+            let Some(Value::Array(items)) = at(place) else {
+                return Err(differs(place, "a list", at(place)));
+            };
+            let expected: Vec<_> =
+                values.iter().map(|value| captures.value(value)).collect::<Result<_, _>>()?;
+            let holds = items.len() == expected.len()
+                && items
+                    .iter()
+                    .zip(&expected)
+                    .all(|(item, expected)| item.get(key).is_some_and(|actual| equal(expected, actual)));
+            if holds {
+                return Ok(());
+            }
+            let expected = Value::Array(expected.into_iter().map(std::borrow::Cow::into_owned).collect());
+            // A hostile list may be long; the message shows its beginning.
+            let actual: Vec<Value> =
+                items.iter().take(20).map(|item| item.get(key).cloned().unwrap_or(Value::Null)).collect();
+            Err(format!(
+                "expected {key} of {} to be {}, got {} ({} items)",
+                named(place),
+                excerpt(&expected),
+                excerpt(&Value::Array(actual)),
+                items.len()
+            ))
+        }
+        Assertion::Rows { at: place, rows } => {
+            let Some(actual) = at(place) else { return Err(differs(place, "a list", None)) };
+            let Value::Array(items) = actual else { return Err(differs(place, "a list", Some(actual))) };
+            let mut expected = Vec::with_capacity(rows.len());
+            for row in rows {
+                let mut resolved = Map::with_capacity(row.len());
+                for (key, value) in row {
+                    resolved.insert(key.clone(), captures.replaced(value)?);
+                }
+                expected.push(resolved);
+            }
+            if items.len() == expected.len() && pair_up(&expected, items) {
+                return Ok(());
+            }
+            let rows = Value::Array(expected.into_iter().map(Value::Object).collect());
+            Err(differs(place, &format!("in any order {}", excerpt(&rows)), Some(actual)))
+        }
+    }
+}
+
+fn named(place: &str) -> &str {
+    if place.is_empty() { "the body" } else { place }
+}
+
+fn differs(place: &str, expected: &str, actual: Option<&Value>) -> String {
+    let actual = actual.map_or_else(|| "nothing".to_owned(), excerpt);
+    format!("expected {} to be {expected}, got {actual}", named(place))
+}
+
+/// Equality of JSON as suites mean it: numbers with a tolerance, objects as sets of keys.
+pub(super) fn equal(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => left == right,
+            _ => match (left.as_f64(), right.as_f64()) {
+                (Some(left), Some(right)) => (left - right).abs() <= TOLERANCE,
+                _ => false,
+            },
+        },
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => left.len() == right.len() && has(left, right),
+        _ => expected == actual,
+    }
+}
+
+/// Whether an object has at least these keys with these values.
+fn has(expected: &Map<String, Value>, actual: &Map<String, Value>) -> bool {
+    expected.iter().all(|(key, value)| actual.get(key).is_some_and(|actual| equal(value, actual)))
+}
+
+/// Whether every row can be given an object of its own (Kuhn's augmenting paths: rows that fit several objects must not
+/// take the only one that another row fits). Both have the same length.
+fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
+    /// The row that an item is given to.
+    type Given = Vec<Option<usize>>;
+    fn place(row: usize, fits: &dyn Fn(usize, usize) -> bool, given: &mut Given, seen: &mut [bool]) -> bool {
+        for item in 0..given.len() {
+            if seen.get(item).copied().unwrap_or(true) || !fits(row, item) {
+                continue;
+            }
+            if let Some(seen) = seen.get_mut(item) {
+                *seen = true;
+            }
+            let holder = given.get(item).copied().flatten();
+            if holder.is_none_or(|holder| place(holder, fits, given, seen)) {
+                if let Some(slot) = given.get_mut(item) {
+                    *slot = Some(row);
+                }
+                return true;
+            }
+        }
+        false
+    }
+    let fits = |row: usize, item: usize| match (rows.get(row), items.get(item)) {
+        (Some(row), Some(Value::Object(item))) => has(row, item),
+        _ => false,
+    };
+    let mut given: Given = vec![None; items.len()];
+    (0..rows.len()).all(|row| place(row, &fits, &mut given, &mut vec![false; items.len()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn holds(assertion: &Value, body: &Value) -> bool {
+        let assertion: Assertion = serde_json::from_value(assertion.clone()).expect("an assertion");
+        check(&assertion, Some(body), &Captures::default()).is_ok()
+    }
+
+    #[test]
+    fn json_is_equal_as_suites_mean_it() {
+        for (left, right) in [
+            (json!(1), json!(1.0)),
+            (json!(0.5), json!(0.500_000_5)),
+            (json!({"a": 1, "b": [1, {"c": null}]}), json!({"b": [1.0, {"c": null}], "a": 1})),
+            (json!(999_999.75), json!(999_999.75)),
+        ] {
+            assert!(equal(&left, &right) && equal(&right, &left), "{left} {right}");
+        }
+        for (left, right) in [
+            (json!(1), json!(true)),
+            (json!(0), json!(false)),
+            (json!(0), json!(null)),
+            (json!(1), json!("1")),
+            (json!(1), json!(1.001)),
+            (json!([1, 2]), json!([2, 1])),
+            (json!({"a": 1}), json!({"a": 1, "b": null})),
+            (json!({"a": 1}), json!({"b": 1})),
+            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64)),
+        ] {
+            assert!(!equal(&left, &right) && !equal(&right, &left), "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn every_assertion_holds_and_fails() {
+        let body = json!({"id": 3, "name": "x", "none": null, "empty": "", "list": [{"id": 1, "a": 1}, {"id": 2, "a": 1}]});
+        for (assertion, expected) in [
+            (json!({"is": "equal", "at": "/id", "value": 3}), true),
+            (json!({"is": "equal", "at": "/id", "value": 4}), false),
+            (json!({"is": "equal", "at": "/gone", "value": null}), false),
+            (json!({"is": "equal", "at": "/none", "value": null}), true),
+            (json!({"is": "equal", "at": "/list/1/id", "value": 2}), true),
+            (json!({"is": "has", "at": "", "value": {"id": 3, "none": null}}), true),
+            (json!({"is": "has", "at": "", "value": {"gone": null}}), false),
+            (json!({"is": "has", "at": "/id", "value": {}}), false),
+            (json!({"is": "absent", "at": "/gone"}), true),
+            (json!({"is": "absent", "at": "/none"}), false),
+            (json!({"is": "text", "at": "/name"}), true),
+            (json!({"is": "text", "at": "/empty"}), false),
+            (json!({"is": "text", "at": "/id"}), false),
+            (json!({"is": "id", "at": "/id"}), true),
+            (json!({"is": "id", "at": "/name"}), false),
+            (json!({"is": "column", "at": "/list", "key": "id", "values": [1, 2]}), true),
+            (json!({"is": "column", "at": "/list", "key": "id", "values": [2, 1]}), false),
+            (json!({"is": "column", "at": "/list", "key": "id", "values": [1]}), false),
+            (json!({"is": "column", "at": "/name", "key": "id", "values": []}), false),
+            (json!({"is": "rows", "at": "/list", "rows": [{"a": 1}, {"id": 1}]}), true),
+            (json!({"is": "rows", "at": "/list", "rows": [{"id": 2}, {"id": 1}]}), true),
+            (json!({"is": "rows", "at": "/list", "rows": [{"id": 1}, {"id": 1}]}), false),
+            (json!({"is": "rows", "at": "/list", "rows": [{"id": 1}]}), false),
+        ] {
+            assert_eq!(holds(&assertion, &body), expected, "{assertion}");
+        }
+        for id in [json!(0), json!(-1), json!(1.0), json!(true), json!("1"), json!(null)] {
+            assert!(!holds(&json!({"is": "id", "at": ""}), &id), "{id}");
+        }
+    }
+}

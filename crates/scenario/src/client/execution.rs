@@ -1,0 +1,202 @@
+//! A case, step by step: requests out, answers in.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::assertions::check;
+use super::captures::Captures;
+use super::message::{excerpt, excerpt_text, failed};
+use crate::reference::Request;
+use crate::suite::{Builder, Case, Make, Method, Send, Step, Suite};
+
+/// An answer, as it came.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Body,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(super) enum Body {
+    Empty,
+    Json(Value),
+    /// No JSON.
+    Other(Vec<u8>),
+}
+
+impl Answer {
+    /// For messages.
+    fn shown(&self) -> String {
+        match &self.body {
+            Body::Empty => format!("status {} without a body", self.status),
+            Body::Json(body) => format!("status {} with {}", self.status, excerpt(body)),
+            Body::Other(bytes) => {
+                format!("status {} with a body that is no JSON: {}", self.status, excerpt_text(bytes))
+            }
+        }
+    }
+}
+
+/// The builders of a suite by the key of their entity.
+#[derive(Debug)]
+pub(super) struct Builders<'a>(HashMap<&'a str, &'a Builder>);
+
+impl<'a> Builders<'a> {
+    pub(super) fn new(suite: &'a Suite) -> Self {
+        Self(suite.builders.iter().map(|builder| (builder.entity.as_str(), builder)).collect())
+    }
+}
+
+/// Whether the answer to a reset lets the case begin.
+pub(super) fn after_reset(reset: &Request, answer: &Answer) -> Result<(), String> {
+    if answer.status < 400 {
+        return Ok(());
+    }
+    let what = format!("expected a status below 400, got {}", answer.shown());
+    Err(failed(reset, None, &what))
+}
+
+/// Where a case is.
+#[derive(Debug)]
+pub(super) struct Execution<'a> {
+    builders: &'a Builders<'a>,
+    steps: &'a [Step],
+    /// How many steps were sent.
+    sent: usize,
+    request: Request,
+    captures: Captures<'a>,
+}
+
+impl<'a> Execution<'a> {
+    pub(super) fn new(builders: &'a Builders<'a>) -> Self {
+        let request = Request { method: Method::Get, path: String::new(), query: Vec::new(), body: None };
+        Self { builders, steps: &[], sent: 0, request, captures: Captures::default() }
+    }
+
+    /// Starts a case.
+    pub(super) fn begin(&mut self, case: &'a Case) {
+        self.steps = &case.steps;
+        self.sent = 0;
+        self.captures.clear();
+    }
+
+    /// The request that was sent last, and the number of its step from 1.
+    pub(super) fn sent(&self) -> Option<(&Request, usize)> {
+        (self.sent > 0).then_some((&self.request, self.sent))
+    }
+
+    /// The next request; nothing at the end of the case. Fails if it can not be made.
+    pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
+        let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
+        self.sent += 1;
+        let made = match step {
+            Step::Make(make) => self.made(make),
+            Step::Send(send) => self.to_send(send),
+        };
+        match made {
+            Ok(request) => self.request = request,
+            Err(why) => return Err(format!("Step {}: the request can not be made: {why}", self.sent)),
+        }
+        Ok(Some(&self.request))
+    }
+
+    fn builder(&self, make: &Make) -> Result<&'a Builder, String> {
+        self.builders
+            .0
+            .get(make.make.as_str())
+            .copied()
+            .ok_or_else(|| format!("the suite does not say how {} are made", make.make))
+    }
+
+    fn made(&self, make: &Make) -> Result<Request, String> {
+        let builder = self.builder(make)?;
+        let body = (make.nth as usize)
+            .checked_sub(1)
+            .and_then(|at| builder.bodies.get(at))
+            .ok_or_else(|| format!("the suite has no record {} of {}", make.nth, make.make))?;
+        let body = match body {
+            // What is replaced is not resolved: its captures need not be there.
+            Value::Object(body) if !make.with.is_empty() => {
+                let mut out = serde_json::Map::with_capacity(body.len() + make.with.len());
+                for (key, value) in body {
+                    let value = make.with.get(key).unwrap_or(value);
+                    out.insert(key.clone(), self.captures.replaced(value)?);
+                }
+                for (key, value) in &make.with {
+                    if !body.contains_key(key) {
+                        out.insert(key.clone(), self.captures.replaced(value)?);
+                    }
+                }
+                Value::Object(out)
+            }
+            body => self.captures.replaced(body)?,
+        };
+        Ok(Request {
+            method: Method::Post,
+            path: builder.path.clone(),
+            query: Vec::new(),
+            body: Some(Ok(body)),
+        })
+    }
+
+    fn to_send(&self, send: &Send) -> Result<Request, String> {
+        let mut query = Vec::with_capacity(send.query.len());
+        for (key, value) in &send.query {
+            query.push((key.clone(), self.captures.text(value)?));
+        }
+        let body = match &send.body {
+            None => None,
+            Some(body) => Some(Ok(self.captures.replaced(body)?)),
+        };
+        Ok(Request { method: send.method, path: self.captures.text(&send.path)?, query, body })
+    }
+
+    /// Takes the answer to the last request; fails if it is not what the step expects.
+    pub(super) fn take(&mut self, answer: Answer) -> Result<(), String> {
+        let wrong = match self.steps.get(self.sent.wrapping_sub(1)) {
+            None => return Ok(()),
+            Some(Step::Make(make)) => {
+                self.builder(make).and_then(|builder| expect_status(&answer, builder.status))
+            }
+            Some(Step::Send(send)) => self.expected(send, &answer),
+        };
+        if let Err(what) = wrong {
+            return Err(failed(&self.request, Some(self.sent), &what));
+        }
+        let keep = match self.steps.get(self.sent.wrapping_sub(1)) {
+            Some(Step::Make(make)) => Some(make.keep.as_str()),
+            Some(Step::Send(send)) => send.keep.as_deref(),
+            None => None,
+        };
+        if let Some(name) = keep {
+            let body = match answer.body {
+                Body::Json(body) => body,
+                Body::Empty | Body::Other(_) => Value::Null,
+            };
+            self.captures.keep(name, body);
+        }
+        Ok(())
+    }
+
+    fn expected(&self, send: &Send, answer: &Answer) -> Result<(), String> {
+        expect_status(answer, send.status)?;
+        if send.expect.is_empty() {
+            return Ok(());
+        }
+        let body = match &answer.body {
+            Body::Empty => None,
+            Body::Json(body) => Some(body),
+            Body::Other(_) => return Err(format!("expected JSON, got {}", answer.shown())),
+        };
+        send.expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures))
+    }
+}
+
+fn expect_status(answer: &Answer, status: u16) -> Result<(), String> {
+    if answer.status == status {
+        return Ok(());
+    }
+    Err(format!("expected status {status}, got {}", answer.shown()))
+}

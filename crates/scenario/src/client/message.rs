@@ -1,0 +1,131 @@
+//! What went wrong, in words: bounded in length, nothing in it that could disturb a terminal or a page.
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::Value;
+
+use crate::reference::Request;
+
+/// Longest message, in characters.
+const MESSAGE: usize = 600;
+/// Longest piece of JSON in a message, in bytes.
+const EXCERPT: usize = 200;
+
+/// `Step 3: PATCH /api/orders/1 {"status":"x"}: expected …`.
+pub(super) fn failed(request: &Request, step: Option<usize>, what: &str) -> String {
+    let mut out = String::with_capacity(160);
+    match step {
+        Some(step) => {
+            let _ = write!(out, "Step {step}: ");
+        }
+        None => out.push_str("Before the case: "),
+    }
+    out.push_str(request.method.as_str());
+    out.push(' ');
+    out.push_str(&request.path);
+    for (at, (key, value)) in request.query.iter().enumerate() {
+        let _ = write!(out, "{}{key}={value}", if at == 0 { '?' } else { '&' });
+    }
+    if let Some(Ok(body)) = &request.body {
+        out.push(' ');
+        out.push_str(&excerpt(body));
+    }
+    out.push_str(": ");
+    out.push_str(what);
+    clean(&out)
+}
+
+/// A request that got no answer.
+pub(super) fn unanswered(request: &Request, step: Option<usize>, why: &str) -> String {
+    failed(request, step, &format!("no answer: {why}"))
+}
+
+/// The beginning of a value as JSON; written no further than it is shown, however large the value is.
+pub(super) fn excerpt(value: &Value) -> String {
+    struct Bounded(Vec<u8>);
+    impl io::Write for Bounded {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let room = EXCERPT - self.0.len();
+            if room == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+            self.0.extend_from_slice(taken);
+            Ok(taken.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut out = Bounded(Vec::new());
+    let whole = serde_json::to_writer(&mut out, value).is_ok();
+    let mut text = String::from_utf8_lossy(&out.0).into_owned();
+    if !whole {
+        // A character that was cut in two.
+        while text.ends_with('\u{fffd}') {
+            text.pop();
+        }
+        text.push('…');
+    }
+    text
+}
+
+/// The beginning of a text that came from a server.
+pub(super) fn excerpt_text(bytes: &[u8]) -> String {
+    let cut = bytes.get(..EXCERPT).unwrap_or(bytes);
+    let mut text = String::from_utf8_lossy(cut).into_owned();
+    if cut.len() < bytes.len() {
+        text.push('…');
+    }
+    text
+}
+
+/// Control characters and marks that change the direction of text are escaped; what is too long is cut.
+fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(MESSAGE + 8));
+    let mut left = MESSAGE;
+    for c in text.chars() {
+        let escaped = c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        let width = if escaped { c.escape_default().count() } else { 1 };
+        if width > left {
+            out.push('…');
+            break;
+        }
+        left -= width;
+        if escaped { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Method;
+    use serde_json::json;
+
+    #[test]
+    fn messages_are_short_and_clean() {
+        let request = Request {
+            method: Method::Patch,
+            path: "/a\u{1b}[2J".into(),
+            query: vec![("q".into(), "\u{202e}x".into())],
+            body: Some(Ok(json!({"long": "é".repeat(5000)}))),
+        };
+        let message = failed(&request, Some(2), &"y\n".repeat(5000));
+        assert!(message.starts_with("Step 2: PATCH /a\\u{1b}[2J?q=\\u{202e}x {\"long\":\"éé"), "{message}");
+        assert!(message.chars().count() <= MESSAGE + 1);
+        assert!(!message.chars().any(char::is_control));
+        assert!(message.ends_with('…'));
+    }
+
+    #[test]
+    fn an_excerpt_does_not_write_what_it_does_not_show() {
+        let large = Value::Array(vec![json!("text"); 2_000_000]);
+        let since = std::time::Instant::now();
+        assert_eq!(excerpt(&large).len(), EXCERPT + '…'.len_utf8());
+        assert!(since.elapsed().as_millis() < 100);
+        assert_eq!(excerpt(&json!({"a": [1, "é"]})), "{\"a\":[1,\"é\"]}");
+    }
+}
