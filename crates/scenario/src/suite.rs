@@ -30,16 +30,20 @@ mod gone;
 mod lists;
 mod marks;
 mod plan;
+mod proof;
 mod records;
 mod references;
 mod rules;
 mod state;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::generate::suite;
+pub use self::proof::{Unstated, unstated};
 
 /// The version of this format.
 pub const SUITE_VERSION: &str = "stamina-suite/1";

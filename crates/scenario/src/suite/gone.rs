@@ -1,6 +1,325 @@
-//! What the turn took away: old names are gone, old rules do not hold any more.
+//! What the turn took away: old names answer as unknown ones do, old rules do not hold any more. These cases live for
+//! the turn that took it away.
 
-use super::Case;
-use super::plan::Plan;
+use serde_json::{Value, json};
 
-pub(super) fn cases(_plan: &Plan<'_>, _cases: &mut Vec<Case>) {}
+use super::draft::{Draft, Failure};
+use super::plan::{Facts, Part, Plan};
+use super::{Aspect, Case, Method, Send, lists, state};
+use crate::ir::{Action, Comparison, Condition, Effect, Filter, FilterOp, Gone, Guard, UnknownFields, words};
+
+/// Cases of everything that is gone.
+pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
+    let begin = cases.len();
+    for (index, gone) in plan.schema.gone.iter().enumerate() {
+        let (id, title) = named(plan, gone);
+        let same = |case: &Case| {
+            case.id == id || case.id.strip_prefix(&id).is_some_and(|rest| rest.starts_with('#'))
+        };
+        let count = cases[begin..].iter().filter(|case| same(case)).count();
+        let id = if count == 0 { id } else { format!("{id}#{}", count + 1) };
+        let mut draft = Draft::new(plan, id, Aspect::Gone, title);
+        draft.says(&[&format!("gone.{index}")]);
+        if steps(plan, gone, &mut draft).is_some() {
+            draft.done(cases);
+        }
+    }
+}
+
+/// The id of the case, and its title.
+fn named(plan: &Plan<'_>, gone: &Gone) -> (String, String) {
+    let one = |entity: &str| plan.entity(entity).map_or_else(String::new, |facts| facts.a.clone());
+    let name = |entity: &str, field: &str| {
+        plan.entity(entity)
+            .and_then(|facts| facts.part(field))
+            .map_or_else(String::new, |part| part.json.clone())
+    };
+    let verb = |entity: &str, action: &str| {
+        let action = plan.entity(entity).and_then(|facts| facts.entity.action(action));
+        format!("To {} {}", action.map_or_else(String::new, |action| words(&action.name)), one(entity))
+    };
+    match gone {
+        Gone::Collection { plural } => {
+            (format!("gone.collection.{plural}"), format!("The collection `{plural}` is gone"))
+        }
+        Gone::Prefix { prefix } => {
+            ("gone.prefix".to_owned(), format!("Paths do not begin with `{prefix}` any more"))
+        }
+        Gone::Field { entity, name } => (
+            format!("gone.{entity}.field.{name}"),
+            format!("`{}` of {} is gone", plan.schema.json_name(name), one(entity)),
+        ),
+        Gone::EnumValue { entity, field, value } => (
+            format!("gone.{entity}.value.{field}.{value}"),
+            format!("`{value}` is no value of `{}` of {} any more", name(entity, field), one(entity)),
+        ),
+        Gone::Nested { parent, plural } => (
+            format!("gone.{parent}.nested.{plural}"),
+            format!("The nested route `{plural}` of {} is gone", one(parent)),
+        ),
+        Gone::Action { entity, name } => (
+            format!("gone.{entity}.action.{name}"),
+            format!("The action `{name}` of {} is gone", one(entity)),
+        ),
+        Gone::Analytic { name } => {
+            (format!("gone.analytic.{name}"), format!("The analytic `{name}` is gone"))
+        }
+        Gone::Filter { entity, field, op } => (
+            format!("gone.{entity}.filter.{field}.{}", op.key()),
+            format!("A filter by `{}` of {} is ignored now", name(entity, field), one(entity)),
+        ),
+        Gone::Sort { entity, field } => (
+            format!("gone.{entity}.sort.{field}"),
+            format!("Sorting by `{}` of {} is invalid now", name(entity, field), one(entity)),
+        ),
+        Gone::Constraint { entity, field, .. } => (
+            format!("gone.{entity}.constraint.{field}"),
+            format!("`{}` of {} takes what it refused", name(entity, field), one(entity)),
+        ),
+        Gone::Unique { entity, field } => (
+            format!("gone.{entity}.unique.{field}"),
+            format!("`{}` of {} need not be unique any more", name(entity, field), one(entity)),
+        ),
+        Gone::Immutable { entity, field } => (
+            format!("gone.{entity}.immutable.{field}"),
+            format!("`{}` of {} can be changed now", name(entity, field), one(entity)),
+        ),
+        Gone::Guard { entity, action, .. } => (
+            format!("gone.{entity}.guard.{action}"),
+            format!("{} goes without a guard that it had", verb(entity, action)),
+        ),
+        Gone::Effect { entity, action, field } => (
+            format!("gone.{entity}.effect.{action}.{field}"),
+            format!("{} leaves `{}` as it is", verb(entity, action), name(entity, field)),
+        ),
+        Gone::Created { entity, action, other } => (
+            format!("gone.{entity}.created.{action}.{other}"),
+            format!("{} does not create {} any more", verb(entity, action), one(other)),
+        ),
+        Gone::SoftDelete { entity } => (
+            format!("gone.{entity}.soft_delete"),
+            format!("{} that is deleted is not kept any more", one(entity)),
+        ),
+    }
+}
+
+/// A record's entity and a field of it.
+fn find<'p, 'a>(plan: &'p Plan<'a>, entity: &str, field: &str) -> Option<(&'p Facts<'a>, &'p Part<'a>)> {
+    let facts = plan.entity(entity)?;
+    Some((facts, facts.part(field)?))
+}
+
+/// Writes the steps; nothing if what it is about is not there.
+fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &Gone, draft: &mut Draft<'p, 'a>) -> Option<()> {
+    let prefix = &plan.schema.conventions.prefix;
+    match gone {
+        Gone::Collection { plural } => {
+            let path = format!("{prefix}/{}", plan.schema.path_name(plural));
+            draft.fails(Send::get(path.clone()), Failure::Missing);
+            draft.fails(Send::get(format!("{path}/1")), Failure::Missing);
+            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+        }
+        Gone::Prefix { prefix: old } => {
+            let facts = plan.simplest()?;
+            draft.says(&[facts.key]);
+            let rest = facts.path.strip_prefix(prefix.as_str())?;
+            draft.fails(Send::get(format!("{old}{rest}")), Failure::Missing);
+        }
+        Gone::Field { entity, name } => {
+            let facts = plan.entity(entity)?;
+            let name = plan.schema.json_name(name);
+            draft.says(&["operations", facts.key, "bodies.unknown", "records.shown"]);
+            let at = format!("/{name}");
+            draft.make(facts, 1).send(Send::get(facts.at(1)).absent(&at));
+            let patch = Send::patch_one(facts.at(1), &name, json!("1"));
+            let mut body = facts.body(2);
+            body.insert(name, json!("1"));
+            let post = draft.create(facts, body.into());
+            match plan.schema.conventions.unknown_fields {
+                UnknownFields::Ignore => {
+                    draft.send(post.absent(&at)).send(patch.absent(&at));
+                }
+                UnknownFields::Reject => {
+                    draft.fails(post, Failure::Invalid).fails(patch, Failure::Invalid);
+                }
+            }
+        }
+        Gone::EnumValue { entity, field, value } => {
+            let (facts, part) = find(plan, entity, field)?;
+            draft.says(&["operations", facts.key, &part.clause]);
+            super::fields::refused(draft, facts, part, [json!(value), json!(value)]);
+        }
+        Gone::Nested { parent, plural } => {
+            let facts = plan.entity(parent)?;
+            draft.says(&[facts.key]);
+            let path = format!("{}/{}", facts.at(1), plan.schema.path_name(plural));
+            draft.make(facts, 1);
+            draft.fails(Send::get(path.clone()), Failure::Missing);
+            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+        }
+        Gone::Action { entity, name } => {
+            let facts = plan.entity(entity)?;
+            draft.says(&[facts.key]);
+            let path = format!("{}/{}", facts.at(1), plan.schema.path_name(name));
+            draft.make(facts, 1);
+            draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
+        }
+        Gone::Analytic { name } => {
+            let path = format!("{prefix}/analytics/{}", plan.schema.path_name(name));
+            draft.fails(Send::get(path), Failure::Missing);
+        }
+        Gone::Filter { entity, field, op } => filter(plan, entity, field, *op, draft)?,
+        Gone::Sort { entity, field } => {
+            let (facts, part) = find(plan, entity, field)?;
+            draft.says(&["operations", facts.key, "lists.sort"]);
+            for sort in [part.json.clone(), format!("-{}", part.json)] {
+                draft.fails(Send::get(facts.path.clone()).query("sort", &json!(sort)), Failure::Invalid);
+            }
+        }
+        Gone::Constraint { entity, field, accepted } => {
+            let (facts, part) = find(plan, entity, field)?;
+            draft.says(&["operations", facts.key, &part.clause]);
+            let body = facts.body_with(1, part, accepted.clone());
+            let send = draft.create(facts, body).has_one(&part.json, accepted.clone());
+            draft.send(send);
+            if part.mutable() {
+                draft.make_one(facts, 2, part, part.value(2));
+                let patch = Send::patch_one(facts.at(2), &part.json, accepted.clone());
+                if part.field.unique && !accepted.is_null() {
+                    return Some(());
+                }
+                draft.send(patch.has_one(&part.json, accepted.clone()));
+            }
+        }
+        Gone::Unique { entity, field } => {
+            let (facts, part) = find(plan, entity, field)?;
+            draft.says(&["operations", facts.key, &part.clause]);
+            draft.make_one(facts, 1, part, part.value(1));
+            let body = facts.body_with(2, part, part.value(1));
+            let send = draft.create(facts, body).has_one(&part.json, part.value(1));
+            draft.send(send);
+        }
+        Gone::Immutable { entity, field } => {
+            let (facts, part) = find(plan, entity, field)?;
+            let other = match part.field.target() {
+                Some(target) => super::plan::id_of(target, 2),
+                None => part.other(&[&part.value(1)])?,
+            };
+            draft.says(&["operations", facts.key, &part.clause, "bodies.update"]);
+            draft.make_one(facts, 1, part, part.value(1));
+            let patch = Send::patch_one(facts.at(1), &part.json, other.clone());
+            draft.send(patch.has_one(&part.json, other));
+        }
+        Gone::Guard { entity, action, condition } => guard(plan, entity, action, condition, draft)?,
+        Gone::Effect { entity, action, field } => effect(plan, entity, action, field, draft)?,
+        Gone::Created { entity, action, other } => {
+            let facts = plan.entity(entity)?;
+            let other = plan.entity(other)?;
+            let action = facts.entity.action(action)?;
+            let state = state::ready(plan, facts, action, None)?;
+            draft.says(&["actions", facts.key, &format!("{entity}.{}", action.key)]);
+            draft.says(&[other.key, "operations", "lists.body"]);
+            state.make(draft, facts, 1);
+            draft.send(state.request(plan, facts, action, 1));
+            let count = draft.numbers(other.key).len();
+            draft.send(Send::get(other.path.clone()).equal(&plan.total, json!(count)));
+        }
+        Gone::SoftDelete { entity } => {
+            let facts = plan.entity(entity)?;
+            let deleted = format!("/{}", plan.schema.json_name("deleted"));
+            draft.says(&["operations", facts.key, "records.shown"]);
+            draft.make(facts, 1).make(facts, 2).delete(facts, 1);
+            draft.send(Send::get(facts.at(2)).absent(&deleted));
+            draft.lists(facts, &[(&plan.include_deleted, json!(true))], &[2]);
+        }
+    }
+    Some(())
+}
+
+/// The parameter of a filter that was removed is ignored: all records are listed.
+fn filter<'p, 'a>(
+    plan: &'p Plan<'a>,
+    entity: &str,
+    field: &str,
+    op: FilterOp,
+    draft: &mut Draft<'p, 'a>,
+) -> Option<()> {
+    let (facts, part) = find(plan, entity, field)?;
+    let old = Filter { field: field.to_owned(), op };
+    let param = plan.schema.filter_param(facts.entity, &old)?;
+    draft.says(&["operations", facts.key, &part.clause, "server.routes"]);
+    super::records::says_order(draft, facts);
+    let (values, asked) = lists::filtered(part, op);
+    let records = lists::make_all(draft, facts, part, values);
+    let all = lists::found(facts, &records, |_| true);
+    draft.lists(facts, &[(&param, asked)], &all);
+    Some(())
+}
+
+/// An action is done where a guard that it had would not hold.
+fn guard<'p, 'a>(
+    plan: &'p Plan<'a>,
+    entity: &str,
+    action: &str,
+    condition: &Condition,
+    draft: &mut Draft<'p, 'a>,
+) -> Option<()> {
+    let facts = plan.entity(entity)?;
+    let action = facts.entity.action(action)?;
+    let clause = format!("{entity}.{}", action.key);
+    let old = Guard { key: "gone".to_owned(), condition: condition.clone() };
+    let mut with_old = action.clone();
+    with_old.guards.push(old);
+    let state = state::ready(plan, facts, &with_old, Some("gone"))?;
+    draft.says(&["actions", facts.key, &clause]);
+    state.make(draft, facts, 1);
+    let mut request = state.request(plan, facts, action, 1);
+    for effect in &action.effects {
+        if let Effect::Set { field, .. } | Effect::Increment { field, .. } = effect
+            && let Some(part) = facts.part(field)
+            && let Some(after) = state.after(facts, action, part, 1)
+        {
+            draft.says(&[&part.clause, &format!("{clause}.effect.{field}")]);
+            request = request.has_one(&part.json, after);
+        }
+    }
+    draft.send(request);
+    Some(())
+}
+
+/// An action leaves a field as it is, with up to two values, as one might be the one that was set.
+fn effect<'p, 'a>(
+    plan: &'p Plan<'a>,
+    entity: &str,
+    action: &str,
+    field: &str,
+    draft: &mut Draft<'p, 'a>,
+) -> Option<()> {
+    let facts = plan.entity(entity)?;
+    let action: &Action = facts.entity.action(action)?;
+    let at = facts.parts.iter().position(|part| part.field.key == field)?;
+    let part = facts.parts.get(at)?;
+    let state = state::ready(plan, facts, action, None)?;
+    let guards: Vec<&Comparison> = action
+        .guards
+        .iter()
+        .filter_map(|guard| match &guard.condition {
+            Condition::Field { field: own, is } if own == field => Some(is),
+            _ => None,
+        })
+        .collect();
+    let values: Vec<Value> = state
+        .others(facts, at, &guards)
+        .into_iter()
+        .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
+        .take(if part.field.unique { 1 } else { 2 })
+        .collect();
+    draft.says(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);
+    for (n, value) in (1..).zip(values) {
+        let state = state.with_own(at, value.clone());
+        state.make(draft, facts, n);
+        draft.send(state.request(plan, facts, action, n));
+        draft.send(Send::get(facts.at(n)).has_one(&part.json, value));
+    }
+    Some(())
+}

@@ -24,7 +24,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case
 }
 
 /// Values of a filtered field, for up to four records, and the value that is asked for.
-fn filtered(part: &Part<'_>, op: FilterOp) -> (Vec<Value>, Value) {
+pub(super) fn filtered(part: &Part<'_>, op: FilterOp) -> (Vec<Value>, Value) {
     match (&part.field.kind, op) {
         (Kind::String { min_length, max_length, pattern: None }, FilterOp::Contains)
             if min_length.is_none_or(|min| min <= 8) && max_length.is_none_or(|max| max >= 8) =>
@@ -79,7 +79,7 @@ fn holds(op: FilterOp, value: &Value, asked: &Value) -> bool {
 }
 
 /// Makes records with these values of a field, and a last one with null if it may be; returns what each has.
-fn make_all<'a>(
+pub(super) fn make_all<'a>(
     draft: &mut Draft<'_, 'a>,
     facts: &Facts<'a>,
     part: &Part<'a>,
@@ -107,7 +107,7 @@ fn make_all<'a>(
 }
 
 /// The numbers of the records that hold, in the order of the list.
-fn found(facts: &Facts<'_>, records: &[Vec<Value>], holds: impl Fn(&[Value]) -> bool) -> Vec<u32> {
+pub(super) fn found(facts: &Facts<'_>, records: &[Vec<Value>], holds: impl Fn(&[Value]) -> bool) -> Vec<u32> {
     facts
         .sorted(facts.entity.default_sort.as_ref(), records)
         .into_iter()
@@ -149,6 +149,7 @@ fn one_filter<'a>(
         Kind::Boolean => "maybe",
         Kind::Enum { .. } => "unheard_of",
         Kind::DateTime => "soon",
+        Kind::Reference { .. } => "first",
         _ => return,
     };
     let title = format!("A value of `{param}` that can not be read is refused");
@@ -238,9 +239,6 @@ fn sortable(part: &Part<'_>) -> Vec<Value> {
 }
 
 fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
-    if facts.entity.sorts.is_empty() {
-        return;
-    }
     let clause = format!("{}.sort", facts.key);
     for key in &facts.entity.sorts {
         let Some(part) = facts.part(key) else { continue };

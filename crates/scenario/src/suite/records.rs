@@ -126,10 +126,8 @@ fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
 /// Names the clauses that say in which order a list comes without asking.
 pub(super) fn says_order<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
     draft.says(&["lists.sort"]);
-    if facts.entity.default_sort.is_some() {
-        let clause = format!("{}.sort", facts.key);
-        draft.says(&[&clause]);
-    }
+    let clause = format!("{}.sort", facts.key);
+    draft.says(&[&clause]);
 }
 
 fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
@@ -286,6 +284,11 @@ fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let mut send = Send::new(Method::Delete, facts.at(1), None, status);
     if status == 200 {
         send = send.equal("/id", facts.id(1));
+        if facts.entity.soft_delete {
+            let clause = format!("{}.soft_delete", facts.key);
+            draft.says(&[&clause]);
+            send = send.equal("/deleted", json!(true));
+        }
     }
     draft.send(send);
     draft.fails(Send::get(facts.at(1)), Failure::Missing);

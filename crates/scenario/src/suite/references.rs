@@ -20,7 +20,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
 
     let title = format!("`{name}` of {a} does not name {} that was deleted", target.a);
     let mut draft = Draft::on(plan, facts, part, "deleted", Aspect::Refuses, title);
-    draft.says(&["types.reference"]);
+    draft.says(&["types.reference", target.key]);
     draft.make(target, 1).make(target, 2).delete(target, 2);
     let deleted = target.id(2);
     let send = draft.create(facts, facts.body_with(1, part, deleted.clone()));
