@@ -251,7 +251,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.send(Send::patch(facts.at(1), json!({})).has(facts.body(1))).done(cases);
 
     if let Some((&(_, bad), &(_, good))) =
-        changeable.and_then(|bad| Some((bad, mutable.iter().rev().find(|good| good.0 != bad.0)?)))
+        changeable.and_then(|bad| Some((bad, mutable.iter().find(|good| good.0 != bad.0)?)))
     {
         let title = format!("An update of {a} with one invalid field is refused and changes nothing at all");
         let mut draft = Draft::of(plan, facts, "update.invalid", Aspect::Refuses, title);

@@ -52,3 +52,65 @@ fn no_case_of_the_example_demands_what_no_text_says() {
     let found = unsaid(&schema, &suite);
     assert!(found.is_empty(), "{}\n{}", found.len(), found.join("\n"));
 }
+
+#[test]
+fn another_server_fails() {
+    let schema = example();
+    let suite = suite(SEED, &schema, None);
+    let mut other = schema.clone();
+    other.conventions.status.invalid = 400;
+    let failed = failures(&other, &suite);
+    assert!(failed.len() > 60, "{} of {}", failed.len(), suite.cases.len());
+    let mut other = schema.clone();
+    other.entity_mut("parts").and_then(|parts| parts.field_mut("amount")).expect("it is there").default =
+        Some(serde_json::json!(2));
+    let failed: Vec<String> = failures(&other, &suite)
+        .iter()
+        .filter_map(|failure| Some(failure.split_once(':')?.0.to_owned()))
+        .collect();
+    assert_eq!(failed, ["parts.create.minimal", "parts.replace.resets_absent", "parts.amount.default"]);
+}
+
+#[test]
+fn what_is_not_said_is_found() {
+    let schema = example();
+    let suite = suite(SEED, &schema, None);
+    let mut clauses = crate::text::clauses(&schema);
+    clauses.retain(|clause| clause.id != "lists.body");
+    let found = unstated(&suite, &clauses);
+    assert!(found.iter().any(|found| found.case == "parts.list.all" && found.what == "the key total"), "{found:?}");
+}
+
+#[test]
+fn a_suite_is_kept_as_long_as_it_demands_the_same() {
+    let schema = example();
+    let first = suite(SEED, &schema, None);
+    assert!(first.cases.iter().all(|case| case.mark == Mark::New));
+    // Read back from a file it compares the same.
+    let text = serde_json::to_string(&first).expect("it can be written");
+    let read: Suite = serde_json::from_str(&text).expect("it can be read");
+    assert_eq!(read, first);
+    let again = suite(SEED, &schema, Some(&read));
+    assert!(again.cases.iter().all(|case| case.mark == Mark::Kept));
+
+    let mut changed = schema.clone();
+    let mut field = changed.entity("parts").and_then(|parts| parts.field("deadline")).expect("it is there").clone();
+    (field.key, field.name) = ("bought_at".to_owned(), "bought_at".to_owned());
+    changed.entity_mut("parts").expect("it is there").fields.push(field);
+    let next = suite(SEED, &changed, Some(&read));
+    let of = |mark: Mark| next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>();
+    assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type", "parts.bought_at.form"]);
+    assert_eq!(
+        of(Mark::Changed),
+        [
+            "repair_orders.extend.effect.create_parts",
+            "parts.create.minimal",
+            "parts.create.full",
+            "parts.create.wide",
+            "parts.replace.full",
+            "parts.replace.resets_absent",
+            "parts.update.one",
+            "parts.update.all"
+        ]
+    );
+}
