@@ -32,7 +32,13 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
     }
     let mut found = Vec::new();
     for case in &suite.cases {
-        let mut look = Look { case, said: HashSet::new(), set_up: HashSet::new(), sent: Vec::new(), missing: Vec::new() };
+        let mut look = Look {
+            case,
+            said: HashSet::new(),
+            set_up: HashSet::new(),
+            sent: Vec::new(),
+            missing: Vec::new(),
+        };
         for id in &case.says {
             match words.get(id.as_str()) {
                 Some(words) => look.said.extend(words),
@@ -51,7 +57,8 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
                         builder.and_then(|builder| builder.bodies.get(make.nth.saturating_sub(1) as usize)),
                     );
                     let clauses = of_entity.get(make.make.as_str()).into_iter().flatten();
-                    let stated: HashSet<&str> = clauses.filter_map(|id| words.get(id)).flatten().copied().collect();
+                    let stated: HashSet<&str> =
+                        clauses.filter_map(|id| words.get(id)).flatten().copied().collect();
                     for key in make.with.keys() {
                         if !stated.contains(key.as_str()) {
                             look.missing.push(format!("the field {key}"));
@@ -61,9 +68,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
                 Step::Send(send) => look.send(send),
             }
         }
-        found.extend(
-            look.missing.into_iter().map(|what| Unstated { case: case.id.clone(), what }),
-        );
+        found.extend(look.missing.into_iter().map(|what| Unstated { case: case.id.clone(), what }));
     }
     found
 }
@@ -102,7 +107,8 @@ impl<'a> Look<'a> {
     }
 
     fn send(&mut self, send: &'a Send) {
-        for segment in send.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{')) {
+        for segment in send.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{'))
+        {
             if segment.parse::<u64>().is_err() {
                 self.may_send("the path segment", segment);
             }

@@ -78,7 +78,10 @@ fn what_is_not_said_is_found() {
     let mut clauses = crate::text::clauses(&schema);
     clauses.retain(|clause| clause.id != "lists.body");
     let found = unstated(&suite, &clauses);
-    assert!(found.iter().any(|found| found.case == "parts.list.all" && found.what == "the key total"), "{found:?}");
+    assert!(
+        found.iter().any(|found| found.case == "parts.list.all" && found.what == "the key total"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -94,11 +97,14 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     assert!(again.cases.iter().all(|case| case.mark == Mark::Kept));
 
     let mut changed = schema.clone();
-    let mut field = changed.entity("parts").and_then(|parts| parts.field("deadline")).expect("it is there").clone();
+    let mut field =
+        changed.entity("parts").and_then(|parts| parts.field("deadline")).expect("it is there").clone();
     (field.key, field.name) = ("bought_at".to_owned(), "bought_at".to_owned());
     changed.entity_mut("parts").expect("it is there").fields.push(field);
     let next = suite(SEED, &changed, Some(&read));
-    let of = |mark: Mark| next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>();
+    let of = |mark: Mark| {
+        next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>()
+    };
     assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type", "parts.bought_at.form"]);
     assert_eq!(
         of(Mark::Changed),
