@@ -187,4 +187,4 @@ pub enum StatusKind {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -1,7 +1,36 @@
 //! The programmatic sampler: a first schema, and the changes of each turn.
+//!
+//! Everything is made of the words of [`crate::vocabulary`]. A change is made in two steps: which kind comes next
+//! ([`draw_kind`], weighted, and drawn towards a schedule of size), and a whole change of that kind ([`propose`]).
+//! Changes that [`apply`] refuses, or that touch what the same turn has touched ([`Touched`]), are drawn again. Another
+//! sampler can take any of the steps.
+
+mod actions;
+mod analytics;
+mod conventions;
+mod entities;
+mod fields;
+mod first;
+mod guards;
+mod kind;
+mod names;
+mod propose;
+mod size;
+#[cfg(test)]
+mod tests;
+mod touched;
+
+pub use self::first::topic;
+pub use self::kind::{ChangeKind, draw_kind};
+pub use self::names::note_names;
+pub use self::propose::propose;
+pub use self::size::{behind, scheduled, size};
+pub use self::touched::Touched;
+pub use crate::vocabulary::topics;
 
 use crate::Seed;
-use crate::change::Change;
+use crate::change::{Change, apply, next_turn};
+use crate::draw::Draw;
 use crate::ir::Schema;
 
 /// Makes the schemas of a scenario.
@@ -89,11 +118,53 @@ impl Sampler for Programmatic {
         "programmatic"
     }
 
-    fn first(&self, _seed: Seed) -> Result<Sampled<Schema>, SampleError> {
-        todo!("owned by: sample")
+    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+        let made = first::first(seed).ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
+        Ok(Sampled { made, answers: Vec::new() })
     }
 
-    fn turn(&self, _seed: Seed, _before: &Schema, _count: u32) -> Result<Sampled<Turn>, SampleError> {
-        todo!("owned by: sample")
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+        let mut after = next_turn(before);
+        let turn = after.turn;
+        let mut touched = Touched::new();
+        let mut changes = Vec::new();
+        for index in 1..=count {
+            let mut draw = seed.draw(turn, &format!("change {index}"));
+            let (change, changed) = draw_change(&mut draw, &after, &mut touched)
+                .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
+            changes.push(change);
+            after = changed;
+        }
+        let origins = vec![Origin::Programmatic; changes.len()];
+        Ok(Sampled { made: Turn { changes, origins, after }, answers: Vec::new() })
     }
+}
+
+/// How many kinds are drawn for one change before all are tried in order.
+const DRAWS: usize = 60;
+
+/// The next change of a turn, and the schema after it; nothing if none fits. Noted in `touched`.
+pub fn draw_change(draw: &mut Draw, schema: &Schema, touched: &mut Touched) -> Option<(Change, Schema)> {
+    for _ in 0..DRAWS {
+        let kind = draw_kind(draw, schema, !touched.is_swept());
+        if let Some(made) = draw_change_of(kind, draw, schema, touched) {
+            return Some(made);
+        }
+    }
+    ChangeKind::ALL
+        .iter()
+        .filter(|kind| !kind.is_sweeping())
+        .find_map(|kind| draw_change_of(*kind, draw, schema, touched))
+}
+
+/// A change of a kind, and the schema after it; nothing if none was found at once. Noted in `touched`.
+pub fn draw_change_of(
+    kind: ChangeKind,
+    draw: &mut Draw,
+    schema: &Schema,
+    touched: &mut Touched,
+) -> Option<(Change, Schema)> {
+    let change = propose(kind, draw, schema, touched)?;
+    let after = apply(schema, &change).ok()?;
+    touched.note(schema, &change, &after).then_some((change, after))
 }

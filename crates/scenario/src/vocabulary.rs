@@ -132,10 +132,11 @@ impl Vocabulary {
 
     /// A field word: the topic's own, or one for all topics. The topic may be unknown.
     pub fn field(&self, topic: &str, name: &str) -> Option<&FieldWord> {
-        if let Some(at) = self.places.get(&(topic, name)) {
-            return self.topic(topic)?.fields.get(*at);
+        let own = self.topic(topic).zip(self.places.get(&(topic, name)));
+        match own {
+            Some((topic, at)) => topic.fields.get(*at),
+            None => self.fields.get(*self.places.get(&("", name))?),
         }
-        self.fields.get(*self.places.get(&("", name))?)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::draw::Draw;
 use crate::ir::{Action, Entity, Field, Kind, Schema};
 
-pub(crate) fn change(draw: &mut Draw, schema: &Schema) -> Change {
+pub(super) fn change(draw: &mut Draw, schema: &Schema) -> Change {
     let kinds: Vec<String> = super::kinds().into_iter().collect();
     loop {
         let kind = draw.pick(&kinds).unwrap().clone();

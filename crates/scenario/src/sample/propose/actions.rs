@@ -1,0 +1,85 @@
+//! Actions with their guards and effects.
+
+use super::Scene;
+use crate::change::Change;
+use crate::draw::Draw;
+use crate::ir::{Action, Entity};
+use crate::sample::kind::ChangeKind;
+use crate::sample::{actions, guards};
+
+/// The most actions of an entity.
+const MOST_ACTIONS: usize = 6;
+/// The most guards of an action.
+const MOST_GUARDS: usize = 4;
+
+/// One of the actions that pass and were not touched in this turn.
+fn action<'a>(
+    draw: &mut Draw,
+    scene: Scene<'a>,
+    passes: impl Fn(&Action) -> bool,
+) -> Option<(&'a Entity, &'a Action)> {
+    scene.search(draw, |draw, entity| {
+        let all: Vec<&Action> = entity
+            .actions
+            .iter()
+            .filter(|action| passes(action) && !scene.touched.has_in(&entity.key, &action.key))
+            .collect();
+        draw.pick(&all).map(|action| (entity, *action))
+    })
+}
+
+pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+    let schema = scene.schema;
+    if kind == ChangeKind::AddAction {
+        return scene.search(draw, |draw, entity| {
+            if entity.actions.len() >= MOST_ACTIONS {
+                return None;
+            }
+            let action = actions::action(draw, schema, entity)?;
+            Some(Change::AddAction { entity: entity.key.clone(), action })
+        });
+    }
+    let (home, chosen) = action(draw, scene, |action| match kind {
+        ChangeKind::AddGuard => action.guards.len() < MOST_GUARDS,
+        ChangeKind::RemoveGuard | ChangeKind::ChangeGuard => !action.guards.is_empty(),
+        ChangeKind::AddEffect => action.effects.len() < 4,
+        ChangeKind::RemoveEffect => action.effects.len() > 1,
+        _ => true,
+    })?;
+    let (entity, action) = (home.key.clone(), chosen.key.clone());
+    match kind {
+        ChangeKind::RemoveAction => Some(Change::RemoveAction { entity, action }),
+        ChangeKind::RenameAction => {
+            let name = actions::other_name(draw, schema, home, chosen)?;
+            Some(Change::RenameAction { entity, action, name })
+        }
+        ChangeKind::AddGuard => {
+            let condition = guards::condition(draw, schema, home, chosen)?;
+            let guard = guards::named(schema, home, chosen, condition)?;
+            Some(Change::AddGuard { entity, action, guard })
+        }
+        ChangeKind::RemoveGuard => {
+            let guard = draw.pick(&chosen.guards)?.key.clone();
+            Some(Change::RemoveGuard { entity, action, guard })
+        }
+        ChangeKind::ChangeGuard => {
+            let guard = draw.pick(&chosen.guards)?;
+            let condition = guards::other(draw, schema, home, chosen, guard)?;
+            Some(Change::ChangeGuard { entity, action, guard: guard.key.clone(), condition })
+        }
+        ChangeKind::AddEffect => {
+            let (effect, param) = actions::effect(draw, schema, home, chosen)?;
+            Some(Change::AddEffect { entity, action, effect, param })
+        }
+        ChangeKind::RemoveEffect => {
+            // The first is what the action is named after.
+            let index = 1 + draw.below(chosen.effects.len() - 1);
+            Some(Change::RemoveEffect { entity, action, index })
+        }
+        _ => {
+            let index = draw.below(chosen.effects.len());
+            let operand = actions::other_operand(draw, home, chosen, chosen.effects.get(index)?)?;
+            Some(Change::ChangeEffect { entity, action, index, operand })
+        }
+    }
+}
