@@ -7,6 +7,8 @@
 mod flask;
 mod pytest;
 mod python;
+#[cfg(test)]
+mod tests;
 
 use crate::ir::Schema;
 use crate::suite::Suite;

@@ -85,7 +85,7 @@ fn head(out: &mut String, suite: &Suite) {
     BASE_URL=http://127.0.0.1:8000 pytest this_file.py
 
 The id of a case is the name of its test without `test_`, with every `__` read as `.`:
-`test_orders__create__minimal` is the case `orders.create.minimal`. No part of an id has two underscores in a row.
+`test_orders__create__minimal` is the case `orders.create.minimal`. No part of an id has two `_` in a row.
 """
 
 import json
@@ -120,7 +120,7 @@ def fresh_data():
 const HELPERS: &str = r#"
 
 def send(method, path, body=NOTHING, *, query=None, status):
-    """Sends a request and returns the body of its answer, None if it has none; the status must be the expected one."""
+    """Sends a request, holds the status against the expected one, returns the JSON of the answer or None."""
     answer = session.request(
         method,
         BASE_URL + path,
@@ -371,21 +371,72 @@ fn write_case<'a>(out: &mut String, names: &mut Names<'a>, case: &'a Case) {
     let function = names.taken.take_whole(&super::test_name(&case.id));
     line!(out, "\n\ndef {function}():");
     docstring(out, &prose(&case.title));
+    let used = used_captures(names, case);
     let mut made: Vec<&str> = Vec::new();
     for step in &case.steps {
         match step {
             Step::Make(make) => {
-                write_make(out, names, make, &made);
+                write_make(out, names, make, &made, used.contains(&make.keep.as_str()));
                 made.push(&make.keep);
             }
             Step::Send(send) => {
-                write_send(out, names, send);
-                made.extend(send.keep.as_deref());
+                let keep = send.keep.as_deref().filter(|keep| used.contains(keep));
+                write_send(out, names, send, keep);
+                made.extend(keep);
             }
         }
     }
     if case.steps.is_empty() {
         line!(out, "    pass");
+    }
+}
+
+/// The captures that a case takes values from: others need no variable.
+fn used_captures<'a>(names: &Names<'a>, case: &'a Case) -> Vec<&'a str> {
+    let mut used = Vec::new();
+    for step in &case.steps {
+        match step {
+            Step::Make(make) => {
+                if let Some((_, roots)) = names.builders.get(make.make.as_str()) {
+                    used.extend_from_slice(roots);
+                }
+                make.with.values().for_each(|value| collect_roots(value, &mut used));
+            }
+            Step::Send(send) => {
+                let texts = std::iter::once(&send.path).chain(send.query.iter().map(|(_, value)| value));
+                texts.for_each(|text| collect_text_roots(text, &mut used));
+                send.body.iter().for_each(|body| collect_roots(body, &mut used));
+                for assertion in &send.expect {
+                    match assertion {
+                        Assertion::Equal { value, .. } => collect_roots(value, &mut used),
+                        Assertion::Has { value, .. } => {
+                            value.values().for_each(|value| collect_roots(value, &mut used));
+                        }
+                        Assertion::Column { values, .. } => {
+                            for value in values {
+                                collect_roots(value, &mut used);
+                            }
+                        }
+                        Assertion::Rows { rows, .. } => {
+                            rows.iter()
+                                .flat_map(|row| row.values())
+                                .for_each(|value| collect_roots(value, &mut used));
+                        }
+                        Assertion::Absent { .. } | Assertion::Text { .. } | Assertion::Id { .. } => {}
+                    }
+                }
+            }
+        }
+    }
+    used
+}
+
+fn collect_text_roots<'a>(text: &'a str, into: &mut Vec<&'a str>) {
+    let mut rest = text;
+    while let Some((start, end)) = next_capture(rest) {
+        let path = &rest[start + 1..end];
+        into.push(path.split_once('.').map_or(path, |(root, _)| root));
+        rest = &rest[end + 1..];
     }
 }
 
@@ -406,7 +457,7 @@ fn docstring(out: &mut String, text: &str) {
     out.push_str("\"\"\"\n");
 }
 
-fn write_make<'a>(out: &mut String, names: &mut Names<'a>, make: &'a Make, made: &[&str]) {
+fn write_make<'a>(out: &mut String, names: &mut Names<'a>, make: &'a Make, made: &[&str], keep: bool) {
     let (function, roots) = names.builders.get(make.make.as_str()).cloned().unwrap_or_default();
     let mut arguments = vec![make.nth.to_string()];
     // What was not made yet is left out; nothing is passed after the last that was.
@@ -419,11 +470,12 @@ fn write_make<'a>(out: &mut String, names: &mut Names<'a>, make: &'a Make, made:
         push_object(&mut changes, names, &make.with);
         arguments.push(changes);
     }
-    let head = format!("{} = {function}(", names.capture(&make.keep));
+    let head =
+        if keep { format!("{} = {function}(", names.capture(&make.keep)) } else { format!("{function}(") };
     call(out, 4, &head, &arguments, ")");
 }
 
-fn write_send<'a>(out: &mut String, names: &mut Names<'a>, send: &'a Send) {
+fn write_send<'a>(out: &mut String, names: &mut Names<'a>, send: &'a Send, keep: Option<&'a str>) {
     let mut path = String::new();
     push_text(&mut path, names, &send.path);
     let mut arguments = vec![format!("\"{}\"", send.method.as_str()), path];
@@ -448,7 +500,7 @@ fn write_send<'a>(out: &mut String, names: &mut Names<'a>, send: &'a Send) {
         arguments.push(text);
     }
     arguments.push(format!("status={}", send.status));
-    let answer = match &send.keep {
+    let answer = match keep {
         Some(keep) => names.capture(keep).to_owned(),
         None if send.expect.is_empty() => String::new(),
         None => "answer".to_owned(),

@@ -150,11 +150,12 @@ fn check_unchanged(out: &mut Output, unit: &Unit) {
         return;
     }
     gap(&mut out.text);
+    out.used.is_changed = true;
     line!(out.text, "def {}({}, body):", unit.check_unchanged, unit.one);
     line!(out.text, "    \"\"\"Fields that are set at creation only must keep their values.\"\"\"");
     for column in unit.written().filter(|column| column.field.immutable) {
         let json = &column.json;
-        line!(out.text, "    if {json} in body and body[{json}] != {}[{json}]:", unit.one);
+        line!(out.text, "    if is_changed({}, body, {json}):", unit.one);
         call(
             &mut out.text,
             8,

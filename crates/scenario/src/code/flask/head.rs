@@ -307,6 +307,16 @@ def is_date_time(value):
 "#,
         );
     }
+    if used.is_changed {
+        out.push_str(
+            r#"
+
+def is_changed(record, body, name):
+    """Whether a body gives a field another value than the record has."""
+    return name in body and body[name] != record[name]
+"#,
+        );
+    }
     if used.is_taken {
         out.push_str(
             r#"

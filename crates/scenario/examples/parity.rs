@@ -1,0 +1,81 @@
+//! Holds generated Flask servers and pytest suites against the native ones, for as many turns as is wanted:
+//!
+//! ```sh
+//! cargo run --release -p scenario --example parity -- --scenarios 20 --turns 100 --every 10 --mutants 3
+//! ```
+//!
+//! Every `--every`th turn of every scenario, without a fault and with `--mutants` faulty schemas each. Ends with a failure
+//! if a verdict differs anywhere, or a case fails on a server without a fault.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
+
+#[path = "../tests/python/mod.rs"]
+mod python;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, sampled};
+
+struct Size {
+    scenarios: u32,
+    turns: u32,
+    every: u32,
+    mutants: usize,
+}
+
+fn size() -> Result<Size, Failure> {
+    let mut size = Size { scenarios: 20, turns: 100, every: 10, mutants: 3 };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
+        match name.as_str() {
+            "--scenarios" => size.scenarios = value.parse()?,
+            "--turns" => size.turns = value.parse()?,
+            "--every" => size.every = value.parse::<u32>()?.max(1),
+            "--mutants" => size.mutants = value.parse()?,
+            _ => return Err(format!("there is no option {name}").into()),
+        }
+    }
+    Ok(size)
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<ExitCode, Failure> {
+    let size = size()?;
+    let python = Arc::new(Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?);
+    // The first turn and every `every`th one.
+    let turns: Vec<u32> = (1..=size.turns).filter(|turn| *turn == 1 || turn % size.every == 0).collect();
+    let (mut servers, mut cases, mut wrong) = (0, 0, 0);
+    for scenario in 0..size.scenarios {
+        for (schema, suite) in sampled(scenario, &turns)? {
+            let mut served = vec![("no fault".to_owned(), schema.clone())];
+            served.extend(mutants(scenario, &schema, size.mutants));
+            for (what, served) in served {
+                let agreement = compare(&python, &served, &suite).await?;
+                servers += 1;
+                cases += agreement.cases;
+                let faultless = what == "no fault";
+                let mut faults = agreement.differ.clone();
+                if faultless {
+                    faults.extend(agreement.failed.iter().cloned());
+                }
+                println!(
+                    "scenario {scenario}, turn {}, {what}: {} cases, {} fail, {} differ",
+                    schema.turn,
+                    agreement.cases,
+                    agreement.failed.len(),
+                    agreement.differ.len()
+                );
+                wrong += faults.len();
+                for fault in faults.iter().take(10) {
+                    eprintln!("  {fault}");
+                }
+                if !faults.is_empty() {
+                    eprintln!("{}", agreement.said);
+                }
+            }
+        }
+    }
+    println!("{servers} servers, {cases} cases, four verdicts each: {wrong} wrong");
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,54 @@
+//! How fast a suite runs natively and with pytest, against the same native server, as JSON:
+//!
+//! ```sh
+//! cargo run --release -p scenario --example suite_speed
+//! ```
+//!
+//! Per turn: cases, lines of the Flask server, seconds of both (the native one is the median of five runs), their ratio.
+#![allow(clippy::print_stdout, reason = "a program for the command line")]
+
+#[path = "../tests/python/mod.rs"]
+mod python;
+
+use std::time::Instant;
+
+use python::{Failure, HOW_TO_GET_PYTHON, Python, find_python, native, reference, sampled};
+use scenario::code::flask;
+use serde_json::json;
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<(), Failure> {
+    let python = Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?;
+    let mut rows = Vec::new();
+    for (schema, suite) in sampled(0, &[1, 25, 50, 75, 100])? {
+        let server = reference(&schema).await?;
+        let url = format!("http://{}", server.address);
+        let mut seconds = Vec::new();
+        for _ in 0..5 {
+            let begun = Instant::now();
+            let verdicts = native(&suite, &url).await?;
+            seconds.push(begun.elapsed().as_secs_f64());
+            if let Some((_, message)) = verdicts.iter().find(|(passed, _)| !passed) {
+                return Err(format!("a case fails natively: {message}").into());
+            }
+        }
+        seconds.sort_by(f64::total_cmp);
+        let native_seconds = seconds[seconds.len() / 2];
+        let begun = Instant::now();
+        let (verdicts, said) = tokio::task::block_in_place(|| python.pytest(&suite, &url))?;
+        let pytest_seconds = begun.elapsed().as_secs_f64();
+        if verdicts.len() != suite.cases.len() || verdicts.values().any(|passed| !passed) {
+            return Err(format!("a case fails with pytest: {said}").into());
+        }
+        rows.push(json!({
+            "turn": schema.turn,
+            "cases": suite.cases.len(),
+            "flask_lines": flask(&schema).lines().count(),
+            "native_seconds": native_seconds,
+            "pytest_seconds": pytest_seconds,
+            "ratio": pytest_seconds / native_seconds,
+        }));
+    }
+    println!("{:#}", json!({ "turns": rows }));
+    Ok(())
+}

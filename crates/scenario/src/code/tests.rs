@@ -1,0 +1,125 @@
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use super::{flask, pytest, test_name};
+use crate::Seed;
+use crate::ir::{Schema, example};
+use crate::suite::{Assertion, Method, Send, Step, Suite, suite};
+
+fn suite_of_example() -> Suite {
+    suite(Seed { base: 0, scenario: 0 }, &example(), None)
+}
+
+/// Names of 40 characters everywhere, as long as they may be.
+fn with_long_names() -> Schema {
+    let mut schema = example();
+    let long =
+        |name: &str| format!("{}_{name}", "long".repeat(10))[..40 - name.len() - 1].to_owned() + "_" + name;
+    for entity in &mut schema.entities {
+        entity.name = long(&entity.name);
+        entity.plural = long(&entity.plural);
+        for field in &mut entity.fields {
+            field.name = long(&field.name);
+        }
+        for action in &mut entity.actions {
+            action.name = long(&action.name);
+            for param in &mut action.params {
+                param.name = long(&param.name);
+            }
+        }
+    }
+    schema
+}
+
+#[test]
+fn lines_of_a_server_stay_short() {
+    // Names as long as they may be make a few lines longer; breaking those too would not be easier to read.
+    for (schema, limit) in [(example(), 110), (with_long_names(), 160)] {
+        let code = flask(&schema);
+        for line in code.lines() {
+            assert!(line.len() <= limit, "{line}");
+            assert_eq!(line.trim_end(), line, "space at the end of a line");
+            assert!(!line.contains('\t'));
+        }
+        assert!(code.ends_with('\n') && !code.ends_with("\n\n"));
+    }
+}
+
+#[test]
+fn a_server_has_nothing_that_it_does_not_call() {
+    let mut schema = example();
+    for entities in (0..=schema.entities.len()).rev() {
+        schema.entities.truncate(entities);
+        schema
+            .analytics
+            .retain(|analytic| schema.entities.iter().any(|entity| entity.key == analytic.entity));
+        let code = flask(&schema);
+        let defined = code.lines().filter_map(|line| line.strip_prefix("def ")?.split('(').next());
+        for name in defined {
+            let is_route = code.contains(&format!("\")\ndef {name}("));
+            let is_handler = name.starts_with("answer_unknown");
+            // Three shared functions belong to every server, also to one without entities.
+            let always = entities == 0 && ["invalid", "json_object", "query_integer"].contains(&name);
+            assert!(
+                is_route || is_handler || always || code.matches(name).count() > 1,
+                "{name} is never used"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_case_is_a_test_whose_name_says_its_id() {
+    let suite = suite_of_example();
+    let code = pytest(&suite);
+    let names: Vec<&str> =
+        code.lines().filter_map(|line| line.strip_prefix("def test_")?.strip_suffix("():")).collect();
+    let ids: Vec<String> = names.iter().map(|name| name.replace("__", ".")).collect();
+    assert_eq!(ids, suite.cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>());
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+    assert_eq!(test_name("orders.create.minimal"), "test_orders__create__minimal");
+}
+
+#[test]
+fn steps_are_written_out() {
+    let mut suite = suite_of_example();
+    suite.cases.truncate(1);
+    suite.cases[0].steps = vec![
+        Step::Send(Send {
+            method: Method::Get,
+            path: "/a{b".to_owned(),
+            query: vec![("x".to_owned(), "\"{first.id}\"".to_owned())],
+            body: None,
+            status: 200,
+            expect: vec![
+                Assertion::Equal { at: "/items/0/a~1b".to_owned(), value: json!({"$": "first.list.1.name"}) },
+                Assertion::Absent { at: "/note".to_owned() },
+                Assertion::Text { at: String::new() },
+            ],
+            keep: Some("class".to_owned()),
+        }),
+        Step::Send(Send {
+            method: Method::Post,
+            path: "/b/{class.id}".to_owned(),
+            query: Vec::new(),
+            body: Some(json!(null)),
+            status: 201,
+            expect: Vec::new(),
+            keep: None,
+        }),
+    ];
+    let code = pytest(&suite);
+    let test = &code[code.find("def test_").expect("a test")..];
+    let body: Vec<&str> = test.lines().skip(2).map(str::trim).collect();
+    assert_eq!(
+        body,
+        [
+            r#"class_ = send("GET", "/a{b", query=[("x", f"\"{first['id']}\"")], status=200)"#,
+            r#"assert same(class_["items"][0]["a/b"], first["list"][1]["name"])"#,
+            r#"assert absent(class_, "note")"#,
+            "assert is_text(class_)",
+            r#"send("POST", f"/b/{class_['id']}", None, status=201)"#,
+        ]
+    );
+}

@@ -1,0 +1,160 @@
+//! Generated Flask servers and pytest suites against the native server and client: the same verdict for every case.
+//!
+//! With real Flask and pytest, on a sample; `examples/parity.rs` does the same for as much as is wanted.
+
+#![allow(clippy::print_stderr, reason = "a note to who runs the tests")]
+
+#[path = "python/mod.rs"]
+mod python;
+
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+
+use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, sampled};
+use scenario::Seed;
+use scenario::code::flask;
+use scenario::ir::{Comparison, Condition, Effect, Field, Kind, OnDelete, Operand, Schema, example};
+use scenario::suite::suite;
+
+/// Python, or nothing where it may be missing: on a machine that is not set up for tests.
+fn python_or_note() -> Result<Option<Arc<Python>>, Failure> {
+    match find_python() {
+        Some(python) => Ok(Some(Arc::new(Python::new(python)?))),
+        None if std::env::var("CI").is_ok_and(|ci| ci == "true") => Err(HOW_TO_GET_PYTHON.into()),
+        None => {
+            eprintln!("Not tested, for there is no Python: {HOW_TO_GET_PYTHON}");
+            Ok(None)
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
+    let Some(python) = python_or_note()? else { return Ok(()) };
+    let example = example();
+    let of_example = suite(Seed { base: 0, scenario: 0 }, &example, None);
+    let mut turns = vec![(example, of_example)];
+    turns.extend(sampled(0, &[2])?);
+    turns.extend(sampled(1, &[30])?);
+    for (schema, suite) in &turns {
+        let agreement = compare(&python, schema, suite).await?;
+        let at = format!("{}, turn {}", schema.title, schema.turn);
+        assert!(agreement.cases > 100, "{at}: only {} cases", agreement.cases);
+        assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.said);
+        assert!(agreement.failed.is_empty(), "{at}: {:#?}\n{}", agreement.failed, agreement.said);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
+    let Some(python) = python_or_note()? else { return Ok(()) };
+    let example = example();
+    let suite = suite(Seed { base: 0, scenario: 0 }, &example, None);
+    for (what, mutate) in MUTATIONS {
+        let mut mutant = example.clone();
+        mutate(&mut mutant);
+        assert_ne!(mutant, example, "{what} changes nothing");
+        let agreement = compare(&python, &mutant, &suite).await?;
+        assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
+        assert!(!agreement.failed.is_empty(), "{what}: no case notices it");
+    }
+    Ok(())
+}
+
+type Mutation = fn(&mut Schema);
+
+const MUTATIONS: [(&str, Mutation); 4] = [
+    ("nulls where there are none", |schema| {
+        for field in schema.entities.iter_mut().flat_map(|entity| &mut entity.fields) {
+            field.nullable = field.is_writable();
+        }
+    }),
+    ("other rules of deletion, other defaults", |schema| {
+        for field in schema.entities.iter_mut().flat_map(|entity| &mut entity.fields) {
+            if let Kind::Reference { on_delete, .. } = &mut field.kind {
+                *on_delete = match on_delete {
+                    OnDelete::Cascade => OnDelete::Restrict,
+                    OnDelete::Restrict | OnDelete::SetNull => OnDelete::Cascade,
+                };
+            }
+            field.unique = false;
+            field.immutable = false;
+            if let Some(serde_json::Value::Bool(default)) = &mut field.default {
+                *default = !*default;
+            }
+        }
+    }),
+    ("guards inverted, effects off by one", |schema| {
+        for action in schema.entities.iter_mut().flat_map(|entity| &mut entity.actions) {
+            for guard in &mut action.guards {
+                if let Condition::Field { is, .. } | Condition::Related { is, .. } = &mut guard.condition {
+                    *is = match is.clone() {
+                        Comparison::Equals(value) => Comparison::Not(value),
+                        Comparison::Not(value) => Comparison::Equals(value),
+                        other => other,
+                    };
+                }
+            }
+            for effect in &mut action.effects {
+                if let Effect::Increment { by, .. } = effect {
+                    *by = Operand::Value(1.into());
+                }
+            }
+        }
+    }),
+    ("no filters, soft delete turned round, other statuses", |schema| {
+        for entity in &mut schema.entities {
+            entity.filters.clear();
+            entity.soft_delete = !entity.soft_delete;
+        }
+        schema.conventions.status.deleted = 200;
+        schema.conventions.status.refused = 403;
+    }),
+];
+
+/// Names that mean something in Python or in the written code must not break it.
+#[test]
+fn servers_are_valid_python_whatever_the_names() -> Result<(), Failure> {
+    let Some(python) = find_python() else { return python_or_note().map(|_| ()) };
+    let names = [
+        "class", "import", "from", "list", "id_2", "request", "app", "rows", "value", "none", "table", "self",
+    ];
+    let mut schema = example();
+    schema.title = "A \"\"\" title \\".to_owned();
+    let mut next = names.iter().cycle();
+    let mut name = || (*next.next().unwrap_or(&"name")).to_owned();
+    for entity in &mut schema.entities {
+        entity.name = name();
+        entity.plural = name();
+        entity.about = "lines\nand \"quotes\"".to_owned();
+        for Field { name: own, kind, .. } in &mut entity.fields {
+            *own = name();
+            if let Kind::Enum { values } = kind {
+                values.push("\"\\\n".to_owned());
+            }
+        }
+        for action in &mut entity.actions {
+            action.name = name();
+            // Keys that lead nowhere.
+            action.guards.truncate(1);
+            action
+                .effects
+                .push(Effect::Set { field: "nowhere".to_owned(), to: Operand::Param("nothing".to_owned()) });
+        }
+    }
+    for analytic in &mut schema.analytics {
+        analytic.name = name();
+    }
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("server.py");
+    fs::write(&file, flask(&schema))?;
+    // Importing it compiles it and registers all routes; it serves only as a program.
+    let run = Command::new(python)
+        .args(["-W", "error", "-c", "import server"])
+        .current_dir(folder.path())
+        .output()?;
+    assert!(run.status.success(), "{}\n{}", String::from_utf8_lossy(&run.stderr), flask(&schema));
+    Ok(())
+}

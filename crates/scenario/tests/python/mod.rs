@@ -1,0 +1,238 @@
+//! The same suite by two clients against two servers: native and pytest, the reference and generated Flask.
+//!
+//! Used by the test `python`, and by the examples `parity` and `suite_speed`.
+#![allow(dead_code, reason = "each of those uses a part of it")]
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scenario::Seed;
+use scenario::client::{self, CaseStatus, Options};
+use scenario::code::{flask, pytest, test_name};
+use scenario::ir::Schema;
+use scenario::reference::{Serving, World, serve};
+use scenario::sample::{Programmatic, Sampler};
+use scenario::suite::{Suite, suite};
+
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// How a Python with Flask, pytest and requests is got.
+pub(crate) const HOW_TO_GET_PYTHON: &str = "run `node scripts/python-tools.mjs`, or set STAMINA_PYTHON to a Python that has flask, pytest and requests";
+
+/// The Python that runs what is generated, if there is one.
+pub(crate) fn find_python() -> Option<PathBuf> {
+    if let Some(python) = std::env::var_os("STAMINA_PYTHON") {
+        return Some(python.into());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    [".cache/python/bin/python", ".cache/python/Scripts/python.exe"]
+        .into_iter()
+        .map(|at| root.join(at))
+        .find(|python| python.exists())
+}
+
+/// Python, and a folder for the files that it runs.
+pub(crate) struct Python {
+    python: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Python {
+    pub(crate) fn new(python: PathBuf) -> Result<Self, Failure> {
+        Ok(Self { python, folder: tempfile::tempdir()? })
+    }
+
+    /// Starts the Flask server of a schema on a free port.
+    pub(crate) fn serve(&self, schema: &Schema) -> Result<Flask, Failure> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let file = self.folder.path().join(format!("server_{port}.py"));
+        let log = self.folder.path().join(format!("server_{port}.log"));
+        fs::write(&file, flask(schema))?;
+        let child = Command::new(&self.python)
+            .arg(&file)
+            .env("PORT", port.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(&log)?)
+            .spawn()?;
+        let mut server = Flask { child, address: SocketAddr::from(([127, 0, 0, 1], port)), log };
+        let begun = Instant::now();
+        while TcpStream::connect_timeout(&server.address, Duration::from_secs(1)).is_err() {
+            if server.child.try_wait()?.is_some() || begun.elapsed() > Duration::from_mins(1) {
+                return Err(format!("the Flask server did not start:\n{}", server.said()).into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Runs the pytest suite; the verdict by name of test, and pytest's own output.
+    pub(crate) fn pytest(
+        &self,
+        suite: &Suite,
+        url: &str,
+    ) -> Result<(HashMap<String, bool>, String), Failure> {
+        let folder = tempfile::tempdir_in(self.folder.path())?;
+        let (file, report) = (folder.path().join("test_turn.py"), folder.path().join("report.xml"));
+        fs::write(&file, pytest(suite))?;
+        let output = Command::new(&self.python)
+            .args(["-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "--junit-xml"])
+            .arg(&report)
+            .arg(&file)
+            .current_dir(folder.path())
+            .env("BASE_URL", url)
+            .stdin(Stdio::null())
+            .output()?;
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let Ok(report) = fs::read_to_string(&report) else { return Err(said.into()) };
+        Ok((read_report(&report), said))
+    }
+}
+
+/// Verdicts by name of test, from the report of pytest. Text in it is escaped, so that tags are tags.
+fn read_report(report: &str) -> HashMap<String, bool> {
+    let mut verdicts = HashMap::new();
+    for test in report.split("<testcase ").skip(1) {
+        let Some(name) = test.split(" name=\"").nth(1).and_then(|rest| rest.split('"').next()) else {
+            continue;
+        };
+        let own = test.split("</testcase>").next().unwrap_or(test);
+        verdicts.insert(name.to_owned(), !own.contains("<failure") && !own.contains("<error"));
+    }
+    verdicts
+}
+
+/// A Flask server that is running; it ends with this.
+pub(crate) struct Flask {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Flask {
+    /// The end of what it wrote about errors.
+    pub(crate) fn said(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> =
+            log.lines().filter(|line| !line.contains("\" 2") && !line.contains("\" 4")).collect();
+        lines[lines.len().saturating_sub(40)..].join("\n")
+    }
+}
+
+impl Drop for Flask {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The reference server of a schema, on a free port.
+pub(crate) async fn reference(schema: &Schema) -> Result<Serving, Failure> {
+    Ok(serve(World::new(Arc::new(schema.clone())), SocketAddr::from(([127, 0, 0, 1], 0))).await?)
+}
+
+/// Runs the suite natively: whether each case passed, in order.
+pub(crate) async fn native(suite: &Suite, url: &str) -> Result<Vec<(bool, String)>, Failure> {
+    let mut verdicts = Vec::with_capacity(suite.cases.len());
+    let options =
+        Options { request_timeout: Duration::from_secs(10), body_limit: 4 << 20, give_up_after: 20 };
+    client::run_http(url, suite, &options, &mut |_, result| {
+        verdicts.push((result.status == CaseStatus::Passed, result.message.clone().unwrap_or_default()));
+        ControlFlow::Continue(())
+    })
+    .await?;
+    Ok(verdicts)
+}
+
+/// The schemas and suites of a scenario at some turns (from 1), for turns in rising order.
+pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<(Schema, Suite)>, Failure> {
+    let seed = Seed { base: 0, scenario };
+    let mut schema = Programmatic.first(seed)?.made;
+    let mut taken = Vec::new();
+    for turn in 1..=turns.last().copied().unwrap_or(0) {
+        if turn > 1 {
+            schema = Programmatic.turn(seed, &schema, CHANGES_PER_TURN)?.made.after;
+        }
+        if turns.contains(&turn) {
+            let suite = suite(seed, &schema, None);
+            taken.push((schema.clone(), suite));
+        }
+    }
+    Ok(taken)
+}
+
+/// As in the default configuration.
+const CHANGES_PER_TURN: u32 = 5;
+
+/// Verdicts of all four, case by case.
+#[derive(Debug)]
+pub(crate) struct Agreement {
+    pub(crate) cases: usize,
+    /// Cases that failed, in all four.
+    pub(crate) failed: Vec<String>,
+    /// Cases whose verdicts differ, with all of them.
+    pub(crate) differ: Vec<String>,
+    /// What the Flask server wrote about its own faults.
+    pub(crate) said: String,
+}
+
+/// Runs a suite by both clients against both servers of a schema.
+pub(crate) async fn compare(
+    python: &Arc<Python>,
+    schema: &Schema,
+    suite: &Suite,
+) -> Result<Agreement, Failure> {
+    let server = python.serve(schema)?;
+    let flask_url = format!("http://{}", server.address);
+    let reference = reference(schema).await?;
+    let reference_url = format!("http://{}", reference.address);
+    let by_native = [native(suite, &reference_url).await?, native(suite, &flask_url).await?];
+    // Both runs of pytest at the same time: they wait for their servers most of the time.
+    let run = |url: String| {
+        let (python, suite) = (Arc::clone(python), suite.clone());
+        tokio::task::spawn_blocking(move || python.pytest(&suite, &url))
+    };
+    let (at_reference, at_flask) = (run(reference_url), run(flask_url));
+    let by_pytest = [at_reference.await??, at_flask.await??];
+    let mut agreement =
+        Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), said: server.said() };
+    for (index, case) in suite.cases.iter().enumerate() {
+        let name = test_name(&case.id);
+        let verdicts = [
+            by_native[0].get(index).map(|(passed, _)| *passed),
+            by_native[1].get(index).map(|(passed, _)| *passed),
+            by_pytest[0].0.get(&name).copied(),
+            by_pytest[1].0.get(&name).copied(),
+        ];
+        if verdicts.iter().all(|verdict| *verdict == Some(true)) {
+            continue;
+        }
+        let why = |at: usize| by_native[at].get(index).map_or("", |(_, message)| message);
+        let mut text = case.id.clone();
+        let _ = write!(text, ": {} (native on the reference)", why(0));
+        if verdicts.iter().all(|verdict| *verdict == Some(false)) {
+            agreement.failed.push(text);
+            continue;
+        }
+        let _ = write!(
+            text,
+            ", {} (native on Flask); {verdicts:?} as [native, native on Flask, pytest, pytest on Flask]",
+            why(1)
+        );
+        agreement.differ.push(text);
+    }
+    Ok(agreement)
+}
+
+/// Some faulty schemas.
+pub(crate) fn mutants(_scenario: u32, _schema: &Schema, _count: usize) -> Vec<(String, Schema)> {
+    Vec::new()
+}
