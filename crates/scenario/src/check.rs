@@ -10,6 +10,7 @@ mod conventions;
 mod entities;
 mod fields;
 pub(crate) mod gone;
+pub(crate) mod guards;
 pub mod values;
 
 pub(crate) use self::actions::{condition_fault, uses_param};

@@ -1,1 +1,131 @@
 //! Mutants: servers that are wrong in one way. A suite is worth what it notices.
+//!
+//! An [`Operator`] is a way to be wrong, a [`Site`] a place of a schema where it can be done. [`sites`] lists them all,
+//! in a fixed order and without making anything, so that a caller can take a sample; [`Site::make`] makes the
+//! [`Mutant`]: a changed schema, or the same schema with a [`Flaw`] of the reference server. What could not be told from
+//! the reference by any request is no site. A mutant's schema may break rules of [`crate::check`]; servers take it all
+//! the same.
+
+mod actions;
+mod analytics;
+mod changes;
+mod conventions;
+mod entities;
+mod fields;
+mod flaws;
+mod operator;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+pub use self::operator::Operator;
+use crate::change::Change;
+use crate::ir::Schema;
+use crate::reference::Flaw;
+
+/// A server that is wrong in one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mutant {
+    /// In which way.
+    pub operator: Operator,
+    /// Where, in keys as in the ids of cases: `orders.title`, `orders.cancel.guard.shipped`; for a flaw its name.
+    pub site: String,
+    /// What it interprets.
+    pub schema: Arc<Schema>,
+    /// What else is wrong with it.
+    pub flaws: BTreeSet<Flaw>,
+}
+
+/// A place where an operator can be used.
+pub struct Site<'a> {
+    /// The operator.
+    pub operator: Operator,
+    /// As [`Mutant::site`].
+    pub at: String,
+    how: How<'a>,
+}
+
+type Edit<'a> = Box<dyn Fn(&mut Schema) + Send + Sync + 'a>;
+
+enum How<'a> {
+    Flaw(Flaw),
+    Edit(Edit<'a>),
+    /// Nothing if the change can not be left out.
+    Without {
+        before: &'a Schema,
+        changes: &'a [Change],
+        index: usize,
+    },
+}
+
+impl fmt::Debug for Site<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.operator.name(), self.at)
+    }
+}
+
+impl Site<'_> {
+    /// The mutant of this place; nothing if it turns out to be no other server.
+    pub fn make(&self, schema: &Arc<Schema>) -> Option<Mutant> {
+        let (schema, flaws) = match &self.how {
+            How::Flaw(flaw) => (Arc::clone(schema), BTreeSet::from([*flaw])),
+            How::Edit(edit) => {
+                let mut changed = Schema::clone(schema);
+                edit(&mut changed);
+                (changed != **schema).then(|| (Arc::new(changed), BTreeSet::new()))?
+            }
+            How::Without { before, changes, index } => {
+                let changed = changes::without(before, changes, *index, schema)?;
+                (Arc::new(changed), BTreeSet::new())
+            }
+        };
+        Some(Mutant { operator: self.operator, site: self.at.clone(), schema, flaws })
+    }
+}
+
+/// The places found so far.
+struct Sites<'a>(Vec<Site<'a>>);
+
+impl<'a> Sites<'a> {
+    fn edit(
+        &mut self,
+        operator: Operator,
+        at: impl Into<String>,
+        edit: impl Fn(&mut Schema) + Send + Sync + 'a,
+    ) {
+        self.0.push(Site { operator, at: at.into(), how: How::Edit(Box::new(edit)) });
+    }
+}
+
+/// All places of a schema where it can be wrong. With the schema of the turn before and the changes that led here, also
+/// what comes of changes that are not done.
+pub fn sites<'a>(before: Option<(&'a Schema, &'a [Change])>, schema: &'a Schema) -> Vec<Site<'a>> {
+    let mut sites = Sites(Vec::new());
+    if let Some((before, changes)) = before {
+        changes::find(before, changes, schema, &mut sites);
+    }
+    conventions::find(schema, &mut sites);
+    for (index, entity) in schema.entities.iter().enumerate() {
+        entities::find(index, entity, &mut sites);
+        for (at, field) in entity.fields.iter().enumerate() {
+            fields::find((index, at), entity, field, &mut sites);
+        }
+        for (at, action) in entity.actions.iter().enumerate() {
+            actions::find(schema, (index, at), entity, action, &mut sites);
+        }
+    }
+    for (index, analytic) in schema.analytics.iter().enumerate() {
+        analytics::find(schema, index, analytic, &mut sites);
+    }
+    flaws::find(schema, &mut sites);
+    sites.0
+}
+
+/// All mutants of a schema. [`sites`] is the way to a sample.
+pub fn mutants(before: Option<(&Schema, &[Change])>, schema: &Arc<Schema>) -> Vec<Mutant> {
+    sites(before, schema).iter().filter_map(|site| site.make(schema)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,9 @@ pub(super) fn check(schema: &Schema, entity: &Entity, action: &Action, faults: &
             faults.add(at(), "the condition is there twice");
         }
     }
+    if !action.guards.is_empty() && !super::guards::can_hold(schema, entity, action) {
+        faults.add(at(), "its conditions can never all hold");
+    }
     for (index, effect) in action.effects.iter().enumerate() {
         let at = || match effect {
             Effect::Set { field, .. } | Effect::Increment { field, .. } => format!("{}.effect.{field}", at()),
