@@ -187,4 +187,4 @@ pub enum StatusKind {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

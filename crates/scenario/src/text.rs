@@ -18,10 +18,16 @@
 
 mod action;
 mod analytic;
+mod delta;
 mod document;
 mod entity;
+mod facts;
+mod frame;
 mod general;
 mod gone;
+mod request;
+mod void;
+mod wording;
 mod words;
 
 use crate::change::Change;
@@ -53,27 +59,20 @@ const NOTATION: &str = "What has to be matched by letter stands in backquotes. *
                         *refused* are the kinds of errors; their statuses and codes stand under “Errors”.";
 
 /// The first request: the task, how the server is started, and the full specification.
-pub fn first_request(_seed: crate::Seed, _schema: &Schema) -> String {
-    todo!("owned by: text")
+pub fn first_request(seed: crate::Seed, schema: &Schema) -> String {
+    frame::first_request(seed, schema)
 }
 
 /// The request of a later turn: its changes, phrased from seeded templates, with every detail that the suite checks.
-pub fn change_request(_seed: crate::Seed, _before: &Schema, _changes: &[Change], _after: &Schema) -> String {
-    todo!("owned by: text")
+pub fn change_request(seed: crate::Seed, before: &Schema, changes: &[Change], after: &Schema) -> String {
+    request::change_request(seed, before, changes, after)
 }
 
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.
-pub fn summary(_before: &Schema, _change: &Change) -> String {
-    todo!("owned by: text")
+pub fn summary(before: &Schema, change: &Change) -> String {
+    let slots = facts::slots(before, before, change);
+    facts::fill(wording::of(change).summary, &slots)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::example;
-
-    #[test]
-    fn show() {
-        println!("{}", specification(&example()));
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Every kind of change on the example, once as it should go and once refused; then long random sequences.
 
-mod plausible;
+pub(crate) mod plausible;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::check::check;
 use crate::draw::Draw;
 use crate::ir::{Gone, Schema, example};
 
-fn change(json: &Value) -> Change {
+pub(crate) fn change(json: &Value) -> Change {
     serde_json::from_value(json.clone()).unwrap_or_else(|e| panic!("{json}: {e}"))
 }
 
@@ -27,7 +27,7 @@ fn title(field: &str) -> Value {
 }
 
 /// Changes of the example's second turn that go well.
-fn good() -> Vec<Value> {
+pub(crate) fn good() -> Vec<Value> {
     let e = "repair_orders";
     vec![
         json!({"change": "add_entity", "entity": {"key": "shops", "name": "shop", "plural": "shops", "about": "a place",
@@ -274,7 +274,7 @@ fn bad() -> Vec<(Value, &'static str)> {
 }
 
 /// The example at its second turn, with a reference that nothing needs.
-fn second_turn() -> Schema {
+pub(crate) fn second_turn() -> Schema {
     let picker = change(
         &json!({"change": "add_reference", "entity": "parts", "field": {"key": "picker", "name": "picker_id",
         "type": "reference", "entity": "customers", "on_delete": "restrict", "nested": true, "required": false,

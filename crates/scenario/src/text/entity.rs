@@ -151,7 +151,7 @@ fn bounds(word: &str, min: Option<String>, max: Option<String>) -> String {
 }
 
 /// What a computed field is, as the rest of a sentence.
-fn formula(names: Names<'_>, entity: &Entity, computed: &Computed) -> String {
+pub(super) fn formula(names: Names<'_>, entity: &Entity, computed: &Computed) -> String {
     let own = |field: &str| names.field(&entity.key, field);
     let one = words(&entity.name);
     match computed {

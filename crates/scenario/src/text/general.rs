@@ -157,12 +157,12 @@ fn server(schema: &Schema, out: &mut Pieces) {
         Case::Camel => out.push(
             Part::Server,
             "server.names",
-            "Fields in JSON bodies, parameters of actions and query parameters are written in camelCase.",
+            "Fields in JSON bodies, parameters of actions and query parameters are written in `camelCase`.",
         ),
         Case::Snake | Case::Kebab => out.push(
             Part::Server,
             "server.names",
-            "Fields in JSON bodies, parameters of actions and query parameters are written in snake_case.",
+            "Fields in JSON bodies, parameters of actions and query parameters are written in `snake_case`.",
         ),
     }
 }

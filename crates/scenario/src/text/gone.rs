@@ -23,7 +23,7 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             }
         }
         Gone::Field { entity, name } => format!(
-            "{} do not show a field {} any more, and in a body it is treated as any unknown field ({}).",
+            "{} do not show {} any more, and in a body it is treated as any unknown key ({}).",
             capital(&names.many(entity)),
             names.json(name),
             match schema.conventions.unknown_fields {
@@ -49,9 +49,9 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
         Gone::Filter { entity, field, op } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             format!(
-                "The list of {} has no filter {} any more: the parameter is ignored.",
-                names.many(entity),
-                names.json(&op.param(name))
+                "The query parameter {} is ignored in the list of {} now.",
+                names.json(&op.param(name)),
+                names.many(entity)
             )
         }
         Gone::Sort { entity, field } => {
@@ -69,12 +69,12 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             sample(names, entity, field, accepted)
         ),
         Gone::Unique { entity, field } => format!(
-            "{} of {} need not be unique any more: two of them may have the same value.",
-            names.field(entity, field),
-            names.many(entity)
+            "Two {} with the same {} are accepted now.",
+            names.many(entity),
+            names.field(entity, field)
         ),
         Gone::Immutable { entity, field } => format!(
-            "{} of {} is not immutable any more: a replace or update can change it.",
+            "A replace or update that changes {} of {} is accepted now.",
             names.field(entity, field),
             with_article(&names.one(entity))
         ),
@@ -84,7 +84,7 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 .map(|entity| action::condition(names, entity, condition))
                 .unwrap_or_default();
             format!(
-                "{} of {} no longer needs that {holds}; it is done also where this does not hold.",
+                "{} of {} has this condition no longer: {holds}. It is done now also where that does not hold.",
                 names.verb(entity, action),
                 names.many(entity)
             )

@@ -1,0 +1,164 @@
+//! What the text of a turn must say: the clauses that are new or changed, and the names that follow from renames.
+//!
+//! A rename is one rule that reaches far ("`a` is called `b`, wherever it appears"). So that a request does not repeat
+//! half the specification after one, clauses are compared with those of the old schema *after the turn's renames*: what
+//! still differs then is said in full; what differs only by names is said by the rename, and by a list of the literals
+//! that it changes elsewhere.
+
+use std::collections::HashMap;
+
+use super::action;
+use super::document::{self, Part, Piece};
+use super::words::Names;
+use crate::change::{Change, apply, next_turn};
+use crate::ir::{Gone, Schema};
+
+/// The clauses of a schema against those of the one before.
+pub(super) struct Delta {
+    /// The clauses after the changes, in the order of the document.
+    pub(super) pieces: Vec<Piece>,
+    /// Which of them have to be said in full. Those of what is gone are always among them.
+    pub(super) changed: Vec<bool>,
+    /// Position by id.
+    pub(super) at: HashMap<String, usize>,
+    /// (old literal, new literal) of the clauses that differ by names only, in order, each once; without what the
+    /// prefix and the case of fields say already.
+    pub(super) renamed: Vec<(String, String)>,
+    /// Old clauses, with today's names, of conditions, effects, filters and fields that are there no more although what
+    /// they belonged to still is, if nothing in [`Schema::gone`] says so: what fell with something else.
+    pub(super) dropped: Vec<Piece>,
+}
+
+/// Whether a change only gives another name, everywhere.
+pub(super) fn is_rename(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::RenameEntity { .. }
+            | Change::RenameField { .. }
+            | Change::RenameEnumValue { .. }
+            | Change::RenameAction { .. }
+            | Change::RenameAnalytic { .. }
+            | Change::ChangePrefix { .. }
+            | Change::ChangeFieldCase { .. }
+    )
+}
+
+impl Delta {
+    pub(super) fn new(before: &Schema, changes: &[Change], after: &Schema) -> Self {
+        let pieces = document::pieces(after).0;
+        let raw = document::pieces(before).0;
+        // Without what the turn before took away, which a rename may bring back.
+        let mut renamed_schema = changes.iter().any(is_rename).then(|| next_turn(before));
+        for change in changes.iter().filter(|change| is_rename(change)) {
+            // A rename of what is new in this turn does not fit the schema before, and need not.
+            if let Some(Ok(next)) = renamed_schema.as_ref().map(|schema| apply(schema, change)) {
+                renamed_schema = Some(next);
+            }
+        }
+        let named = renamed_schema.as_ref().map(|schema| document::pieces(schema).0);
+        let raw_text = texts(&raw);
+        let named_text = named.as_deref().map_or_else(|| texts(&raw), texts);
+
+        let mut renamed: Vec<(String, String)> = Vec::new();
+        let mut changed = Vec::with_capacity(pieces.len());
+        let mut at = HashMap::with_capacity(pieces.len());
+        for (index, piece) in pieces.iter().enumerate() {
+            let (id, text) = (piece.clause.id.as_str(), piece.clause.text.as_str());
+            at.insert(id.to_owned(), index);
+            let same = named_text.get(id).is_some_and(|old| *old == text) && !id.starts_with("gone.");
+            let mut full = !same;
+            if same
+                && let Some(old) = raw_text.get(id)
+                && *old != text
+            {
+                let (old, new): (Vec<&str>, Vec<&str>) = (literals(old).collect(), literals(text).collect());
+                full = old.len() != new.len();
+                for (old, new) in old.iter().zip(&new) {
+                    let (old, new) = (without_method(old), without_method(new));
+                    if old != new
+                        && normal(before, old) != normal(after, new)
+                        && !renamed.iter().any(|(_, known)| known == new)
+                    {
+                        renamed.push((old.to_owned(), new.to_owned()));
+                    }
+                }
+            }
+            changed.push(full);
+        }
+        let old = renamed_schema.as_ref().unwrap_or(before);
+        let dropped = named
+            .unwrap_or(raw)
+            .into_iter()
+            .filter(|piece| !at.contains_key(&piece.clause.id) && fell(old, after, piece))
+            .collect();
+        Self { pieces, changed, at, renamed, dropped }
+    }
+}
+
+fn texts(pieces: &[Piece]) -> HashMap<&str, &str> {
+    pieces.iter().map(|piece| (piece.clause.id.as_str(), piece.clause.text.as_str())).collect()
+}
+
+/// Whether a clause that is there no more has to be taken back: what it belonged to is still there, and nothing that
+/// is listed as gone says it.
+fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
+    let (Part::Field(of) | Part::List(of) | Part::Rule(of)) = piece.part else { return false };
+    let Some(entity) = old.entities.get(of).and_then(|entity| after.entity(&entity.key)) else {
+        return false;
+    };
+    let Some(rest) = piece.clause.id.strip_prefix(&format!("{}.", entity.key)) else { return false };
+    let owner_stays = match piece.part {
+        Part::Rule(_) => rest.split('.').next().is_some_and(|action| entity.action(action).is_some()),
+        Part::List(_) => rest.split('.').nth(1).is_some_and(|field| entity.field(field).is_some()),
+        _ => true,
+    };
+    owner_stays && !after.gone.iter().any(|gone| covers(old, after, gone, piece))
+}
+
+/// Whether the clause of something gone says that this clause does not hold.
+fn covers(old: &Schema, after: &Schema, gone: &Gone, piece: &Piece) -> bool {
+    let (id, text) = (piece.clause.id.as_str(), piece.clause.text.as_str());
+    match gone {
+        Gone::Guard { entity, action, condition } => {
+            id.starts_with(&format!("{entity}.{action}.guard."))
+                && after.entity(entity).is_some_and(|entity| {
+                    text.contains(&action::condition(Names::new(after), entity, condition))
+                })
+        }
+        Gone::Effect { entity, action, field } => id == format!("{entity}.{action}.effect.{field}"),
+        Gone::Created { entity, action, other } => id == format!("{entity}.{action}.effect.create_{other}"),
+        Gone::Filter { entity, field, op } => id == format!("{entity}.filter.{field}.{}", op.key()),
+        Gone::Field { entity, name } => old
+            .entity(entity)
+            .and_then(|entity| entity.fields.iter().find(|field| field.name == *name))
+            .is_some_and(|field| id == format!("{entity}.{}", field.key)),
+        _ => false,
+    }
+}
+
+/// A path without the method before it.
+fn without_method(literal: &str) -> &str {
+    literal.split_once(' ').map_or(literal, |(method, path)| {
+        if matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE") { path } else { literal }
+    })
+}
+
+/// What stands in backquotes.
+pub(super) fn literals(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// A literal without prefix and case, so that what changed by these alone is equal.
+pub(super) fn normal(schema: &Schema, literal: &str) -> String {
+    let plain = literal.replacen(&format!("{}/", schema.conventions.prefix), "/", 1);
+    let mut out = String::with_capacity(plain.len() + 4);
+    for letter in plain.chars() {
+        if letter.is_ascii_uppercase() {
+            out.push('_');
+            out.push(letter.to_ascii_lowercase());
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}

@@ -1,0 +1,606 @@
+//! What fills the slots of the wordings: the names, types and values that a change is about.
+
+use super::words::{Names, article, capital, code, value};
+use super::{action, analytic, entity};
+use crate::change::{Change, ErrorKind, StatusKind};
+use crate::ir::{Case, Entity, ErrorShape, Field, Kind, OnDelete, Schema, UnknownFields, words};
+
+/// Names of slots and what fills them.
+pub(super) type Slots = Vec<(&'static str, String)>;
+
+/// Fills the slots of a template. `{^name}` begins with a capital letter. A slot that nothing fills stays empty.
+pub(super) fn fill(template: &str, slots: &Slots) -> String {
+    let mut out = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let Some((name, behind)) = after.split_once('}') else {
+            rest = after;
+            continue;
+        };
+        let (name, raised) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
+        let filled = slots.iter().find(|(slot, _)| *slot == name).map_or("", |(_, text)| text);
+        if raised {
+            out.push_str(&capital(filled));
+        } else {
+            out.push_str(filled);
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The slots of a change that leads from one schema to another. For a summary, which knows only the schema before,
+/// both are the same; what is new comes from the change itself.
+pub(super) fn slots(before: &Schema, after: &Schema, change: &Change) -> Slots {
+    Facts { before: Names::new(before), after: Names::new(after), slots: Slots::new() }.of(change)
+}
+
+/// The entity that a change is about; none for analytics and conventions.
+pub(super) fn subject(change: &Change) -> Option<&str> {
+    match change {
+        Change::AddEntity { entity } => Some(&entity.key),
+        Change::RemoveEntity { entity }
+        | Change::RenameEntity { entity, .. }
+        | Change::AddField { entity, .. }
+        | Change::RemoveField { entity, .. }
+        | Change::RenameField { entity, .. }
+        | Change::RetypeField { entity, .. }
+        | Change::AddEnumValue { entity, .. }
+        | Change::RemoveEnumValue { entity, .. }
+        | Change::RenameEnumValue { entity, .. }
+        | Change::AddReference { entity, .. }
+        | Change::RemoveReference { entity, .. }
+        | Change::ChangeDeleteRule { entity, .. }
+        | Change::Nest { entity, .. }
+        | Change::Unnest { entity, .. }
+        | Change::AddAction { entity, .. }
+        | Change::RemoveAction { entity, .. }
+        | Change::RenameAction { entity, .. }
+        | Change::AddGuard { entity, .. }
+        | Change::RemoveGuard { entity, .. }
+        | Change::ChangeGuard { entity, .. }
+        | Change::AddEffect { entity, .. }
+        | Change::RemoveEffect { entity, .. }
+        | Change::ChangeEffect { entity, .. }
+        | Change::AddFilter { entity, .. }
+        | Change::RemoveFilter { entity, .. }
+        | Change::AddSort { entity, .. }
+        | Change::RemoveSort { entity, .. }
+        | Change::ChangeDefaultSort { entity, .. }
+        | Change::Tighten { entity, .. }
+        | Change::Loosen { entity, .. }
+        | Change::Require { entity, .. }
+        | Change::MakeOptional { entity, .. }
+        | Change::AllowNull { entity, .. }
+        | Change::ForbidNull { entity, .. }
+        | Change::ChangeDefault { entity, .. }
+        | Change::MakeUnique { entity, .. }
+        | Change::DropUnique { entity, .. }
+        | Change::MakeImmutable { entity, .. }
+        | Change::MakeMutable { entity, .. }
+        | Change::AddComputed { entity, .. }
+        | Change::ChangeComputed { entity, .. }
+        | Change::SetSoftDelete { entity, .. } => Some(entity),
+        Change::AddAnalytic { .. }
+        | Change::RemoveAnalytic { .. }
+        | Change::RenameAnalytic { .. }
+        | Change::ChangeMeasure { .. }
+        | Change::ChangeGrouping { .. }
+        | Change::ChangeRestriction { .. }
+        | Change::ChangeAnalyticFilter { .. }
+        | Change::ChangeErrorShape { .. }
+        | Change::ChangeErrorCode { .. }
+        | Change::ChangeStatus { .. }
+        | Change::ChangeListShape { .. }
+        | Change::ChangePagination { .. }
+        | Change::ChangeFieldCase { .. }
+        | Change::ChangePrefix { .. }
+        | Change::ChangeUnknownFields { .. } => None,
+    }
+}
+
+struct Facts<'a> {
+    before: Names<'a>,
+    after: Names<'a>,
+    slots: Slots,
+}
+
+impl<'a> Facts<'a> {
+    fn put(&mut self, slot: &'static str, text: impl Into<String>) {
+        self.slots.push((slot, text.into()));
+    }
+
+    /// The names of the schema that has the entity: after the changes if it is still there.
+    fn names(&self, entity: &str) -> Names<'a> {
+        if self.after.schema.entity(entity).is_some() { self.after } else { self.before }
+    }
+
+    /// The entity as it is afterwards, or was.
+    fn entity(&self, entity: &str) -> Option<&'a Entity> {
+        self.after.schema.entity(entity).or_else(|| self.before.schema.entity(entity))
+    }
+
+    /// A field in backquotes, as it is called afterwards, or was.
+    fn named(&self, entity: &str, field: &str) -> String {
+        if self.after.find(entity, field).is_some() {
+            self.after.field(entity, field)
+        } else {
+            self.before.field(entity, field)
+        }
+    }
+
+    fn about(&mut self, names: Names<'a>, entity: &str) {
+        let one = names.one(entity);
+        self.put("a_one", format!("{} {one}", article(&one)));
+        self.put("one", one);
+        self.put("many", names.many(entity));
+    }
+
+    fn target(&mut self, target: &str) {
+        let names = self.names(target);
+        let one = names.one(target);
+        self.put("a_target", format!("{} {one}", article(&one)));
+        self.put("target", one);
+        self.put("target_many", names.many(target));
+    }
+
+    /// The entity that a reference points to, now or before.
+    fn target_of(&self, entity: &str, field: &str) -> &'a str {
+        self.after
+            .find(entity, field)
+            .and_then(Field::target)
+            .or_else(|| self.before.find(entity, field).and_then(Field::target))
+            .unwrap_or_default()
+    }
+
+    fn of(mut self, change: &Change) -> Slots {
+        if let Some(key) = subject(change)
+            && !matches!(change, Change::AddEntity { .. } | Change::RenameEntity { .. })
+        {
+            self.about(self.names(key), key);
+        }
+        match change {
+            Change::AddEntity { .. }
+            | Change::RemoveEntity { .. }
+            | Change::RenameEntity { .. }
+            | Change::SetSoftDelete { .. } => self.entities(change),
+            Change::AddAction { .. }
+            | Change::RemoveAction { .. }
+            | Change::RenameAction { .. }
+            | Change::AddGuard { .. }
+            | Change::RemoveGuard { .. }
+            | Change::ChangeGuard { .. }
+            | Change::AddEffect { .. }
+            | Change::RemoveEffect { .. }
+            | Change::ChangeEffect { .. } => self.actions(change),
+            Change::AddAnalytic { .. }
+            | Change::RemoveAnalytic { .. }
+            | Change::RenameAnalytic { .. }
+            | Change::ChangeMeasure { .. }
+            | Change::ChangeGrouping { .. }
+            | Change::ChangeRestriction { .. }
+            | Change::ChangeAnalyticFilter { .. } => self.analytics(change),
+            Change::ChangeErrorShape { .. }
+            | Change::ChangeErrorCode { .. }
+            | Change::ChangeStatus { .. }
+            | Change::ChangeListShape { .. }
+            | Change::ChangePagination { .. }
+            | Change::ChangeFieldCase { .. }
+            | Change::ChangePrefix { .. }
+            | Change::ChangeUnknownFields { .. } => self.conventions(change),
+            other => self.fields(other),
+        }
+        self.slots
+    }
+
+    fn entities(&mut self, change: &Change) {
+        match change {
+            Change::AddEntity { entity } => {
+                let entity =
+                    self.after.schema.entity(&entity.key).map_or_else(|| entity.clone(), Clone::clone);
+                let one = words(&entity.name);
+                self.put("path", self.after.schema.collection_path(&entity));
+                self.put("a_one", format!("{} {one}", article(&one)));
+                self.put("one", one);
+                self.put("many", words(&entity.plural));
+            }
+            Change::RenameEntity { entity, name, plural } => {
+                // The names that stand now, if another change of the turn gave others.
+                let now = self.after.schema.entity(entity);
+                let old = self.before.schema.entity(entity);
+                let renamed = now.is_some_and(|now| old.is_none_or(|old| now.plural != old.plural));
+                let (one, many) = match now {
+                    Some(now) if renamed => (now.name.clone(), now.plural.clone()),
+                    _ => (name.clone(), plural.clone()),
+                };
+                let schema = self.after.schema;
+                self.put("path", format!("{}/{}", schema.conventions.prefix, schema.path_name(&many)));
+                self.put("one", words(&one));
+                self.put("many", words(&many));
+                self.put("old_one", self.before.one(entity));
+                self.put("old_many", self.before.many(entity));
+                let path = old.map(|old| self.before.schema.collection_path(old)).unwrap_or_default();
+                self.put("old_path", path);
+            }
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, change: &Change) {
+        match change {
+            Change::AddField { entity, field }
+            | Change::AddReference { entity, field }
+            | Change::AddComputed { entity, field } => {
+                let field = self.after.find(entity, &field.key).cloned().unwrap_or_else(|| field.clone());
+                self.put("f", self.after.json(&field.name));
+                self.put("type", field.kind.word());
+                self.put("kind", entity::kind(self.after, &field.kind));
+                if let Some(target) = field.target() {
+                    self.target(target);
+                }
+                if let (Some(computed), Some(owner)) = (&field.computed, self.entity(entity)) {
+                    self.put("formula", entity::formula(self.after, owner, computed));
+                }
+            }
+            Change::RenameField { entity, field, name } => {
+                let old = self.before.find(entity, field).map_or(field, |field| &field.name);
+                let now = self.after.find(entity, field).filter(|now| now.name != *old);
+                let new = now.map_or(name, |now| &now.name);
+                self.put("old", self.before.json(old));
+                self.put("new", self.after.json(new));
+            }
+            Change::RetypeField { entity, field, kind, .. } => {
+                self.put("f", self.named(entity, field));
+                let old = self.before.kind(entity, field).map_or("", Kind::word);
+                self.put("old_type", format!("{} {old}", article(old)));
+                self.put("old_word", old);
+                self.put("type", kind.word());
+                self.put("a_type", format!("{} {}", article(kind.word()), kind.word()));
+                self.put("kind", entity::kind(self.after, kind));
+            }
+            Change::AddEnumValue { entity, field, value }
+            | Change::RemoveEnumValue { entity, field, value } => {
+                self.put("f", self.named(entity, field));
+                self.put("value", value);
+            }
+            Change::RenameEnumValue { entity, field, value, to } => {
+                self.put("f", self.named(entity, field));
+                self.put("value", value);
+                self.put("to", to);
+            }
+            Change::ChangeDeleteRule { entity, field, on_delete } => {
+                self.put("f", self.named(entity, field));
+                self.target(self.target_of(entity, field));
+                self.put(
+                    "rule",
+                    match on_delete {
+                        OnDelete::Cascade => "they are deleted too",
+                        OnDelete::Restrict => "as long as there are any, the deletion is a *conflict*",
+                        OnDelete::SetNull => "the reference becomes null",
+                    },
+                );
+            }
+            Change::Nest { entity, field } | Change::Unnest { entity, field } => {
+                self.put("f", self.named(entity, field));
+                let target = self.target_of(entity, field);
+                self.target(target);
+                let names = if matches!(change, Change::Nest { .. }) { self.after } else { self.before };
+                let plural = names.schema.entity(entity).map_or(entity.as_str(), |entity| &entity.plural);
+                self.put("path", names.nested_path(target, plural));
+            }
+            Change::ChangeComputed { entity, field, computed } => {
+                self.put("f", self.named(entity, field));
+                if let Some(owner) = self.entity(entity) {
+                    self.put("formula", entity::formula(self.after, owner, computed));
+                }
+            }
+            Change::AddFilter { entity, filter } | Change::RemoveFilter { entity, filter } => {
+                let names = if matches!(change, Change::AddFilter { .. }) { self.after } else { self.before };
+                let name = names.find(entity, &filter.field).map_or(&filter.field, |field| &field.name);
+                self.put("param", names.schema.json_name(&filter.op.param(name)));
+            }
+            Change::ChangeDefaultSort { entity, sort } => {
+                let order = match sort {
+                    None => "`id` in ascending order".to_owned(),
+                    Some(sort) => format!(
+                        "{} in {} order",
+                        self.named(entity, &sort.field),
+                        if sort.descending { "descending" } else { "ascending" }
+                    ),
+                };
+                self.put("order", order);
+            }
+            Change::Tighten { entity, field, kind } | Change::Loosen { entity, field, kind } => {
+                self.put("f", self.named(entity, field));
+                let old = self.before.kind(entity, field).map(|old| entity::kind(self.before, old));
+                self.put("old_kind", old.unwrap_or_default());
+                self.put("kind", entity::kind(self.after, kind));
+            }
+            Change::ChangeDefault { entity, field, default }
+            | Change::MakeOptional { entity, field, default } => {
+                self.put("f", self.named(entity, field));
+                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
+                let old = self.before.find(entity, field);
+                let written = |default: Option<&serde_json::Value>, kind: Option<&Kind>| {
+                    default.map_or_else(
+                        || "null as its default".to_owned(),
+                        |default| format!("the default {}", value(kind, default)),
+                    )
+                };
+                self.put("default", written(default.as_ref(), kind));
+                self.put(
+                    "old_default",
+                    written(old.and_then(|old| old.default.as_ref()), old.map(|old| &old.kind)),
+                );
+            }
+            Change::RemoveReference { entity, field } => {
+                self.put("f", self.named(entity, field));
+                self.target(self.target_of(entity, field));
+            }
+            Change::RemoveField { entity, field }
+            | Change::AddSort { entity, field }
+            | Change::RemoveSort { entity, field }
+            | Change::Require { entity, field }
+            | Change::AllowNull { entity, field }
+            | Change::ForbidNull { entity, field, .. }
+            | Change::MakeUnique { entity, field }
+            | Change::DropUnique { entity, field }
+            | Change::MakeImmutable { entity, field }
+            | Change::MakeMutable { entity, field } => self.put("f", self.named(entity, field)),
+            _ => {}
+        }
+    }
+
+    fn actions(&mut self, change: &Change) {
+        let (key, verb) = match change {
+            Change::AddAction { entity, action } => (entity, &action.key),
+            Change::RemoveAction { entity, action }
+            | Change::RenameAction { entity, action, .. }
+            | Change::AddGuard { entity, action, .. }
+            | Change::RemoveGuard { entity, action, .. }
+            | Change::ChangeGuard { entity, action, .. }
+            | Change::AddEffect { entity, action, .. }
+            | Change::RemoveEffect { entity, action, .. }
+            | Change::ChangeEffect { entity, action, .. } => (entity, action),
+            _ => return,
+        };
+        let Some(owner) = self.entity(key) else { return };
+        let was = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
+        let now = self.after.schema.entity(key).and_then(|owner| owner.action(verb));
+        let there = now.or(was);
+        let names = if now.is_some() { self.after } else { self.before };
+        match change {
+            Change::AddAction { action, .. } => {
+                let action = there.unwrap_or(action);
+                self.put("verb", code(&self.after.schema.path_name(&action.name)));
+                self.put("path", self.after.action_path(owner, action));
+            }
+            Change::RenameAction { name, .. } => {
+                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let new = self.after.schema.path_name(renamed.map_or(name, |now| &now.name));
+                self.put("old", self.before.verb(key, verb));
+                self.put("path", format!("{}/{{id}}/{new}", self.after.schema.collection_path(owner)));
+                self.put("new", code(&new));
+            }
+            _ => self.put("verb", names.verb(key, verb)),
+        }
+        let before = self.before.schema.entity(key).unwrap_or(owner);
+        match change {
+            Change::AddGuard { guard, .. } => {
+                self.put("cond", action::condition(self.after, owner, &guard.condition));
+            }
+            Change::RemoveGuard { guard, .. } => {
+                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                if let Some(old) = old {
+                    self.put("cond", action::condition(self.before, before, &old.condition));
+                }
+            }
+            Change::ChangeGuard { guard, condition, .. } => {
+                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                self.put("cond", action::condition(self.after, owner, condition));
+                if let Some(old) = old {
+                    self.put("old_cond", action::condition(self.before, before, &old.condition));
+                }
+            }
+            Change::AddEffect { effect, .. } => {
+                if let Some(there) = there {
+                    self.put("effect", action::effect(self.after, owner, there, effect));
+                }
+            }
+            Change::RemoveEffect { index, .. } => {
+                if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
+                    self.put("effect", action::effect(self.before, before, was, effect));
+                }
+            }
+            Change::ChangeEffect { index, operand, .. } => {
+                if let Some((was, mut effect)) =
+                    was.and_then(|was| Some((was, was.effects.get(*index)?.clone())))
+                {
+                    match &mut effect {
+                        crate::ir::Effect::Set { to, .. } => *to = operand.clone(),
+                        crate::ir::Effect::Increment { by, .. } => *by = operand.clone(),
+                        crate::ir::Effect::Create { .. } => {}
+                    }
+                    self.put("effect", action::effect(self.before, before, was, &effect));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn analytics(&mut self, change: &Change) {
+        let key = match change {
+            Change::AddAnalytic { analytic } => &analytic.key,
+            Change::RemoveAnalytic { analytic }
+            | Change::RenameAnalytic { analytic, .. }
+            | Change::ChangeMeasure { analytic, .. }
+            | Change::ChangeGrouping { analytic, .. }
+            | Change::ChangeRestriction { analytic, .. }
+            | Change::ChangeAnalyticFilter { analytic, .. } => analytic,
+            _ => return,
+        };
+        let was = self.before.schema.analytic(key);
+        let now = self.after.schema.analytic(key);
+        let there = match change {
+            Change::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
+            _ => now.or(was).cloned(),
+        };
+        let Some(there) = there else { return };
+        let schema = if now.is_some() || was.is_none() { self.after.schema } else { self.before.schema };
+        let names = self.names(&there.entity);
+        self.about(names, &there.entity);
+        match change {
+            Change::RenameAnalytic { name, .. } => {
+                let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
+                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let new = renamed.map_or(name, |now| &now.name);
+                let prefix = &self.after.schema.conventions.prefix;
+                self.put("old_path", old);
+                self.put("path", format!("{prefix}/analytics/{}", self.after.schema.path_name(new)));
+            }
+            _ => self.put("path", schema.analytic_path(&there)),
+        }
+        match change {
+            Change::ChangeMeasure { measure, .. } => {
+                self.put("measure", analytic::measure(names, &there.entity, measure));
+            }
+            Change::ChangeGrouping { group_by, .. } => {
+                let grouping = group_by.as_ref().map_or_else(
+                    || "not grouped".to_owned(),
+                    |field| format!("grouped by {}", self.named(&there.entity, field)),
+                );
+                self.put("grouping", grouping);
+            }
+            Change::ChangeRestriction { only, .. } => {
+                let many = names.many(&there.entity);
+                let restriction = only.as_ref().map_or_else(
+                    || format!("all {many}"),
+                    |only| format!("only {many}{}", analytic::restriction(names, &there.entity, only)),
+                );
+                self.put("restriction", restriction);
+            }
+            Change::ChangeAnalyticFilter { by, .. } => {
+                let old = was.and_then(|was| was.by.as_ref());
+                if let Some(by) = by {
+                    self.put("parameter", self.named(&there.entity, by));
+                }
+                if let Some(old) = old {
+                    self.put("old_parameter", self.before.field(&there.entity, old));
+                }
+                if let Some(field) = by.as_ref().or(old) {
+                    self.target(self.target_of(&there.entity, field));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn conventions(&mut self, change: &Change) {
+        let old = &self.before.schema.conventions;
+        match change {
+            Change::ChangeErrorShape { error } => {
+                let shape = match error {
+                    ErrorShape::Flat { code, message } => format!("`{{\"{code}\": …, \"{message}\": …}}`"),
+                    ErrorShape::Nested { key, code, message } => {
+                        format!("`{{\"{key}\": {{\"{code}\": …, \"{message}\": …}}}}`")
+                    }
+                };
+                self.put("shape", shape);
+            }
+            Change::ChangeErrorCode { which, code } => {
+                let (which, old) = match which {
+                    ErrorKind::Invalid => ("invalid", &old.codes.invalid),
+                    ErrorKind::NotFound => ("not found", &old.codes.not_found),
+                    ErrorKind::Conflict => ("conflict", &old.codes.conflict),
+                    ErrorKind::Refused => ("refused", &old.codes.refused),
+                };
+                self.put("which", which);
+                self.put("old", old);
+                self.put("new", code);
+            }
+            Change::ChangeStatus { which, status } => {
+                let (which, old) = match which {
+                    StatusKind::Created => ("a create", old.status.created),
+                    StatusKind::Deleted => ("a deletion", old.status.deleted),
+                    StatusKind::Invalid => ("what is *invalid*", old.status.invalid),
+                    StatusKind::Conflict => ("a *conflict*", old.status.conflict),
+                    StatusKind::Refused => ("an action that is *refused*", old.status.refused),
+                };
+                self.put("which", which);
+                self.put("old", old.to_string());
+                self.put("new", status.to_string());
+            }
+            Change::ChangeListShape { list } => {
+                self.put("items", &list.items);
+                self.put("total", &list.total);
+                self.put("old_items", &old.list.items);
+                self.put("old_total", &old.list.total);
+            }
+            Change::ChangePagination { pagination } => {
+                let (page, size) = pagination.style.params();
+                self.put("page", self.after.schema.json_name(page));
+                self.put("size", self.after.schema.json_name(size));
+                self.put("default", pagination.default_size.to_string());
+                self.put("most", pagination.max_size.to_string());
+            }
+            Change::ChangeFieldCase { case } => {
+                let word = |case: Case| if case == Case::Camel { "`camelCase`" } else { "`snake_case`" };
+                self.put("old_case", word(old.field_case));
+                self.put("case", word(*case));
+                self.put("examples", self.examples(*case));
+            }
+            Change::ChangePrefix { prefix } => {
+                let word =
+                    |prefix: &str| if prefix.is_empty() { "no prefix".to_owned() } else { code(prefix) };
+                self.put("old", word(&old.prefix));
+                self.put("new", word(prefix));
+                if let Some(entity) = self.after.schema.entities.first() {
+                    self.put("many", words(&entity.plural));
+                    self.put("example", format!("{prefix}/{}", self.after.schema.path_name(&entity.plural)));
+                }
+            }
+            Change::ChangeUnknownFields { unknown_fields } => {
+                self.put(
+                    "treatment",
+                    match unknown_fields {
+                        UnknownFields::Ignore => "they are ignored",
+                        UnknownFields::Reject => "they make the body *invalid*",
+                    },
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Names before and after a change of case: three fields at most, and one that every API has.
+    fn examples(&self, case: Case) -> String {
+        let old_case = self.before.schema.conventions.field_case;
+        let write = |name: &str, case: Case| {
+            if case == Case::Camel { crate::ir::camel(name) } else { name.to_owned() }
+        };
+        let mut seen: Vec<&str> = Vec::new();
+        for field in self.after.schema.entities.iter().flat_map(|entity| &entity.fields) {
+            if seen.len() < 3 && field.name.contains('_') && !seen.contains(&field.name.as_str()) {
+                seen.push(&field.name);
+            }
+        }
+        if self.after.schema.entities.iter().any(|entity| entity.soft_delete) {
+            seen.push("include_deleted");
+        }
+        seen.extend(
+            [self.after.schema.conventions.pagination.style.params().1]
+                .iter()
+                .filter(|name| name.contains('_')),
+        );
+        if seen.is_empty() {
+            seen.push("two_words");
+        }
+        let pairs: Vec<String> = seen
+            .iter()
+            .map(|name| format!("`{}` → `{}`", write(name, old_case), write(name, case)))
+            .collect();
+        pairs.join(", ")
+    }
+}

@@ -1,0 +1,490 @@
+//! The request of a later turn.
+
+use std::fmt::Write as _;
+
+use super::delta::{Delta, is_rename};
+use super::document::{Part, Piece};
+use super::facts::{Slots, fill, slots, subject};
+use super::frame;
+use super::void::is_void;
+use super::wording;
+use super::words::{Names, capital};
+use crate::Seed;
+use crate::change::Change;
+use crate::draw::Draw;
+use crate::ir::{Effect, Gone, Schema, words};
+
+/// One change in words: a sentence or two, and the clauses that follow it as a list.
+struct Item<'a> {
+    /// Entity that it is about.
+    subject: Option<&'a str>,
+    /// One plain sentence, for a title.
+    title: String,
+    text: String,
+    /// (how deep, clause).
+    list: Vec<(usize, &'a str)>,
+}
+
+/// How a request is laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Bullets,
+    Numbers,
+    Paragraphs,
+    Tickets,
+    /// Grouped by entity, under headings.
+    Groups,
+}
+
+pub(super) fn change_request(seed: Seed, before: &Schema, changes: &[Change], after: &Schema) -> String {
+    let mut draw = seed.draw(after.turn, "request");
+    let delta = Delta::new(before, changes, after);
+    let mut said = vec![false; delta.pieces.len()];
+    let layout = layout(&mut draw, changes.len());
+    let mut order: Vec<&Change> = changes.iter().filter(|change| !is_void(before, after, change)).collect();
+    if draw.chance(40) {
+        draw.shuffle(&mut order);
+    }
+    if layout == Layout::Groups {
+        group(&mut order);
+    }
+    let items: Vec<Item<'_>> =
+        order.iter().map(|change| item(&mut draw, &delta, &mut said, before, after, change)).collect();
+
+    let mut out = String::with_capacity(2048);
+    frame::opening(&mut draw, before, after, changes.len(), &mut out);
+    if changes.iter().any(is_rename) && changes.len() > 1 {
+        out.push(' ');
+        out.push_str(frame::names_note(&mut draw));
+    }
+    out.push_str("\n\n");
+    body(&mut draw, layout, &items, after, &mut out);
+    follow_ups(&mut draw, &delta, &said, after, &mut out);
+    out.push('\n');
+    frame::closing(&mut draw, &mut out);
+    out
+}
+
+fn layout(draw: &mut Draw, count: usize) -> Layout {
+    if count <= 1 {
+        return Layout::Paragraphs;
+    }
+    match draw.weighted(&[5, 4, 4, 3, 4]) {
+        Some(0) => Layout::Bullets,
+        Some(1) => Layout::Numbers,
+        Some(2) => Layout::Paragraphs,
+        Some(3) => Layout::Tickets,
+        _ => Layout::Groups,
+    }
+}
+
+/// Changes of the same entity beside one another, in the order in which the entities come first; the rest last.
+fn group(order: &mut Vec<&Change>) {
+    let mut subjects: Vec<Option<&str>> = Vec::new();
+    for change in order.iter() {
+        let subject = subject(change);
+        if subject.is_some() && !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    subjects.push(None);
+    order.sort_by_key(|change| subjects.iter().position(|known| *known == subject(change)));
+}
+
+/// Words for a change, from the wordings of its kind.
+fn item<'a>(
+    draw: &mut Draw,
+    delta: &'a Delta,
+    said: &mut [bool],
+    before: &Schema,
+    after: &Schema,
+    change: &'a Change,
+) -> Item<'a> {
+    let wording = wording::of(change);
+    let mut slots: Slots = slots(before, after, change);
+    let title = sentence(&fill(wording.summary, &slots));
+    let clauses: Vec<usize> =
+        clauses_of(after, delta, change).into_iter().filter(|&at| delta.changed[at] && !said[at]).collect();
+    for &at in &clauses {
+        said[at] = true;
+    }
+    let gone: Vec<usize> = gone_with(before, after, delta, change)
+        .into_iter()
+        .filter(|&at| !std::mem::replace(&mut said[at], true))
+        .collect();
+
+    let text_of = |at: usize| delta.pieces[at].clause.text.as_str();
+    let template = pick(draw, wording.requests);
+    let holds_clause = template.contains("{clause}");
+    let mut text;
+    let mut list = Vec::new();
+    if holds_clause && clauses.is_empty() {
+        text = title.clone();
+    } else {
+        if let Some((&first, rest)) = clauses.split_first() {
+            slots.push(("clause", text_of(first).to_owned()));
+            let least = rest.iter().map(|&at| depth(delta, at)).min().unwrap_or_default();
+            list.extend(rest.iter().map(|&at| (depth(delta, at) - least, text_of(at))));
+        }
+        text = sentence(&fill(template, &slots));
+    }
+    let reason = draw.chance(40).then(|| pick(draw, wording.reasons));
+    if let Some(reason) = reason {
+        text.push(' ');
+        text.push_str(reason);
+    }
+    if !holds_clause && let Some(&first) = clauses.first() {
+        text.push(' ');
+        let lead: &[&str] = match delta.pieces[first].part {
+            Part::Field(_) => &frame::IN_FULL,
+            Part::Action(_) => &frame::ROUTE,
+            _ => &[],
+        };
+        if !lead.is_empty() {
+            text.push_str(pick(draw, lead));
+            text.push(' ');
+        }
+        text.push_str(text_of(first));
+    }
+    for &at in &gone {
+        text.push(' ');
+        text.push_str(text_of(at));
+    }
+    Item { subject: subject(change), title, text, list }
+}
+
+fn pick<'a>(draw: &mut Draw, from: &[&'a str]) -> &'a str {
+    draw.pick(from).copied().unwrap_or_default()
+}
+
+/// With a capital letter, and a full stop if it ends without any mark.
+fn sentence(text: &str) -> String {
+    let mut text = capital(text.trim());
+    if !text.ends_with(['.', '?', '!', ':']) {
+        text.push('.');
+    }
+    text
+}
+
+fn depth(delta: &Delta, at: usize) -> usize {
+    usize::from(matches!(delta.pieces[at].part, Part::Rule(_)))
+}
+
+/// The clauses that a change writes, most telling first.
+fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
+    let mut out = Vec::new();
+    let mut add = |id: &str| out.extend(delta.at.get(id));
+    match change {
+        Change::AddEntity { entity } => {
+            let Some(index) = after.entities.iter().position(|each| each.key == entity.key) else {
+                return out;
+            };
+            out.extend((0..delta.pieces.len()).filter(|&at| match delta.pieces[at].part {
+                Part::Entity(of) | Part::Field(of) | Part::List(of) | Part::Action(of) | Part::Rule(of) => {
+                    of == index
+                }
+                _ => false,
+            }));
+        }
+        Change::AddField { entity, field }
+        | Change::AddReference { entity, field }
+        | Change::AddComputed { entity, field } => add(&format!("{entity}.{}", field.key)),
+        Change::RetypeField { entity, field, .. } => {
+            add(&format!("{entity}.{field}"));
+            for op in ["equals", "at_least", "at_most", "contains"] {
+                add(&format!("{entity}.filter.{field}.{op}"));
+            }
+        }
+        Change::AddEnumValue { entity, field, .. }
+        | Change::RemoveEnumValue { entity, field, .. }
+        | Change::ChangeDeleteRule { entity, field, .. }
+        | Change::Nest { entity, field }
+        | Change::Unnest { entity, field }
+        | Change::Tighten { entity, field, .. }
+        | Change::Loosen { entity, field, .. }
+        | Change::Require { entity, field }
+        | Change::MakeOptional { entity, field, .. }
+        | Change::AllowNull { entity, field }
+        | Change::ForbidNull { entity, field, .. }
+        | Change::ChangeDefault { entity, field, .. }
+        | Change::ChangeComputed { entity, field, .. } => add(&format!("{entity}.{field}")),
+        Change::MakeUnique { entity, field } | Change::DropUnique { entity, field } => {
+            add(&format!("{entity}.{field}"));
+            add("unique");
+        }
+        Change::MakeImmutable { entity, field } | Change::MakeMutable { entity, field } => {
+            add(&format!("{entity}.{field}"));
+            add("bodies.immutable");
+        }
+        Change::AddAction { entity, action } => {
+            let id = format!("{entity}.{}", action.key);
+            add(&id);
+            let parts = [format!("{id}.guard."), format!("{id}.effect.")];
+            out.extend((0..delta.pieces.len()).filter(|&at| {
+                let piece = &delta.pieces[at];
+                matches!(piece.part, Part::Rule(_))
+                    && parts.iter().any(|part| piece.clause.id.starts_with(part))
+            }));
+        }
+        Change::AddGuard { entity, action, guard } => add(&format!("{entity}.{action}.guard.{}", guard.key)),
+        Change::ChangeGuard { entity, action, guard, .. } => add(&format!("{entity}.{action}.guard.{guard}")),
+        Change::AddEffect { entity, action, effect, .. } => {
+            add(&effect_id(entity, action, effect));
+            add(&format!("{entity}.{action}"));
+        }
+        Change::ChangeEffect { entity, action, .. } => {
+            // Effects have no keys: those of this action that read differently now.
+            let id = format!("{entity}.{action}.effect.");
+            out.extend(
+                (0..delta.pieces.len())
+                    .filter(|&at| delta.changed[at] && delta.pieces[at].clause.id.starts_with(&id)),
+            );
+            out.extend(delta.at.get(&format!("{entity}.{action}")));
+        }
+        Change::RemoveEffect { entity, action, .. } => add(&format!("{entity}.{action}")),
+        Change::AddAnalytic { analytic } => add(&format!("analytics.{}", analytic.key)),
+        Change::ChangeMeasure { analytic, .. }
+        | Change::ChangeGrouping { analytic, .. }
+        | Change::ChangeRestriction { analytic, .. }
+        | Change::ChangeAnalyticFilter { analytic, .. } => add(&format!("analytics.{analytic}")),
+        Change::AddFilter { entity, filter } => {
+            add(&format!("{entity}.filter.{}.{}", filter.field, filter.op.key()));
+        }
+        Change::AddSort { entity, .. }
+        | Change::RemoveSort { entity, .. }
+        | Change::ChangeDefaultSort { entity, .. } => add(&format!("{entity}.sort")),
+        Change::SetSoftDelete { entity, on: true } => {
+            add(&format!("{entity}.soft_delete"));
+            add("soft_delete");
+        }
+        Change::ChangeErrorShape { .. } => add("errors.body"),
+        Change::ChangeErrorCode { .. } => {
+            add("errors.status");
+            add("errors.body");
+        }
+        Change::ChangeStatus { .. } => {
+            add("errors.status");
+            add("operations");
+        }
+        Change::ChangeListShape { .. } => add("lists.body"),
+        Change::ChangePagination { .. } => add("lists.pages"),
+        Change::ChangeFieldCase { .. } => add("server.names"),
+        Change::ChangePrefix { .. } => add("server.routes"),
+        Change::ChangeUnknownFields { .. } => add("bodies.unknown"),
+        Change::RemoveEntity { .. }
+        | Change::RenameEntity { .. }
+        | Change::RemoveField { .. }
+        | Change::RenameField { .. }
+        | Change::RenameEnumValue { .. }
+        | Change::RemoveReference { .. }
+        | Change::RemoveAction { .. }
+        | Change::RenameAction { .. }
+        | Change::RemoveGuard { .. }
+        | Change::RemoveAnalytic { .. }
+        | Change::RenameAnalytic { .. }
+        | Change::RemoveFilter { .. }
+        | Change::SetSoftDelete { on: false, .. } => {}
+    }
+    out
+}
+
+fn effect_id(entity: &str, action: &str, effect: &Effect) -> String {
+    match effect {
+        Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+            format!("{entity}.{action}.effect.{field}")
+        }
+        Effect::Create { entity: other, .. } => format!("{entity}.{action}.effect.create_{other}"),
+    }
+}
+
+/// The clauses of what went by a change.
+fn gone_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
+    (0..after.gone.len())
+        .filter(|&index| after.gone.get(index).is_some_and(|gone| goes(before, change, gone)))
+        .filter_map(|index| delta.at.get(&format!("gone.{index}")).copied())
+        .collect()
+}
+
+fn goes(before: &Schema, change: &Change, gone: &Gone) -> bool {
+    let named = |entity: &str, field: &str, name: &str| {
+        before.entity(entity).and_then(|entity| entity.field(field)).is_some_and(|field| field.name == name)
+    };
+    match (change, gone) {
+        (
+            Change::RemoveEntity { entity } | Change::RenameEntity { entity, .. },
+            Gone::Collection { plural } | Gone::Nested { plural, .. },
+        ) => before.entity(entity).is_some_and(|entity| entity.plural == *plural),
+        (
+            Change::RemoveField { entity, field }
+            | Change::RemoveReference { entity, field }
+            | Change::RenameField { entity, field, .. },
+            Gone::Field { entity: of, name },
+        ) => entity == of && named(entity, field, name),
+        (
+            Change::RemoveReference { entity, field } | Change::Unnest { entity, field },
+            Gone::Nested { parent, plural },
+        ) => before.entity(entity).is_some_and(|owner| {
+            owner.plural == *plural && owner.field(field).and_then(|field| field.target()) == Some(parent)
+        }),
+        (
+            Change::RemoveEnumValue { entity, field, value }
+            | Change::RenameEnumValue { entity, field, value, .. },
+            Gone::EnumValue { entity: of, field: in_field, value: old },
+        ) => entity == of && field == in_field && value == old,
+        (
+            Change::RemoveAction { entity, action } | Change::RenameAction { entity, action, .. },
+            Gone::Action { entity: of, name },
+        ) => {
+            entity == of
+                && before
+                    .entity(entity)
+                    .and_then(|entity| entity.action(action))
+                    .is_some_and(|action| action.name == *name)
+        }
+        (
+            Change::RemoveAnalytic { analytic } | Change::RenameAnalytic { analytic, .. },
+            Gone::Analytic { name },
+        ) => before.analytic(analytic).is_some_and(|analytic| analytic.name == *name),
+        (Change::RemoveFilter { entity, filter }, Gone::Filter { entity: of, field, op }) => {
+            entity == of && filter.field == *field && filter.op == *op
+        }
+        (
+            Change::RetypeField { entity, field, .. },
+            Gone::Filter { entity: of, field: of_field, .. }
+            | Gone::Sort { entity: of, field: of_field }
+            | Gone::Constraint { entity: of, field: of_field, .. }
+            | Gone::Unique { entity: of, field: of_field }
+            | Gone::EnumValue { entity: of, field: of_field, .. },
+        )
+        | (Change::RemoveSort { entity, field }, Gone::Sort { entity: of, field: of_field })
+        | (Change::DropUnique { entity, field }, Gone::Unique { entity: of, field: of_field })
+        | (Change::MakeMutable { entity, field }, Gone::Immutable { entity: of, field: of_field })
+        | (
+            Change::Loosen { entity, field, .. }
+            | Change::MakeOptional { entity, field, .. }
+            | Change::AllowNull { entity, field },
+            Gone::Constraint { entity: of, field: of_field, .. },
+        ) => entity == of && field == of_field,
+        (
+            Change::RemoveGuard { entity, action, .. } | Change::ChangeGuard { entity, action, .. },
+            Gone::Guard { entity: of, action: of_action, .. },
+        )
+        | (
+            Change::RemoveEffect { entity, action, .. },
+            Gone::Effect { entity: of, action: of_action, .. }
+            | Gone::Created { entity: of, action: of_action, .. },
+        ) => entity == of && action == of_action,
+        (Change::SetSoftDelete { entity, .. }, Gone::SoftDelete { entity: of }) => entity == of,
+        (Change::ChangePrefix { .. }, Gone::Prefix { .. }) => true,
+        _ => false,
+    }
+}
+
+fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out: &mut String) {
+    let mut ticket = draw.between(110, 4200);
+    let team = pick(draw, &frame::TEAMS);
+    let mut before: Option<Option<&str>> = None;
+    for (index, item) in items.iter().enumerate() {
+        let indent = match layout {
+            Layout::Bullets => {
+                out.push_str("- ");
+                2
+            }
+            Layout::Numbers => {
+                let _ = write!(out, "{}. ", index + 1);
+                3
+            }
+            Layout::Paragraphs => 0,
+            Layout::Tickets => {
+                let _ = write!(out, "**{team}-{ticket}: {}**\n\n", item.title.trim_end_matches('.'));
+                ticket += draw.between(1, 9);
+                0
+            }
+            Layout::Groups => {
+                if before != Some(item.subject) {
+                    let title = item
+                        .subject
+                        .map_or_else(|| frame::GENERAL.to_owned(), |key| heading(after, key, &item.title));
+                    let _ = write!(out, "### {title}\n\n");
+                    before = Some(item.subject);
+                }
+                out.push_str("- ");
+                2
+            }
+        };
+        if layout == Layout::Paragraphs && items.len() > 1 {
+            out.push_str(frame::connective(draw, index, items.len()));
+        }
+        out.push_str(&item.text);
+        out.push('\n');
+        for (depth, clause) in &item.list {
+            let _ = writeln!(out, "{:width$}- {clause}", "", width = indent + depth * 2);
+        }
+        let next_is_another =
+            items.get(index + 1).is_some_and(|next| layout == Layout::Groups && next.subject != item.subject);
+        if matches!(layout, Layout::Paragraphs | Layout::Tickets) && index + 1 < items.len()
+            || next_is_another
+        {
+            out.push('\n');
+        }
+    }
+}
+
+/// The heading of an entity; of one that is not there any more, what happens to it.
+fn heading(after: &Schema, key: &str, title: &str) -> String {
+    after
+        .entity(key)
+        .map_or_else(|| title.trim_end_matches('.').to_owned(), |entity| capital(&words(&entity.plural)))
+}
+
+/// What no change said by itself: rules that read differently because of them, names that follow, what else is gone.
+fn follow_ups(draw: &mut Draw, delta: &Delta, said: &[bool], after: &Schema, out: &mut String) {
+    let left = |gone: bool| {
+        (0..delta.pieces.len()).filter(move |&at| {
+            delta.changed[at] && !said[at] && gone == matches!(delta.pieces[at].part, Part::Gone)
+        })
+    };
+    let mut first = true;
+    for at in left(false) {
+        if std::mem::take(&mut first) {
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::FOLLOWS));
+        }
+        let _ = writeln!(out, "- {}", in_context(after, &delta.pieces[at]));
+    }
+    let mut first = true;
+    for at in left(true) {
+        if std::mem::take(&mut first) {
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::GONE));
+        }
+        let _ = writeln!(out, "- {}", delta.pieces[at].clause.text);
+    }
+    let mut first = true;
+    for piece in &delta.dropped {
+        if std::mem::take(&mut first) {
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::DROPPED));
+        }
+        let _ = writeln!(out, "- {}", in_context(after, piece));
+    }
+    let mut first = true;
+    for (old, new) in &delta.renamed {
+        if out.contains(&format!("`{new}`")) {
+            continue;
+        }
+        if std::mem::take(&mut first) {
+            let _ = write!(out, "\n{}\n\n", pick(draw, &frame::NAMES));
+        }
+        let _ = writeln!(out, "- `{old}` → `{new}`");
+    }
+}
+
+/// A clause with the entity that it belongs to.
+fn in_context(after: &Schema, piece: &Piece) -> String {
+    let text = &piece.clause.text;
+    match piece.part {
+        Part::Field(_) | Part::Rule(_) | Part::List(_) | Part::Action(_) => {
+            let entity = piece.clause.id.split('.').next().unwrap_or_default();
+            format!("{}: {text}", capital(&Names::new(after).many(entity)))
+        }
+        _ => text.clone(),
+    }
+}

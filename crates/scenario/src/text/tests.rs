@@ -1,0 +1,126 @@
+//! Texts of the example, of every kind of change, and of long random histories.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::delta::{literals, normal};
+use super::*;
+use crate::Seed;
+use crate::change::tests::{change, good, plausible, second_turn};
+use crate::change::{apply, next_turn};
+use crate::ir::example;
+
+/// What a request leaves unsaid: literals and sentences of clauses that are new or changed, and what is gone.
+pub(crate) fn unsaid(before: &Schema, changes: &[Change], after: &Schema, request: &str) -> Vec<String> {
+    let old: BTreeMap<String, String> =
+        clauses(before).into_iter().map(|clause| (clause.id, clause.text)).collect();
+    let renames = changes.iter().any(|change| matches!(change, Change::RenameEntity { .. }));
+    let mut out = Vec::new();
+    for Clause { id, text } in clauses(after) {
+        let was = old.get(&id).filter(|_| !id.starts_with("gone.")).map_or("", |was| was.as_str());
+        if was == text {
+            continue;
+        }
+        let by_name: BTreeSet<String> = literals(was).map(|literal| normal(before, literal)).collect();
+        for literal in literals(&text) {
+            if !literals(was).any(|known| known == literal)
+                && !request.contains(&format!("`{literal}`"))
+                && !request.contains(&format!("`{}`", literal.rsplit(' ').next().unwrap_or_default()))
+                && !by_name.contains(&normal(after, literal))
+            {
+                out.push(format!("{id}: `{literal}`"));
+            }
+        }
+        let words = |text: &str| text.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        if words(was) != words(&text) && !renames && !request.contains(&text) {
+            out.push(format!("{id}: {text}"));
+        }
+    }
+    out
+}
+
+/// Faults of form that no text may have.
+fn clumsy(text: &str) -> Option<String> {
+    for (index, line) in text.lines().enumerate() {
+        let body = line.trim_start();
+        for bad in [
+            "  ", " .", " ,", "..", " and.", " and ,", " or.", "{}", "``", " :", "todo", ": .", "? ?",
+            "None", "{^",
+        ] {
+            if body.contains(bad) && !body.contains("`{}`") {
+                return Some(format!("{bad:?} in line {}: {line}", index + 1));
+            }
+        }
+        if line.ends_with(' ') || line.matches('`').count() % 2 == 1 {
+            return Some(format!("line {}: {line}", index + 1));
+        }
+    }
+    None
+}
+
+fn one_turn(before: &Schema, json: &serde_json::Value) -> (Change, Schema) {
+    let change = change(json);
+    let after = apply(before, &change).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
+    (change, after)
+}
+
+#[test]
+fn every_kind_of_change_is_said_completely_in_at_least_five_ways() {
+    let before = second_turn();
+    for json in good() {
+        let (change, after) = one_turn(&before, &json);
+        let changes = [change];
+        let mut texts = BTreeSet::new();
+        for base in 0..100 {
+            let request = change_request(Seed { base, scenario: 3 }, &before, &changes, &after);
+            if base < 24 {
+                assert_eq!(unsaid(&before, &changes, &after, &request), [""; 0], "{request}");
+                assert_eq!(clumsy(&request), None, "{json}\n{request}");
+            }
+            // Without the frame around it.
+            let body: Vec<&str> = request.lines().skip(1).filter(|line| !line.is_empty()).collect();
+            texts.insert(body[..body.len() - 1].join("\n"));
+        }
+        assert!(texts.len() >= 5, "{json}: {}", texts.len());
+        let summary = summary(&before, &changes[0]);
+        assert_eq!(clumsy(&summary), None, "{json}");
+        assert!(summary.ends_with('.') && summary.starts_with(char::is_uppercase), "{summary}");
+    }
+}
+
+#[test]
+fn long_random_histories_are_said_completely() {
+    for scenario in 0..3 {
+        let seed = Seed { base: 11, scenario };
+        let mut schema = example();
+        for turn in 2..40 {
+            let mut draw = seed.draw(turn, "history");
+            let before = schema.clone();
+            let (mut after, mut changes) = (next_turn(&before), Vec::new());
+            for _ in 0..60 {
+                let change = plausible::change(&mut draw, &after);
+                if let Ok(next) = apply(&after, &change) {
+                    after = next;
+                    changes.push(change);
+                }
+                if changes.len() == 5 {
+                    break;
+                }
+            }
+            let request = change_request(seed, &before, &changes, &after);
+            assert_eq!(unsaid(&before, &changes, &after, &request), [""; 0], "{changes:#?}\n{request}");
+            assert_eq!(clumsy(&request), None, "{changes:#?}\n{request}");
+            assert_eq!(request, change_request(seed, &before, &changes, &after));
+            schema = after;
+        }
+    }
+}
+
+#[test]
+fn show() {
+    let before = second_turn();
+    for (index, json) in good().into_iter().enumerate() {
+        let (change, after) = one_turn(&before, &json);
+        println!("=== {}\n{}", json["change"], summary(&before, &change));
+        println!("{}", change_request(Seed { base: index as u64, scenario: 3 }, &before, &[change], &after));
+    }
+}

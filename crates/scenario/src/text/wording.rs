@@ -1,0 +1,85 @@
+//! The words for each kind of change: one sentence for summaries, several phrasings for requests, plausible reasons.
+//!
+//! Templates hold slots in braces, which [`super::facts`] fills: `{many}`. `{clause}` is the clause of the specification
+//! that the change writes; where a phrasing does not hold it, the clause follows the sentence. `{^many}` is the slot
+//! with a capital letter.
+
+mod behaviour;
+mod conventions;
+mod records;
+mod rules;
+
+use crate::change::Change;
+
+/// The words for a kind of change.
+pub(super) struct Wording {
+    pub(super) summary: &'static str,
+    pub(super) requests: &'static [&'static str],
+    pub(super) reasons: &'static [&'static str],
+}
+
+/// The words for a change.
+pub(super) fn of(change: &Change) -> &'static Wording {
+    match change {
+        Change::AddEntity { .. } => &records::ADD_ENTITY,
+        Change::RemoveEntity { .. } => &records::REMOVE_ENTITY,
+        Change::RenameEntity { .. } => &records::RENAME_ENTITY,
+        Change::AddField { .. } => &records::ADD_FIELD,
+        Change::RemoveField { .. } => &records::REMOVE_FIELD,
+        Change::RenameField { .. } => &records::RENAME_FIELD,
+        Change::RetypeField { .. } => &records::RETYPE_FIELD,
+        Change::AddEnumValue { .. } => &records::ADD_ENUM_VALUE,
+        Change::RemoveEnumValue { .. } => &records::REMOVE_ENUM_VALUE,
+        Change::RenameEnumValue { .. } => &records::RENAME_ENUM_VALUE,
+        Change::AddReference { .. } => &records::ADD_REFERENCE,
+        Change::RemoveReference { .. } => &records::REMOVE_REFERENCE,
+        Change::ChangeDeleteRule { .. } => &records::CHANGE_DELETE_RULE,
+        Change::Nest { .. } => &records::NEST,
+        Change::Unnest { .. } => &records::UNNEST,
+        Change::AddComputed { .. } => &records::ADD_COMPUTED,
+        Change::ChangeComputed { .. } => &records::CHANGE_COMPUTED,
+        Change::AddAction { .. } => &behaviour::ADD_ACTION,
+        Change::RemoveAction { .. } => &behaviour::REMOVE_ACTION,
+        Change::RenameAction { .. } => &behaviour::RENAME_ACTION,
+        Change::AddGuard { .. } => &behaviour::ADD_GUARD,
+        Change::RemoveGuard { .. } => &behaviour::REMOVE_GUARD,
+        Change::ChangeGuard { .. } => &behaviour::CHANGE_GUARD,
+        Change::AddEffect { .. } => &behaviour::ADD_EFFECT,
+        Change::RemoveEffect { .. } => &behaviour::REMOVE_EFFECT,
+        Change::ChangeEffect { .. } => &behaviour::CHANGE_EFFECT,
+        Change::AddAnalytic { .. } => &behaviour::ADD_ANALYTIC,
+        Change::RemoveAnalytic { .. } => &behaviour::REMOVE_ANALYTIC,
+        Change::RenameAnalytic { .. } => &behaviour::RENAME_ANALYTIC,
+        Change::ChangeMeasure { .. } => &behaviour::CHANGE_MEASURE,
+        Change::ChangeGrouping { .. } => &behaviour::CHANGE_GROUPING,
+        Change::ChangeRestriction { .. } => &behaviour::CHANGE_RESTRICTION,
+        Change::ChangeAnalyticFilter { by: Some(_), .. } => &behaviour::SET_ANALYTIC_FILTER,
+        Change::ChangeAnalyticFilter { by: None, .. } => &behaviour::DROP_ANALYTIC_FILTER,
+        Change::AddFilter { .. } => &rules::ADD_FILTER,
+        Change::RemoveFilter { .. } => &rules::REMOVE_FILTER,
+        Change::AddSort { .. } => &rules::ADD_SORT,
+        Change::RemoveSort { .. } => &rules::REMOVE_SORT,
+        Change::ChangeDefaultSort { .. } => &rules::CHANGE_DEFAULT_SORT,
+        Change::Tighten { .. } => &rules::TIGHTEN,
+        Change::Loosen { .. } => &rules::LOOSEN,
+        Change::Require { .. } => &rules::REQUIRE,
+        Change::MakeOptional { .. } => &rules::MAKE_OPTIONAL,
+        Change::AllowNull { .. } => &rules::ALLOW_NULL,
+        Change::ForbidNull { .. } => &rules::FORBID_NULL,
+        Change::ChangeDefault { .. } => &rules::CHANGE_DEFAULT,
+        Change::MakeUnique { .. } => &rules::MAKE_UNIQUE,
+        Change::DropUnique { .. } => &rules::DROP_UNIQUE,
+        Change::MakeImmutable { .. } => &rules::MAKE_IMMUTABLE,
+        Change::MakeMutable { .. } => &rules::MAKE_MUTABLE,
+        Change::SetSoftDelete { on: true, .. } => &conventions::SOFT_DELETE_ON,
+        Change::SetSoftDelete { on: false, .. } => &conventions::SOFT_DELETE_OFF,
+        Change::ChangeErrorShape { .. } => &conventions::CHANGE_ERROR_SHAPE,
+        Change::ChangeErrorCode { .. } => &conventions::CHANGE_ERROR_CODE,
+        Change::ChangeStatus { .. } => &conventions::CHANGE_STATUS,
+        Change::ChangeListShape { .. } => &conventions::CHANGE_LIST_SHAPE,
+        Change::ChangePagination { .. } => &conventions::CHANGE_PAGINATION,
+        Change::ChangeFieldCase { .. } => &conventions::CHANGE_FIELD_CASE,
+        Change::ChangePrefix { .. } => &conventions::CHANGE_PREFIX,
+        Change::ChangeUnknownFields { .. } => &conventions::CHANGE_UNKNOWN_FIELDS,
+    }
+}
