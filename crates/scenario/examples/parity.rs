@@ -4,13 +4,15 @@
 //! cargo run --release -p scenario --example parity -- --scenarios 20 --turns 100 --every 10 --mutants 3
 //! ```
 //!
-//! Every `--every`th turn of every scenario, without a fault and with `--mutants` faulty schemas each. Ends with a failure
-//! if a verdict differs anywhere, or a case fails on a server without a fault.
+//! Every `--every`th turn of every scenario, without a fault and with `--mutants` mutants each, of operators in turn: a
+//! changed schema is served by both servers, a flaw of the reference by the reference only. Ends with a failure if a
+//! verdict differs anywhere, or a case fails on a server without a fault.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
 
 #[path = "../tests/python/mod.rs"]
 mod python;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -46,26 +48,29 @@ async fn main() -> Result<ExitCode, Failure> {
     // The first turn and every `every`th one.
     let turns: Vec<u32> = (1..=size.turns).filter(|turn| *turn == 1 || turn % size.every == 0).collect();
     let (mut servers, mut cases, mut wrong) = (0, 0, 0);
+    let mut operators = BTreeMap::new();
     for scenario in 0..size.scenarios {
-        for (schema, suite) in sampled(scenario, &turns)? {
-            let mut served = vec![("no fault".to_owned(), schema.clone())];
-            served.extend(mutants(scenario, &schema, size.mutants));
-            for (what, served) in served {
-                let agreement = compare(&python, &served, &suite).await?;
+        for turn in sampled(scenario, &turns)? {
+            let mut served = vec![(None, Arc::clone(&turn.schema), BTreeSet::new())];
+            for mutant in mutants(&turn, size.mutants, &mut operators) {
+                let what = format!("{} at {}", mutant.operator.name(), mutant.site);
+                served.push((Some(what), mutant.schema, mutant.flaws));
+            }
+            for (fault, schema, flaws) in served {
+                let agreement = compare(&python, &schema, &flaws, &turn.suite).await?;
                 servers += 1;
                 cases += agreement.cases;
-                let faultless = what == "no fault";
-                let mut faults = agreement.differ.clone();
-                if faultless {
-                    faults.extend(agreement.failed.iter().cloned());
-                }
                 println!(
-                    "scenario {scenario}, turn {}, {what}: {} cases, {} fail, {} differ",
-                    schema.turn,
+                    "scenario {scenario}, turn {}, {}: {} cases, {} fail, {} differ",
+                    turn.schema.turn,
+                    fault.as_deref().unwrap_or("no fault"),
                     agreement.cases,
                     agreement.failed.len(),
                     agreement.differ.len()
                 );
+                // On a server without a fault a case that fails everywhere is wrong as well.
+                let unwanted = if fault.is_none() { agreement.failed.as_slice() } else { &[] };
+                let faults: Vec<&String> = agreement.differ.iter().chain(unwanted).collect();
                 wrong += faults.len();
                 for fault in faults.iter().take(10) {
                     eprintln!("  {fault}");
@@ -76,6 +81,7 @@ async fn main() -> Result<ExitCode, Failure> {
             }
         }
     }
-    println!("{servers} servers, {cases} cases, four verdicts each: {wrong} wrong");
+    println!("{} operators: {}", operators.len(), operators.keys().copied().collect::<Vec<_>>().join(", "));
+    println!("{servers} servers, {cases} cases: {wrong} wrong");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

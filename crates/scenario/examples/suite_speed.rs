@@ -10,9 +10,10 @@
 #[path = "../tests/python/mod.rs"]
 mod python;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use python::{Failure, HOW_TO_GET_PYTHON, Python, find_python, native, reference, sampled};
+use python::{Failure, HOW_TO_GET_PYTHON, Python, Turn, find_python, native, reference, sampled};
 use scenario::code::flask;
 use serde_json::json;
 
@@ -20,8 +21,8 @@ use serde_json::json;
 async fn main() -> Result<(), Failure> {
     let python = Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?;
     let mut rows = Vec::new();
-    for (schema, suite) in sampled(0, &[1, 25, 50, 75, 100])? {
-        let server = reference(&schema).await?;
+    for Turn { schema, suite, .. } in sampled(0, &[1, 25, 50, 75, 100])? {
+        let server = reference(&schema, BTreeSet::new()).await?;
         let url = format!("http://{}", server.address);
         let mut seconds = Vec::new();
         for _ in 0..5 {

@@ -3,8 +3,7 @@
 //! Used by the test `python`, and by the examples `parity` and `suite_speed`.
 #![allow(dead_code, reason = "each of those uses a part of it")]
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
@@ -14,10 +13,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scenario::Seed;
+use scenario::change::Change;
 use scenario::client::{self, CaseStatus, Options};
 use scenario::code::{flask, pytest, test_name};
 use scenario::ir::Schema;
-use scenario::reference::{Serving, World, serve};
+use scenario::mutants::{Mutant, Operator, sites};
+use scenario::reference::{Flaw, Serving, World, serve};
 use scenario::sample::{Programmatic, Sampler};
 use scenario::suite::{Suite, suite};
 
@@ -135,8 +136,9 @@ impl Drop for Flask {
 }
 
 /// The reference server of a schema, on a free port.
-pub(crate) async fn reference(schema: &Schema) -> Result<Serving, Failure> {
-    Ok(serve(World::new(Arc::new(schema.clone())), SocketAddr::from(([127, 0, 0, 1], 0))).await?)
+pub(crate) async fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<Serving, Failure> {
+    let world = World::flawed(Arc::new(schema.clone()), flaws);
+    Ok(serve(world, SocketAddr::from(([127, 0, 0, 1], 0))).await?)
 }
 
 /// Runs the suite natively: whether each case passed, in order.
@@ -152,18 +154,29 @@ pub(crate) async fn native(suite: &Suite, url: &str) -> Result<Vec<(bool, String
     Ok(verdicts)
 }
 
-/// The schemas and suites of a scenario at some turns (from 1), for turns in rising order.
-pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<(Schema, Suite)>, Failure> {
+/// A turn of a scenario.
+pub(crate) struct Turn {
+    pub(crate) seed: Seed,
+    /// The turn before, with the changes that led here.
+    pub(crate) before: Option<(Schema, Vec<Change>)>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) suite: Suite,
+}
+
+/// Some turns (from 1, in rising order) of a scenario of the programmatic sampler.
+pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
     let seed = Seed { base: 0, scenario };
     let mut schema = Programmatic.first(seed)?.made;
+    let mut before = None;
     let mut taken = Vec::new();
     for turn in 1..=turns.last().copied().unwrap_or(0) {
         if turn > 1 {
-            schema = Programmatic.turn(seed, &schema, CHANGES_PER_TURN)?.made.after;
+            let made = Programmatic.turn(seed, &schema, CHANGES_PER_TURN)?.made;
+            before = Some((std::mem::replace(&mut schema, made.after), made.changes));
         }
         if turns.contains(&turn) {
             let suite = suite(seed, &schema, None);
-            taken.push((schema.clone(), suite));
+            taken.push(Turn { seed, before: before.clone(), schema: Arc::new(schema.clone()), suite });
         }
     }
     Ok(taken)
@@ -172,11 +185,33 @@ pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<(Schema, Suite
 /// As in the default configuration.
 const CHANGES_PER_TURN: u32 = 5;
 
-/// Verdicts of all four, case by case.
+/// Some mutants of a turn, of the operators that were used least so far.
+pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static str, usize>) -> Vec<Mutant> {
+    let mut draw = turn.seed.draw(turn.schema.turn, "parity");
+    let before = turn.before.as_ref().map(|(schema, changes)| (schema, changes.as_slice()));
+    let mut sites = sites(before, &turn.schema);
+    draw.shuffle(&mut sites);
+    let mut made = Vec::new();
+    let mut operators: Vec<&'static str> = Operator::ALL.iter().map(|operator| operator.name()).collect();
+    operators.sort_by_key(|name| used.get(name).copied().unwrap_or(0));
+    for name in operators {
+        if made.len() == count {
+            break;
+        }
+        let mut of_this = sites.iter().filter(|site| site.operator.name() == name);
+        if let Some(mutant) = of_this.find_map(|site| site.make(&turn.schema)) {
+            *used.entry(name).or_default() += 1;
+            made.push(mutant);
+        }
+    }
+    made
+}
+
+/// What the two clients said of the two servers.
 #[derive(Debug)]
 pub(crate) struct Agreement {
     pub(crate) cases: usize,
-    /// Cases that failed, in all four.
+    /// Cases that failed everywhere.
     pub(crate) failed: Vec<String>,
     /// Cases whose verdicts differ, with all of them.
     pub(crate) differ: Vec<String>,
@@ -184,55 +219,51 @@ pub(crate) struct Agreement {
     pub(crate) said: String,
 }
 
-/// Runs a suite by both clients against both servers of a schema.
+/// Runs a suite by both clients against both servers of a schema. Flaws are faults that no schema can express: with
+/// them there is only the reference.
 pub(crate) async fn compare(
     python: &Arc<Python>,
     schema: &Schema,
+    flaws: &BTreeSet<Flaw>,
     suite: &Suite,
 ) -> Result<Agreement, Failure> {
-    let server = python.serve(schema)?;
-    let flask_url = format!("http://{}", server.address);
-    let reference = reference(schema).await?;
-    let reference_url = format!("http://{}", reference.address);
-    let by_native = [native(suite, &reference_url).await?, native(suite, &flask_url).await?];
-    // Both runs of pytest at the same time: they wait for their servers most of the time.
+    let server = if flaws.is_empty() { Some(python.serve(schema)?) } else { None };
+    let reference = reference(schema, flaws.clone()).await?;
+    let mut urls = vec![format!("http://{}", reference.address)];
+    urls.extend(server.as_ref().map(|server| format!("http://{}", server.address)));
+    let mut by_native = Vec::new();
+    for url in &urls {
+        by_native.push(native(suite, url).await?);
+    }
+    // All runs of pytest at the same time: they wait for their servers most of the time.
     let run = |url: String| {
         let (python, suite) = (Arc::clone(python), suite.clone());
         tokio::task::spawn_blocking(move || python.pytest(&suite, &url))
     };
-    let (at_reference, at_flask) = (run(reference_url), run(flask_url));
-    let by_pytest = [at_reference.await??, at_flask.await??];
-    let mut agreement =
-        Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), said: server.said() };
+    let running: Vec<_> = urls.into_iter().map(run).collect();
+    let mut by_pytest = Vec::new();
+    for run in running {
+        by_pytest.push(run.await??);
+    }
+    let said = server.as_ref().map(Flask::said).unwrap_or_default();
+    let mut agreement = Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), said };
     for (index, case) in suite.cases.iter().enumerate() {
         let name = test_name(&case.id);
-        let verdicts = [
-            by_native[0].get(index).map(|(passed, _)| *passed),
-            by_native[1].get(index).map(|(passed, _)| *passed),
-            by_pytest[0].0.get(&name).copied(),
-            by_pytest[1].0.get(&name).copied(),
-        ];
+        // A test that is not in pytest's report is neither passed nor failed.
+        let native = by_native.iter().map(|verdicts| verdicts.get(index).map(|(passed, _)| *passed));
+        let pytest = by_pytest.iter().map(|(verdicts, _)| verdicts.get(&name).copied());
+        let verdicts: Vec<Option<bool>> = native.chain(pytest).collect();
         if verdicts.iter().all(|verdict| *verdict == Some(true)) {
             continue;
         }
-        let why = |at: usize| by_native[at].get(index).map_or("", |(_, message)| message);
-        let mut text = case.id.clone();
-        let _ = write!(text, ": {} (native on the reference)", why(0));
+        let why: Vec<&str> =
+            by_native.iter().filter_map(|verdicts| Some(verdicts.get(index)?.1.as_str())).collect();
+        let text = format!("{}: {verdicts:?}, first native, then pytest; natively {why:?}", case.id);
         if verdicts.iter().all(|verdict| *verdict == Some(false)) {
             agreement.failed.push(text);
-            continue;
+        } else {
+            agreement.differ.push(text);
         }
-        let _ = write!(
-            text,
-            ", {} (native on Flask); {verdicts:?} as [native, native on Flask, pytest, pytest on Flask]",
-            why(1)
-        );
-        agreement.differ.push(text);
     }
     Ok(agreement)
-}
-
-/// Some faulty schemas.
-pub(crate) fn mutants(_scenario: u32, _schema: &Schema, _count: usize) -> Vec<(String, Schema)> {
-    Vec::new()
 }
