@@ -72,7 +72,7 @@ fn reference(draw: &mut Draw, schema: &Schema) -> Option<Value> {
 
 /// Another kind of the same type, a step wider or narrower.
 fn moved(draw: &mut Draw, kind: &Kind, wider: bool) -> Option<Value> {
-    let by = 1 + draw.below(3) as i64;
+    let by = draw.between(1, 3);
     let step = |bound: i64, least: bool| if wider == least { bound - by } else { bound + by };
     let mut json = serde_json::to_value(kind).ok()?;
     let object = json.as_object_mut()?;
@@ -152,10 +152,10 @@ fn analytic(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
         "rename_analytic" => json["name"] = json!(name(draw)),
         "change_measure" => json["measure"] = json!({"sum": number?.key}),
         "change_grouping" => {
-            json["group_by"] = json!(word.filter(|_| draw.chance(80)).map(|field| &field.key))
+            json["group_by"] = json!(word.filter(|_| draw.chance(80)).map(|field| &field.key));
         }
         "change_analytic_filter" => {
-            json["by"] = json!(reference.filter(|_| draw.chance(80)).map(|field| &field.key))
+            json["by"] = json!(reference.filter(|_| draw.chance(80)).map(|field| &field.key));
         }
         "change_restriction" => {
             let word = word?;
