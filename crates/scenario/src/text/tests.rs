@@ -124,3 +124,25 @@ fn show() {
         println!("{}", change_request(Seed { base: index as u64, scenario: 3 }, &before, &[change], &after));
     }
 }
+
+#[test]
+fn sampled_requests_say_every_change() {
+    use crate::sample::{Programmatic, Sampler as _};
+    for scenario in 0..2 {
+        let seed = Seed { base: 0, scenario };
+        let mut before = Programmatic.first(seed).unwrap().made;
+        let first = first_request(seed, &before);
+        assert_eq!(clumsy(&first), None);
+        for turn in 2..=30 {
+            let made = Programmatic.turn(seed, &before, 5).unwrap().made;
+            let request = change_request(seed, &before, &made.changes, &made.after);
+            if std::env::var("SHOW").is_ok() {
+                println!("=== {scenario} {turn}\n{request}");
+            }
+            assert_eq!(unsaid(&before, &made.changes, &made.after, &request), [""; 0], "{request}");
+            assert_eq!(clumsy(&request), None, "{request}");
+            before = made.after;
+        }
+        assert_eq!(clumsy(&specification(&before)), None);
+    }
+}
