@@ -180,3 +180,6 @@ impl World {
         Err(unknown())
     }
 }
+
+#[cfg(test)]
+mod tests;
