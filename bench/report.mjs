@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, pages, start } = result;
+  const { ingest, python, pages, start, generation, suites } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -43,6 +43,29 @@ export function rows(result) {
     add("app start to usable window", start.usable_ms, milliseconds, 1500);
     add("– until the page begins to load", start.window_ms, milliseconds);
     add("– memory of the app's own process", start.peak_bytes, megabytes, 500 * MB);
+  }
+  if (generation) {
+    const { scenarios, turns } = generation;
+    add(`generating ${scenarios} × ${turns}`, generation.seconds, seconds, 10);
+    add("– processor time", generation.processor_seconds, seconds);
+    add("– memory", generation.peak_bytes, megabytes, 500 * MB);
+    all.push(["– bytes", "", megabytes(generation.bytes), ""]);
+    add("– into a zip", generation.zip_seconds, seconds);
+    for (const shorter of generation.growth.slice(0, -1)) {
+      all.push([`– ${scenarios} × ${shorter.turns}`, "", `${seconds(shorter.seconds)}, ${megabytes(shorter.bytes)}`, ""]);
+    }
+  }
+  if (suites) {
+    for (const { turn, cases, native_seconds, pytest_seconds } of suites.growth) {
+      const times = pytest_seconds / native_seconds;
+      const last = turn === suites.turn;
+      all.push([
+        `suite of turn ${turn}, ${cases} cases`,
+        last ? "≥ 20 × pytest" : "",
+        `${seconds(native_seconds)}, pytest ${seconds(pytest_seconds)}: ${times.toFixed(0)} ×`,
+        last ? (times >= 20 ? "kept" : "MISSED") : "",
+      ]);
+    }
   }
   return all;
 }

@@ -2,7 +2,7 @@
 //
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
-//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start
+//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start, generation, suites
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
 // not make the command fail: another machine has other numbers.
@@ -13,11 +13,13 @@ import { ingest, python } from "../bench/ingest.mjs";
 import { library } from "../bench/library.mjs";
 import { pages } from "../bench/pages.mjs";
 import { rows, table } from "../bench/report.mjs";
+import { generation, suites } from "../bench/scenarios.mjs";
 import { start } from "../bench/start.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "pages", "start"];
+const PARTS = ["ingest", "python", "pages", "start", "generation", "suites"];
+const LIBRARY = ["ingest", "python", "pages", "start"];
 
 process.chdir(root);
 const { size, only } = options(process.argv.slice(2));
@@ -28,9 +30,12 @@ step("building");
 if (wants("start") || wants("pages")) buildUi();
 const packages = ["-p", "stamina", ...(wants("start") ? ["-p", "stamina-lab"] : [])];
 runOrStop("cargo", ["build", "--release", "--locked", "--quiet", ...packages]);
-runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "ingest", "--example", "synthesize"]);
+const needsLibrary = LIBRARY.some(wants);
+if (needsLibrary) {
+  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "ingest", "--example", "synthesize"]);
+}
 
-const { folder, made } = library(size);
+const { folder, made } = needsLibrary ? library(size) : {};
 const db = inRoot(".cache/bench", size, "library.sqlite");
 const result = {
   date: new Date().toISOString().slice(0, 10),
@@ -42,7 +47,7 @@ const result = {
 const busy = os.loadavg()[0];
 if (busy > 1) process.stdout.write(`  Others use this machine (load ${busy.toFixed(1)}): times will be too long.\n`);
 
-if (wants("ingest") || !existsSync(db)) {
+if (wants("ingest") || (needsLibrary && !existsSync(db))) {
   step("reading the library: twice from nothing, five times unchanged, five times with one episode changed");
   result.ingest = await ingest(folder, made, db);
 }
@@ -57,6 +62,14 @@ if (wants("pages")) {
 if (wants("start")) {
   step("starting the desktop app");
   result.start = start(db);
+}
+if (wants("generation") || wants("suites")) {
+  step("generating scenarios: twice in full, once into a zip, and with fewer turns");
+  result.generation = await generation(size);
+}
+if (wants("suites")) {
+  step("suites, natively and with pytest, against the same server");
+  result.suites = await suites(result.generation.pack, result.generation.turns);
 }
 
 mkdirSync(inRoot(".cache/bench"), { recursive: true });

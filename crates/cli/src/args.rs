@@ -106,7 +106,7 @@ pub(crate) enum Command {
         after_help = "Example: stamina generate --out pack --values restful_server_gen_iterative.n_scenarios=20 restful_server_gen_iterative.n_turns=100"
     )]
     Generate {
-        /// Folder of the pack, or a .zip; else the key output_dir says it
+        /// Folder of the pack, or a .zip; else the key `output_dir` says it
         #[arg(long, value_name = "DIR|X.zip")]
         out: Option<PathBuf>,
         /// YAML files with keys; a later one wins
@@ -165,7 +165,7 @@ pub(crate) enum Command {
         /// Which turn, counted from 1
         #[arg(long)]
         turn: u32,
-        /// Where the server listens: http://127.0.0.1:8000
+        /// Where the server listens: `http://127.0.0.1:8000`
         #[arg(long)]
         url: String,
         /// Only these cases: ids, or the begin of ids up to a dot

@@ -302,11 +302,7 @@ pub(crate) fn test_server(
         .block_on(scenario::client::run_http(
             url,
             &suite,
-            &scenario::client::Options {
-                request_timeout: Duration::from_secs(10),
-                body_limit: 4 << 20,
-                give_up_after: 20,
-            },
+            &scenario::client::Options::default(),
             &mut on_case,
         ))
         .map_err(|error| {

@@ -9,6 +9,9 @@
 //! fail is stopped at its first failing case, and the cases about what is wrong with it come first.
 
 mod run;
+mod sensitive;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::num::NonZero;

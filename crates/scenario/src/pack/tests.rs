@@ -1,1 +1,262 @@
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
+use super::*;
+use crate::Seed;
+use crate::config::Generation;
+use crate::ir::Schema;
+use crate::sample::{Programmatic, SampleError, Sampled, Sampler, Turn};
+
+fn small(n_scenarios: u32, n_turns: u32) -> Generation {
+    Generation { n_scenarios, n_turns, base_seed: 7, ..Generation::default() }
+}
+
+fn write(generation: &Generation, target: &Target) -> Result<Manifest, PackError> {
+    write_with(generation, &Programmatic, target, &Options::default())
+}
+
+fn write_with(
+    generation: &Generation,
+    sampler: &dyn Sampler,
+    target: &Target,
+    options: &Options,
+) -> Result<Manifest, PackError> {
+    generate(generation, sampler, target, options, &|_| {}, &AtomicBool::new(false)).map(|done| done.manifest)
+}
+
+fn hash(generation: &Generation) -> String {
+    write(generation, &Target::Nowhere).expect("it is generated").sha256
+}
+
+/// Names of everything in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_and_a_zip_hold_the_same_and_come_back_as_they_were_made() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let (folder, zip) = (temp.path().join("pack"), temp.path().join("pack.zip"));
+    let generation = small(2, 3);
+    let manifest = write(&generation, &Target::at(&folder)).expect("it is generated");
+    assert_eq!(write(&generation, &Target::at(&zip)).expect("it is generated"), manifest);
+    assert_eq!(write(&generation, &Target::Nowhere).expect("it is generated"), manifest);
+    assert_eq!(names(temp.path()), ["pack", "pack.zip"], "nothing else is left");
+    for path in [folder, zip] {
+        let pack = Pack::open_path(&path).expect("it is a pack");
+        assert_eq!(pack.manifest(), &manifest);
+        assert_eq!(pack.verify(&AtomicBool::new(false)), []);
+        for scenario in 0..2 {
+            let seed = Seed { base: 7, scenario };
+            let mut maker = Maker::new(&Programmatic, seed, generation.num_changes_per_turn);
+            for turn in 1..=3 {
+                let made = maker.make_next().expect("it is made");
+                assert_eq!(&pack.schema(scenario, turn).expect("a schema"), &made.schema);
+                assert_eq!(&pack.changes(scenario, turn).expect("changes"), &made.changes);
+                assert_eq!(&pack.request(scenario, turn).expect("a request"), &made.request);
+                assert_eq!(&pack.specification(scenario, turn).expect("a text"), &made.specification);
+                assert_eq!(&pack.suite(scenario, turn).expect("a suite"), &made.suite);
+                assert_eq!(pack.answers(scenario, turn).expect("answers"), []);
+                let flask = pack.text(scenario, turn, Part::Flask).expect("a server");
+                assert_eq!(flask, crate::code::flask(&made.schema));
+            }
+        }
+        assert!(matches!(pack.schema(2, 1), Err(PackError::NoSuch(_))));
+        assert!(matches!(pack.suite(0, 4), Err(PackError::NoSuch(_))));
+        assert!(matches!(pack.request(0, 0), Err(PackError::NoSuch(_))));
+    }
+}
+
+#[test]
+fn two_zips_are_the_same_bytes_whatever_the_number_of_threads() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let bytes = |name: &str, threads: usize| {
+        let path = temp.path().join(name);
+        let options = Options { threads: std::num::NonZero::new(threads), ..Options::default() };
+        write_with(&small(3, 2), &Programmatic, &Target::at(&path), &options).expect("it is generated");
+        std::fs::read(path).expect("a zip")
+    };
+    assert_eq!(bytes("a.zip", 1), bytes("b.zip", 3));
+}
+
+#[test]
+fn a_turn_does_not_depend_on_how_many_follow_nor_a_scenario_on_others() {
+    let long = write(&small(2, 4), &Target::Nowhere).expect("it is generated");
+    let short = write(&small(1, 2), &Target::Nowhere).expect("it is generated");
+    assert_eq!(long.scenarios[0].turn_sha256[..2], short.scenarios[0].turn_sha256);
+    assert_ne!(long.scenarios[0].turn_sha256, long.scenarios[1].turn_sha256);
+    let other = Generation { base_seed: 8, ..small(1, 2) };
+    assert_ne!(hash(&other), short.sha256);
+    assert_eq!(short.differences(&short), Vec::<String>::new());
+    assert!(!short.differences(&write(&other, &Target::Nowhere).expect("it is generated")).is_empty());
+}
+
+#[test]
+fn the_single_turn_benchmark_has_one_turn_without_changes() {
+    let generation = Generation {
+        benchmark: crate::config::Benchmark::SingleTurn,
+        num_changes_per_turn: 0,
+        ..small(1, 1)
+    };
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack");
+    write(&generation, &Target::at(&path)).expect("it is generated");
+    let pack = Pack::open_path(&path).expect("it is a pack");
+    assert_eq!(pack.changes(0, 1).expect("none"), None);
+    assert_eq!(names(&path.join("scenario_0/changes")), ["turn_1.md"]);
+}
+
+#[test]
+fn damage_is_found_and_told_where_it_is() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack");
+    write(&small(2, 2), &Target::at(&path)).expect("it is generated");
+    let pack = || Pack::open_path(&path).expect("it is a pack");
+    let found = || -> Vec<String> {
+        pack().verify(&AtomicBool::new(false)).into_iter().map(|mismatch| mismatch.at).collect()
+    };
+    assert_eq!(found(), Vec::<String>::new());
+    let spec = path.join("scenario_1/specs/turn_2.md");
+    let text = std::fs::read_to_string(&spec).expect("a text");
+    std::fs::write(&spec, format!("{text} ")).expect("it is written");
+    assert_eq!(found(), ["scenario_1, turn 2"]);
+    std::fs::write(&spec, text).expect("it is written");
+    std::fs::write(path.join("scenario_0/schemas/turn_3.yaml"), "").expect("it is written");
+    std::fs::write(path.join("scenario_0/note.txt"), "").expect("it is written");
+    assert_eq!(found(), ["scenario_0/note.txt", "scenario_0/schemas/turn_3.yaml"]);
+    let schema = path.join("scenario_0/schemas/turn_1.yaml");
+    let text = std::fs::read_to_string(&schema).expect("a text");
+    std::fs::remove_file(&schema).expect("it is removed");
+    assert_eq!(found()[0], "scenario_0, turn 1");
+    let said = pack().schema(0, 1).expect_err("it is not there").to_string();
+    assert!(said.starts_with("scenario_0/schemas/turn_1.yaml: "), "{said}");
+    for (bad, part) in [
+        ("a: &x [1]\nb: *x\n".to_owned(), ""),
+        (text.replace("turn: 1\n", "turn: 2\n"), "turn 2"),
+        (text.replace("stamina-schema/1", "stamina-schema/2"), "stamina-schema/1"),
+        (text.replace("invalid: 4", "invalid: 7"), "status"),
+        (format!("{text}extra: 1\n"), "extra"),
+        (text[..text.len() / 2].to_owned(), ""),
+        ("\u{0}".to_owned(), ""),
+    ] {
+        std::fs::write(&schema, &bad).expect("it is written");
+        let error = pack().schema(0, 1).expect_err("it is no schema");
+        assert!(matches!(error, PackError::Content { .. }) && error.to_string().contains(part), "{error}");
+    }
+    std::fs::write(path.join("scenario_0/test_suites/turn_1.json"), "{\"version\":").expect("it is written");
+    let error = pack().suite(0, 1).expect_err("it is no suite");
+    assert!(error.to_string().contains("cut short"), "{error}");
+}
+
+#[test]
+fn a_manifest_that_contradicts_itself_is_refused() {
+    let manifest = write(&small(1, 2), &Target::Nowhere).expect("it is generated");
+    let text = manifest.to_json();
+    let read = |text: &str| Manifest::from_json(text.as_bytes(), "manifest.json");
+    assert_eq!(read(&text).expect("it is one"), manifest);
+    let code = |text: &str| read(text).expect_err("it is refused").code();
+    assert_eq!(code(&text.replace("stamina-pack/1", "stamina-pack/2")), "pack.version");
+    assert_eq!(code(&text.replace("stamina-pack/1", "other")), "pack.none");
+    assert_eq!(code("{"), "pack.none");
+    assert_eq!(code(&text.replace("scenario_0", "../../etc")), "pack.content");
+    assert_eq!(code(&text.replace("\"n_turns\": 2", "\"n_turns\": 3")), "pack.content");
+    assert_eq!(code(&text.replace("\"n_turns\": 2", "\"n_turns\": 2000")), "config.value");
+    assert_eq!(code(&text.replace(&manifest.sha256, &"0".repeat(64))), "pack.content");
+    let turn = &manifest.scenarios[0].turn_sha256[1];
+    assert_eq!(code(&text.replace(turn.as_str(), &"0".repeat(64))), "pack.content");
+}
+
+#[test]
+fn nothing_but_a_pack_is_replaced() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| temp.path().join(name);
+    let occupied = |generation: &Generation, name: &str, force: bool| {
+        let options = Options { force, ..Options::default() };
+        match write_with(generation, &Programmatic, &Target::at(&at(name)), &options) {
+            Ok(_) => false,
+            Err(PackError::Occupied { .. }) => true,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let (one, other) = (small(1, 1), small(1, 2));
+    std::fs::create_dir(at("empty")).expect("a folder");
+    assert!(!occupied(&one, "empty", false), "an empty folder is taken");
+    assert!(!occupied(&one, "empty", false), "the same pack is made again");
+    assert!(occupied(&other, "empty", false), "another pack is not replaced");
+    assert!(!occupied(&other, "empty", true), "unless it is asked for");
+    std::fs::write(at("empty").join("notes.txt"), "mine").expect("it is written");
+    assert!(occupied(&other, "empty", true), "a folder with anything else never");
+    std::fs::create_dir(at("other")).expect("a folder");
+    std::fs::write(at("other").join("manifest.json"), "{}").expect("it is written");
+    assert!(occupied(&one, "other", true));
+    std::fs::write(at("x.zip"), "mine").expect("it is written");
+    assert!(occupied(&one, "x.zip", true));
+    std::fs::write(at("file"), "mine").expect("it is written");
+    assert!(occupied(&one, "file", true));
+    assert!(!occupied(&one, "a.zip", false));
+    assert!(!occupied(&one, "a.zip", false));
+    assert!(occupied(&other, "a.zip", false));
+    assert_eq!(names(temp.path()), ["a.zip", "empty", "file", "other", "x.zip"]);
+}
+
+/// Gives up at turn 3, or leads elsewhere than it says.
+struct Faulty {
+    lies: bool,
+}
+
+impl Sampler for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+        Programmatic.first(seed)
+    }
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+        let mut sampled = Programmatic.turn(seed, before, count)?;
+        if self.lies {
+            sampled.made.after.title.push('!');
+        } else if before.turn == 2 {
+            return Err(SampleError::Stuck { scenario: seed.scenario, turn: 3 });
+        }
+        Ok(sampled)
+    }
+}
+
+#[test]
+fn what_fails_or_is_stopped_leaves_nothing_behind() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let generation = small(2, 4);
+    for name in ["pack", "pack.zip"] {
+        let target = Target::at(&temp.path().join(name));
+        for lies in [false, true] {
+            let error = write_with(&generation, &Faulty { lies }, &target, &Options::default())
+                .expect_err("the sampler fails");
+            let expected = if lies { "pack.faulty" } else { "pack.sampler" };
+            assert_eq!(error.code(), expected, "{error}");
+        }
+        let cancel = AtomicBool::new(false);
+        let stop = |progress: Progress| {
+            if progress.done == 2 {
+                cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let stopped = generate(&generation, &Programmatic, &target, &Options::default(), &stop, &cancel);
+        assert!(matches!(stopped, Err(PackError::Cancelled)));
+    }
+    assert_eq!(names(temp.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_pack_in_the_only_folder_of_a_zip_is_found() {
+    let temp = tempfile::tempdir().expect("a folder");
+    write(&small(1, 1), &Target::at(&temp.path().join("outer/pack"))).expect("it is generated");
+    let pack = Pack::open_path(&temp.path().join("outer")).expect("it is found");
+    assert!(pack.schema(0, 1).is_ok());
+    let empty = tempfile::tempdir().expect("a folder");
+    assert!(matches!(Pack::open_path(empty.path()), Err(PackError::NotAPack(_))));
+}

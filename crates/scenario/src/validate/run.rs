@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::sensitive::sensitive;
 use super::{Failure, Options, Report, Vacuous};
+use crate::Seed;
+use crate::change::Change;
 use crate::client::{CaseStatus, run_in_process};
 use crate::ir::Schema;
 use crate::pack::{Pack, PackError, Progress};
@@ -85,17 +88,28 @@ impl Work<'_> {
                 return Err(PackError::Cancelled);
             }
             let schema = Arc::new(self.pack.schema(scenario, turn)?);
-            let suite = self.pack.suite(scenario, turn)?;
+            let mut suite = self.pack.suite(scenario, turn)?;
             sound(scenario, &schema, &suite, &mut report);
-            if turn > 1 {
-                let before = match before.take() {
-                    Some(before) if before.turn + 1 == turn => before,
-                    _ => Arc::new(self.pack.schema(scenario, turn - 1)?),
-                };
-                if passes(&mut World::new(before), &suite) {
-                    report.vacuous_turns += 1;
-                    report.vacuous.push(Vacuous { scenario, turn });
-                }
+            let before_this = match before.take() {
+                Some(before) if before.turn + 1 == turn => Some(before),
+                _ if turn > 1 => Some(Arc::new(self.pack.schema(scenario, turn - 1)?)),
+                _ => None,
+            };
+            if let Some(before) = &before_this
+                && passes(&mut World::new(Arc::clone(before)), &suite)
+            {
+                report.vacuous_turns += 1;
+                report.vacuous.push(Vacuous { scenario, turn });
+            }
+            if self.options.mutants > 0 {
+                let changes: Vec<Change> = self
+                    .pack
+                    .changes(scenario, turn)?
+                    .map(|changes| changes.changes.into_iter().map(|change| change.what).collect())
+                    .unwrap_or_default();
+                let before = before_this.as_deref().map(|before| (before, changes.as_slice()));
+                let seed = Seed { base: self.pack.manifest().seed, scenario };
+                sensitive(seed, before, &schema, &mut suite, self.options.mutants, &mut report);
             }
             before = Some(schema);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;

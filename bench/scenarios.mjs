@@ -1,0 +1,105 @@
+// Generating scenarios, and running their suites: how long it takes, and how that grows with turns.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { inRoot, targetDir } from "../scripts/lib/process.mjs";
+import { pythonTools } from "../scripts/python-tools.mjs";
+import { median, timed, times } from "./measure.mjs";
+
+const stamina = path.join(targetDir, "release/stamina");
+const key = (name, value) => `restful_server_gen_iterative.${name}=${value}`;
+
+async function generated(out, scenarios, turns) {
+  rmSync(out, { recursive: true, force: true });
+  const values = [key("n_scenarios", scenarios), key("n_turns", turns), key("base_seed", 0)];
+  const run = await timed(stamina, ["--json", "generate", "--out", out, "--values", ...values]);
+  return { ...run, ...JSON.parse(run.out), seconds: run.seconds };
+}
+
+/**
+ * Generates a pack twice, then shorter ones. The last pack is left in the folder for what comes after.
+ * @param {"full" | "small"} size
+ * @returns {Promise<{ pack: string, scenarios: number, turns: number, [figure: string]: unknown }>}
+ */
+export async function generation(size) {
+  const [scenarios, turns] = size === "full" ? [20, 100] : [4, 10];
+  const folder = inRoot(".cache/bench/scenarios", size);
+  mkdirSync(folder, { recursive: true });
+  const pack = path.join(folder, "pack");
+  const shorter = [];
+  for (const share of [0.1, 0.25, 0.5]) {
+    const fewer = Math.max(1, Math.round(turns * share));
+    const run = await generated(pack, scenarios, fewer);
+    shorter.push({ turns: fewer, seconds: run.seconds, bytes: run.bytes });
+  }
+  const zip = await generated(`${pack}.zip`, scenarios, turns);
+  rmSync(`${pack}.zip`);
+  const runs = await times(2, () => generated(pack, scenarios, turns));
+  const [first, second] = runs;
+  if (first.sha256 !== second.sha256 || first.sha256 !== zip.sha256) throw new Error("Two generations differ");
+  const quicker = first.seconds <= second.seconds ? first : second;
+  return {
+    pack,
+    scenarios,
+    turns,
+    seconds: quicker.seconds,
+    processor_seconds: quicker.cpu,
+    both_seconds: runs.map((run) => run.seconds),
+    zip_seconds: zip.seconds,
+    bytes: quicker.bytes,
+    peak_bytes: Math.max(...runs.map((run) => run.peak)),
+    sha256: quicker.sha256,
+    growth: [...shorter, { turns, seconds: quicker.seconds, bytes: quicker.bytes }],
+  };
+}
+
+/** A reference server of a turn, and a way to end it. */
+function reference(pack, turn) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(stamina, ["serve-reference", pack, "--scenario", "0", "--turn", String(turn)], { stdio: ["ignore", "pipe", "ignore"] });
+    child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`serve-reference ended with ${code}`)));
+    createInterface({ input: child.stdout }).once("line", (url) => {
+      resolve({
+        url,
+        end: () => {
+          child.removeAllListeners("exit");
+          child.kill();
+        },
+      });
+    });
+  });
+}
+
+/**
+ * The suites of some turns, natively and with pytest, against the same reference server.
+ * @param {string} pack
+ * @param {number} turns
+ */
+export async function suites(pack, turns) {
+  const python = pythonTools();
+  const growth = [];
+  for (const turn of [...new Set([1, Math.ceil(turns / 4), Math.ceil(turns / 2), turns])]) {
+    const server = await reference(pack, turn);
+    try {
+      const suite = path.join(pack, "scenario_0/test_suites", `turn_${turn}.py`);
+      const native = await times(3, async () => {
+        const run = await timed(stamina, ["--json", "test-server", pack, "--scenario", "0", "--turn", String(turn), "--url", server.url]);
+        const said = JSON.parse(run.out);
+        if (said.passed !== said.total) throw new Error(`The reference passes ${said.passed} of ${said.total} cases`);
+        return { ...run, cases: said.total };
+      });
+      // In a folder of its own: pytest writes its cache where it runs, and a pack holds nothing else.
+      const copy = inRoot(".cache/bench/scenarios/suite.py");
+      writeFileSync(copy, readFileSync(suite));
+      const run = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", copy]);
+      const passed = Number(/(\d+) passed/.exec(run.out)?.[1] ?? 0);
+      if (passed !== native[0].cases) throw new Error(`pytest passed ${passed} of ${native[0].cases} cases`);
+      growth.push({ turn, cases: passed, native_seconds: median(native.map((one) => one.seconds)), pytest_seconds: run.seconds });
+    } finally {
+      server.end();
+    }
+  }
+  return { growth, ...growth.at(-1) };
+}

@@ -1,0 +1,210 @@
+//! The commands of the scenario engine: the real program, in processes of its own.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The hash of the pack below, of the format `stamina-pack/1` and this version of the generator. It changes when what is
+/// generated changes; then the manifest in `data/` is made anew too (`docs/cli.md`).
+const GOLDEN: &str = "to be measured";
+const SMALL: [&str; 3] = [
+    "restful_server_gen_iterative.n_scenarios=2",
+    "restful_server_gen_iterative.n_turns=3",
+    "restful_server_gen_iterative.base_seed=0",
+];
+
+fn stamina(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stamina")).args(args).output().expect("stamina runs")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = stamina(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+}
+
+fn generate(out: &Path) -> Value {
+    let out = out.to_str().expect("UTF-8");
+    json(&[&["generate", "--out", out, "--values"], SMALL.as_slice()].concat())
+}
+
+/// Every file below a folder.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in std::fs::read_dir(at).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = std::fs::read(&path).expect("a file");
+                found.insert(path.strip_prefix(folder).expect("below").to_owned(), bytes);
+            }
+        }
+    }
+    found
+}
+
+/// A reference server in a process of its own.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn new(pack: &Path, turn: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .args(["serve-reference", pack.to_str().expect("UTF-8"), "--scenario", "0", "--turn", turn])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("stamina runs");
+        let mut url = String::new();
+        let out = child.stdout.take().expect("its standard output");
+        BufReader::new(out).read_line(&mut url).expect("a line");
+        Self { child, url: url.trim().to_owned() }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn two_processes_generate_the_same_bytes() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| temp.path().join(name);
+    let one = generate(&at("one"));
+    assert_eq!((one["scenarios"].as_u64(), one["turns"].as_u64()), (Some(2), Some(3)));
+    assert!(
+        one["seconds"].is_number() && one["bytes"].as_u64().is_some_and(|bytes| bytes > 100_000),
+        "{one}"
+    );
+    let hashes: Vec<Value> =
+        ["two", "a.zip", "b.zip"].iter().map(|name| generate(&at(name))["sha256"].clone()).collect();
+    assert!(hashes.iter().all(|hash| *hash == one["sha256"]), "{hashes:?}");
+    assert_eq!(contents(&at("one")), contents(&at("two")));
+    assert_eq!(std::fs::read(at("a.zip")).expect("a zip"), std::fs::read(at("b.zip")).expect("a zip"));
+    assert_eq!(one["sha256"], GOLDEN, "what is generated has changed");
+}
+
+#[test]
+fn a_manifest_is_enough_to_check_a_generation() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack");
+    let made = generate(&pack);
+    let manifest = pack.join("manifest.json");
+    let same = json(&["generate", "--check", manifest.to_str().expect("UTF-8")]);
+    assert_eq!((&same["same"], &same["sha256"]), (&Value::from(true), &made["sha256"]));
+    // A manifest of another seed states the hashes of other content.
+    let text = std::fs::read_to_string(&manifest).expect("a text");
+    std::fs::write(&manifest, text.replace("\"base_seed\": 0", "\"base_seed\": 1")).expect("it is written");
+    let output = stamina(&["generate", "--check", manifest.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let different: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(different["same"], false);
+    assert!(different["differences"][0].as_str().is_some_and(|said| said.contains("3 of 3 turns")));
+}
+
+#[test]
+fn what_can_not_be_generated_is_said_with_what_to_do() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let out = temp.path().join("pack");
+    let out = out.to_str().expect("UTF-8");
+    let config = temp.path().join("bad.yaml");
+    std::fs::write(&config, "restful_server_gen_iterative: {n_turns: lots}\n").expect("it is written");
+    for (args, part) in [
+        (vec!["generate"], "--out"),
+        (vec!["generate", "--out", out, "--values", "n_turn=3"], "restful_server_gen_iterative.n_turns"),
+        (vec!["generate", "--out", out, "--configs", config.to_str().expect("UTF-8")], "from 1 to 1000"),
+        (vec!["generate", "--out", out, "--configs", "/no/such/file"], "YAML"),
+        (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], "can not be written"),
+        (vec!["validate", out], "no such folder"),
+        (vec!["validate", temp.path().to_str().expect("UTF-8")], "no scenario pack"),
+    ] {
+        let output = stamina(&args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+    assert!(!Path::new(out).exists());
+}
+
+#[test]
+fn a_suite_passes_against_its_reference_and_not_against_the_one_before() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack.zip");
+    generate(&pack);
+    let path = pack.to_str().expect("UTF-8");
+    let (now, before) = (Serving::new(&pack, "3"), Serving::new(&pack, "2"));
+    let test = |url: &str, more: &[&str]| -> (Option<i32>, Value) {
+        let args = ["test-server", path, "--scenario", "0", "--turn", "3", "--url", url, "--json"];
+        let output = stamina(&[args.as_slice(), more].concat());
+        (output.status.code(), serde_json::from_slice(&output.stdout).expect("JSON"))
+    };
+    let (code, good) = test(&now.url, &[]);
+    assert_eq!(code, Some(0), "{good}");
+    let total = good["total"].as_u64().expect("a number");
+    assert_eq!(
+        (good["passed"].as_u64(), good["cases"].as_array().map(|c| c.len() as u64)),
+        (Some(total), Some(total))
+    );
+    assert!(good["seconds"].is_number() && total > 50);
+    let (code, bad) = test(&before.url, &[]);
+    assert_eq!(code, Some(1));
+    assert!(bad["passed"].as_u64() < Some(total));
+    let failed = bad["cases"].as_array().expect("cases").iter().find(|case| case["status"] == "failed");
+    let failed = failed.expect("a failed case");
+    assert!(failed["message"].as_str().is_some_and(|message| !message.is_empty()));
+    let id = failed["id"].as_str().expect("an id");
+    let (code, one) = test(&before.url, &["--case", id]);
+    assert_eq!((code, one["total"].as_u64()), (Some(1), Some(1)));
+    let (code, some) = test(&now.url, &["--case", "conventions"]);
+    assert_eq!(code, Some(0));
+    assert!(some["total"].as_u64().is_some_and(|n| n > 0 && n < total));
+    let nowhere = stamina(&["test-server", path, "--scenario", "0", "--turn", "3", "--url", "ftp://x"]);
+    assert_eq!(nowhere.status.code(), Some(1));
+    let no_turn = stamina(&["test-server", path, "--scenario", "0", "--turn", "4", "--url", &now.url]);
+    assert!(String::from_utf8_lossy(&no_turn.stderr).contains("no turn 4"));
+}
+
+#[test]
+fn a_pack_is_validated() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack");
+    generate(&pack);
+    let path = pack.to_str().expect("UTF-8");
+    let report = json(&["validate", path, "--scenarios", "1", "--turns", "1-2"]);
+    assert_eq!((report["scenarios"].as_u64(), report["turns"].as_u64()), (Some(1), Some(2)));
+    assert_eq!((report["reference_failures"].as_u64(), report["vacuous_turns"].as_u64()), (Some(0), Some(0)));
+    assert_eq!(report["hashes_ok"], true);
+    let operators = report["operators"].as_object().expect("operators");
+    let sum = |key: &str| operators.values().filter_map(|operator| operator[key].as_u64()).sum::<u64>();
+    assert_eq!(
+        (Some(sum("mutants")), Some(sum("killed"))),
+        (report["mutants"].as_u64(), report["killed"].as_u64())
+    );
+    assert!(operators.len() >= 25, "{operators:?}");
+    let survivors = report["survivors"].as_array().expect("a list").len() as u64;
+    assert_eq!(survivors, sum("mutants") - sum("killed"));
+    let table = stamina(&["validate", path, "--turns", "1"]);
+    assert!(String::from_utf8_lossy(&table.stdout).contains("operator"));
+
+    // A suite that the reference does not pass, and that the manifest does not know.
+    let suite = pack.join("scenario_0/test_suites/turn_1.json");
+    let text = std::fs::read_to_string(&suite).expect("a text");
+    std::fs::write(&suite, text.replacen("\"status\":201", "\"status\":299", 1)).expect("it is written");
+    let output = stamina(&["validate", path, "--scenarios", "0", "--turns", "1", "--mutants", "0", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(report["reference_failures"].as_u64().is_some_and(|n| n > 0));
+    assert_eq!((&report["hashes_ok"], &report["mutants"]), (&Value::from(false), &Value::from(0)));
+}

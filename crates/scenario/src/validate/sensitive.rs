@@ -1,0 +1,76 @@
+//! Mutants of the reference against a suite.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{Report, Survivor};
+use crate::Seed;
+use crate::change::Change;
+use crate::client::{CaseStatus, run_in_process};
+use crate::ir::Schema;
+use crate::mutants::{Mutant, Operator, Site, sites};
+use crate::reference::World;
+use crate::suite::Suite;
+
+/// Makes at most `count` mutants of each operator and holds the suite against each. The sites are drawn from the seed.
+/// The order of the suite's cases is changed.
+pub(super) fn sensitive(
+    seed: Seed,
+    before: Option<(&Schema, &[Change])>,
+    schema: &Arc<Schema>,
+    suite: &mut Suite,
+    count: u32,
+    report: &mut Report,
+) {
+    let sites = sites(before, schema);
+    let mut by_operator: BTreeMap<Operator, Vec<&Site<'_>>> = BTreeMap::new();
+    for site in &sites {
+        by_operator.entry(site.operator).or_default().push(site);
+    }
+    for (operator, mut places) in by_operator {
+        seed.draw(suite.turn, &format!("mutants {}", operator.name())).shuffle(&mut places);
+        let mutants = places.into_iter().filter_map(|site| site.make(schema)).take(count as usize);
+        for mutant in mutants {
+            let killed = is_noticed(&mutant, suite);
+            let sum = report.operators.entry(operator.name().to_owned()).or_default();
+            sum.mutants += 1;
+            sum.killed += u64::from(killed);
+            report.mutants += 1;
+            report.killed += u64::from(killed);
+            if !killed {
+                report.survivors.push(Survivor {
+                    operator: operator.name().to_owned(),
+                    scenario: seed.scenario,
+                    turn: suite.turn,
+                    reason: format!("{} All {} cases pass against it.", operator.about(), suite.cases.len()),
+                    site: mutant.site,
+                });
+            }
+        }
+    }
+}
+
+/// Whether a case fails. Those about the place of the mutant are looked at first: they are the likeliest.
+fn is_noticed(mutant: &Mutant, suite: &mut Suite) -> bool {
+    let site = mutant.site.as_str();
+    let first = site.split('.').next().unwrap_or(site);
+    suite.cases.sort_by_cached_key(|case| match case.id.as_str() {
+        id if lies_in(id, site) => 0_u8,
+        _ if case.says.iter().any(|clause| lies_in(clause, site)) => 1,
+        id if lies_in(id, first) => 2,
+        _ => 3,
+    });
+    let mut world = World::flawed(Arc::clone(&mutant.schema), mutant.flaws.clone());
+    let mut noticed = false;
+    run_in_process(&mut world, suite, &mut |_, result| {
+        noticed = result.status != CaseStatus::Passed;
+        if noticed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    noticed
+}
+
+/// Whether an id is another one, or lies below it.
+fn lies_in(id: &str, within: &str) -> bool {
+    id.strip_prefix(within).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
