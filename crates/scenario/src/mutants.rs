@@ -29,7 +29,8 @@ use crate::reference::Flaw;
 pub struct Mutant {
     /// In which way.
     pub operator: Operator,
-    /// Where, in keys as in the ids of cases: `orders.title`, `orders.cancel.guard.shipped`; for a flaw its name.
+    /// Where, in keys as in the ids of cases, and after a space in which way if there are several: `orders.title`,
+    /// `orders.total integer min 1`, `orders.cancel.guard.shipped`; for a flaw its name.
     pub site: String,
     /// What it interprets.
     pub schema: Arc<Schema>,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entities::edit as edit_entity;
-use super::fields::{kinds, other_value};
+use super::fields::{kinds, odd_value, other_value, said};
 use super::{Operator, Sites};
 use crate::check::guards::{allowed_values, matters};
 use crate::ir::{Action, Comparison, Condition, Effect, Entity, Field, Kind, Operand, Schema};
@@ -23,7 +23,7 @@ pub(super) fn find<'a>(
         for (operator, kind) in kinds(&param.kind) {
             sites.edit(
                 operator,
-                format!("{at}.{}", param.key),
+                format!("{at}.param.{} {}", param.key, said(&kind)),
                 edit(place, move |action| {
                     if let Some(param) = action.params.get_mut(index) {
                         param.kind = kind.clone();
@@ -186,11 +186,11 @@ fn effect<'a>(
             if !is_set {
                 sites.edit(Operator::EffectDropped, at.clone(), drop_it);
             }
-            let now = match to {
-                Operand::Value(value) => value,
-                _ => &Value::Null,
+            let other = match to {
+                Operand::Value(value) => other_value(&field.kind, value),
+                _ => odd_value(&field.kind),
             };
-            if let Some(other) = other_value(&field.kind, now) {
+            if let Some(other) = other {
                 sites.edit(Operator::EffectWrongValue, at, with(Operand::Value(other)));
             }
         }
@@ -210,14 +210,14 @@ fn effect<'a>(
             let Some(other) = schema.entity(other) else { return };
             for (nth, value) in values.iter().enumerate() {
                 let Some(field) = other.field(&value.field) else { continue };
-                let now = match &value.from {
-                    Operand::Value(value) => value,
-                    _ => &Value::Null,
+                let wrong = match &value.from {
+                    Operand::Value(value) => other_value(&field.kind, value),
+                    _ => odd_value(&field.kind),
                 };
-                let Some(wrong) = other_value(&field.kind, now) else { continue };
+                let Some(wrong) = wrong else { continue };
                 sites.edit(
                     Operator::CreateEffectWrong,
-                    at.clone(),
+                    format!("{at} {}", value.field),
                     edit(place, move |action| {
                         if let Some(Effect::Create { values, .. }) = action.effects.get_mut(index)
                             && let Some(value) = values.get_mut(nth)

@@ -16,7 +16,8 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
         return;
     }
     for (operator, kind) in kinds(&field.kind) {
-        sites.edit(operator, at.clone(), edit(place, move |field| field.kind = kind.clone()));
+        let at = format!("{at} {}", said(&kind));
+        sites.edit(operator, at, edit(place, move |field| field.kind = kind.clone()));
     }
     if let Some(default) = &field.default {
         if let Some(other) = other_value(&field.kind, default) {
@@ -49,7 +50,7 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
             if rule != on_delete {
                 sites.edit(
                     Operator::WrongDeleteRule,
-                    at.clone(),
+                    format!("{at} {rule:?}"),
                     edit(place, move |field| {
                         if let Kind::Reference { on_delete, .. } = &mut field.kind {
                             *on_delete = rule;
@@ -170,6 +171,37 @@ pub(super) fn kinds(kind: &Kind) -> Vec<(Operator, Kind)> {
     all
 }
 
+/// A kind in few words, to tell the mutants of a place apart: `integer min 0 max 5`.
+pub(super) fn said(kind: &Kind) -> String {
+    let mut words = kind.word().replace(' ', "_");
+    let mut bound = |name: &str, bound: Option<String>| {
+        if let Some(bound) = bound {
+            words.push_str(&format!(" {name} {bound}"));
+        }
+    };
+    match kind {
+        Kind::String { min_length: min, max_length: max, .. }
+        | Kind::StringList { min_items: min, max_items: max } => {
+            bound("min", min.map(|min| min.to_string()));
+            bound("max", max.map(|max| max.to_string()));
+        }
+        Kind::Integer { min, max } => {
+            bound("min", min.map(|min| min.to_string()));
+            bound("max", max.map(|max| max.to_string()));
+        }
+        Kind::Number { min, max } => {
+            bound("min", min.map(|min| min.to_string()));
+            bound("max", max.map(|max| max.to_string()));
+        }
+        _ => {}
+    }
+    if let Kind::String { pattern: Some(pattern), .. } = kind {
+        words.push_str(" like ");
+        words.push_str(pattern.regex());
+    }
+    words
+}
+
 fn free_string() -> Kind {
     Kind::String { min_length: None, max_length: None, pattern: None }
 }
@@ -214,6 +246,29 @@ pub(super) fn other_value(kind: &Kind, value: &Value) -> Option<Value> {
         Kind::Reference { .. } => return None,
     };
     candidates.into_iter().find(|other| other != value && fits(kind, other))
+}
+
+/// A value of a kind that no one would give by chance; for what comes from a request or another field.
+pub(super) fn odd_value(kind: &Kind) -> Option<Value> {
+    let candidates = match kind {
+        Kind::Integer { min, max } => {
+            let near = [*max, min.map(|min| min.saturating_add(17)), *min];
+            let near = near.into_iter().flatten().map(|value| json!(value));
+            [json!(4_711), json!(17)].into_iter().chain(near).collect()
+        }
+        Kind::Number { min, max } => {
+            let near =
+                [*max, min.map(|min| min + 17.75), *min].into_iter().flatten().map(|value| json!(value));
+            [json!(4_711.75), json!(17.75)].into_iter().chain(near).collect()
+        }
+        Kind::String { pattern: None, min_length, .. } => {
+            vec![json!("wrong"), json!("w"), json!("w".repeat(min_length.unwrap_or(1) as usize))]
+        }
+        // Nothing is certain to be another value of a few.
+        Kind::Enum { .. } | Kind::Boolean => return None,
+        _ => return other_value(kind, &Value::Null),
+    };
+    candidates.into_iter().find(|value| fits(kind, value))
 }
 
 fn computed<'a>(place: Place, entity: &'a Entity, computed: &'a Computed, at: &str, sites: &mut Sites<'a>) {
