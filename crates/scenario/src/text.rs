@@ -75,4 +75,6 @@ pub fn summary(before: &Schema, change: &Change) -> String {
 }
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod tests;

@@ -112,25 +112,17 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
         }
         Effect::Create { entity: other, reference, values } => {
             let one = words(&entity.name);
-            let mut out = format!(
-                "creates {} with the {one}'s `id` as {}",
-                with_article(&names.one(other)),
-                names.field(other, reference)
-            );
-            let values: Vec<String> = values
-                .iter()
-                .map(|created| {
-                    format!(
-                        "{} as {}",
-                        operand(names, entity, action, names.kind(other, &created.field), &created.from),
-                        names.field(other, &created.field)
-                    )
-                })
-                .collect();
-            if !values.is_empty() {
-                out.push_str(", ");
-                out.push_str(&all_of(&values));
+            let mut parts = Vec::with_capacity(values.len() + 1);
+            parts.push(format!("{} = the {one}'s `id`", names.field(other, reference)));
+            for created in values {
+                let kind = names.kind(other, &created.field);
+                parts.push(format!(
+                    "{} = {}",
+                    names.field(other, &created.field),
+                    operand(names, entity, action, kind, &created.from)
+                ));
             }
+            let mut out = format!("creates {} with {}", with_article(&names.one(other)), all_of(&parts));
             out.push_str("; its other fields get their defaults, or null");
             out
         }

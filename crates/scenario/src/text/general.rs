@@ -9,7 +9,6 @@ struct Parts {
     kinds: [bool; 8],
     unique: bool,
     immutable: bool,
-    computed: bool,
     references: bool,
     soft_delete: bool,
     filters: bool,
@@ -22,7 +21,6 @@ impl Parts {
             kinds: [false; 8],
             unique: false,
             immutable: false,
-            computed: false,
             references: false,
             soft_delete: false,
             filters: false,
@@ -36,7 +34,6 @@ impl Parts {
                 parts.kinds[position(&field.kind)] = true;
                 parts.unique |= field.unique;
                 parts.immutable |= field.immutable;
-                parts.computed |= field.computed.is_some();
                 parts.references |= field.target().is_some();
             }
             for param in entity.actions.iter().flat_map(|action| &action.params) {
@@ -98,9 +95,6 @@ pub(super) fn pieces(schema: &Schema, out: &mut Pieces) {
     for (index, (id, text)) in TYPES.iter().enumerate() {
         if parts.kinds[index] {
             out.push(Part::Types, id, text);
-            if index == 7 && parts.soft_delete {
-                out.add(" A record that is marked as deleted counts as one that does not exist.");
-            }
         }
     }
     out.push(
@@ -117,9 +111,6 @@ pub(super) fn pieces(schema: &Schema, out: &mut Pieces) {
             "Unique: a create, replace or update that gives the field a value which another record of the entity has is \
              a *conflict*. Any number of records may have null there, and a record is never in conflict with itself.",
         );
-        if parts.soft_delete {
-            out.add(" Records that are marked as deleted do not count.");
-        }
     }
     lists(schema, &parts, out);
     behaviour(schema, &parts, out);
@@ -227,15 +218,9 @@ fn records(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     out.push(
         Part::Records,
         "records.shown",
-        "An answer with a record shows `id` and every field of the entity, with null where there is no value",
+        "An answer with a record shows `id` and every field of the entity, computed ones too, with null where there is no \
+         value; if the entity has soft delete (it says so then), also `deleted`. It shows nothing else.",
     );
-    if parts.computed {
-        out.add(", computed fields too");
-    }
-    if parts.soft_delete {
-        out.add("; where the entity has soft delete, also `deleted`");
-    }
-    out.add(". It shows nothing else.");
     out.push(
         Part::Bodies,
         "bodies.object",
@@ -247,11 +232,7 @@ fn records(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     out.push(
         Part::Bodies,
         "bodies.ignored",
-        if parts.computed {
-            "`id`, `deleted` and computed fields are ignored in every body, whatever they hold."
-        } else {
-            "`id` and `deleted` are ignored in every body, whatever they hold."
-        },
+        "`id`, `deleted` and computed fields are ignored in every body, whatever they hold.",
     );
     out.push(
         Part::Bodies,
@@ -305,12 +286,9 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     let conventions = &schema.conventions;
     let list = &conventions.list;
     let (created, deleted) = (conventions.status.created, conventions.status.deleted);
-    let removal = match (deleted, parts.soft_delete) {
-        (204, _) => "answers `204` without a body",
-        (_, false) => "answers `200` with the record that was deleted",
-        (_, true) => {
-            "answers `200` with the record that was deleted (where it has soft delete, `deleted` is `true`)"
-        }
+    let removal = match deleted {
+        204 => "answers `204` without a body",
+        _ => "answers `200` with the record that was deleted",
     };
     out.push(
         Part::Operations,
@@ -388,10 +366,12 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             "soft_delete",
             &format!(
                 "Soft delete (for the entities that say so): a deleted record is kept and marked, `deleted` is `true` \
-                 then and `false` before. It is *not found* by every route with its id, left out of lists, analytics, \
-                 counts and totals, does not count for uniqueness or for deletions, and can not be referred to. In a \
-                 list, `{param}=true` takes deleted records in; any other value leaves them out. A deletion that \
-                 reaches a record through a reference marks it in the same way."
+                 then (also in the answer of the deletion, if it has a body) and `false` before. It is *not found* by \
+                 every route with its id, and left out of lists, analytics, computed numbers and sums, and the \
+                 conditions of actions that count records. It does not count for uniqueness or for deletions of what \
+                 it refers to, and a reference to it is *invalid*. In a list, `{param}=true` takes deleted records in; \
+                 any other value leaves them out. A deletion that reaches a record through a reference marks it in the \
+                 same way."
             ),
         );
     }
@@ -404,9 +384,6 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
              only “is null” and “is not …” hold for it. The effects happen in the order given. If an effect would \
              break a rule of a field (bounds, length, pattern, null), the action is *refused* and nothing changes.",
         );
-        if parts.soft_delete {
-            out.add(" Where conditions count records, those that are marked as deleted are left out.");
-        }
     }
     if !schema.analytics.is_empty() {
         out.push(
@@ -419,8 +396,5 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
              average, least or greatest value null. Where a query parameter is named it is optional and holds an id: \
              no integer is *invalid*, and the id of a record that does not exist matches nothing.",
         );
-        if parts.soft_delete {
-            out.add(" Records that are marked as deleted are left out.");
-        }
     }
 }
