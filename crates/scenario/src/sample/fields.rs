@@ -151,7 +151,7 @@ pub(super) fn new_words(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Ve
     let mut out: Vec<&FieldWord> =
         typical.iter().filter_map(|name| words.field(&schema.topic, name)).collect();
     draw.shuffle(&mut out);
-    let mut general: Vec<&FieldWord> = words.fields.iter().filter(|word| word.general).collect();
+    let mut general: Vec<&FieldWord> = words.fields.iter().filter(|word| word.general && !typical.contains(&word.name)).collect();
     draw.shuffle(&mut general);
     out.extend(general);
     out.retain(|word| is_free_in(schema, entity, word.name));

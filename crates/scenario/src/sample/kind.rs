@@ -6,7 +6,7 @@ use crate::draw::Draw;
 use crate::ir::Schema;
 
 /// The most entities that a scenario grows to.
-pub(super) const MOST_ENTITIES: usize = 28;
+pub(super) const MOST_ENTITIES: usize = 26;
 /// The fewest entities that a scenario shrinks to.
 pub(super) const FEWEST_ENTITIES: usize = 4;
 
@@ -74,68 +74,79 @@ pub enum ChangeKind {
     ChangeUnknownFields,
 }
 
+/// How often each kind comes, among 1,200 or so.
+const KINDS: [(ChangeKind, u32); 58] = [
+    (ChangeKind::AddEntity, 46),
+    (ChangeKind::RemoveEntity, 14),
+    (ChangeKind::RenameEntity, 16),
+    (ChangeKind::AddField, 115),
+    (ChangeKind::RemoveField, 46),
+    (ChangeKind::RenameField, 44),
+    (ChangeKind::RetypeField, 22),
+    (ChangeKind::AddEnumValue, 32),
+    (ChangeKind::RemoveEnumValue, 18),
+    (ChangeKind::RenameEnumValue, 18),
+    (ChangeKind::AddReference, 30),
+    (ChangeKind::RemoveReference, 14),
+    (ChangeKind::ChangeDeleteRule, 20),
+    (ChangeKind::Nest, 14),
+    (ChangeKind::Unnest, 10),
+    (ChangeKind::AddAction, 64),
+    (ChangeKind::RemoveAction, 16),
+    (ChangeKind::RenameAction, 14),
+    (ChangeKind::AddGuard, 32),
+    (ChangeKind::RemoveGuard, 16),
+    (ChangeKind::ChangeGuard, 40),
+    (ChangeKind::AddEffect, 26),
+    (ChangeKind::RemoveEffect, 14),
+    (ChangeKind::ChangeEffect, 40),
+    (ChangeKind::AddAnalytic, 56),
+    (ChangeKind::RemoveAnalytic, 12),
+    (ChangeKind::RenameAnalytic, 12),
+    (ChangeKind::ChangeMeasure, 12),
+    (ChangeKind::ChangeGrouping, 12),
+    (ChangeKind::ChangeRestriction, 14),
+    (ChangeKind::ChangeAnalyticFilter, 12),
+    (ChangeKind::AddFilter, 42),
+    (ChangeKind::RemoveFilter, 18),
+    (ChangeKind::AddSort, 18),
+    (ChangeKind::RemoveSort, 12),
+    (ChangeKind::ChangeDefaultSort, 16),
+    (ChangeKind::Tighten, 32),
+    (ChangeKind::Loosen, 28),
+    (ChangeKind::Require, 20),
+    (ChangeKind::MakeOptional, 20),
+    (ChangeKind::AllowNull, 16),
+    (ChangeKind::ForbidNull, 16),
+    (ChangeKind::ChangeDefault, 24),
+    (ChangeKind::MakeUnique, 14),
+    (ChangeKind::DropUnique, 12),
+    (ChangeKind::MakeImmutable, 12),
+    (ChangeKind::MakeMutable, 12),
+    (ChangeKind::AddComputed, 24),
+    (ChangeKind::ChangeComputed, 12),
+    (ChangeKind::SetSoftDelete, 14),
+    (ChangeKind::ChangeErrorShape, 5),
+    (ChangeKind::ChangeErrorCode, 5),
+    (ChangeKind::ChangeStatus, 6),
+    (ChangeKind::ChangeListShape, 4),
+    (ChangeKind::ChangePagination, 8),
+    (ChangeKind::ChangeFieldCase, 5),
+    (ChangeKind::ChangePrefix, 6),
+    (ChangeKind::ChangeUnknownFields, 5),
+];
+
 impl ChangeKind {
     /// All kinds.
-    pub const ALL: [Self; 58] = [
-        Self::AddEntity,
-        Self::RemoveEntity,
-        Self::RenameEntity,
-        Self::AddField,
-        Self::RemoveField,
-        Self::RenameField,
-        Self::RetypeField,
-        Self::AddEnumValue,
-        Self::RemoveEnumValue,
-        Self::RenameEnumValue,
-        Self::AddReference,
-        Self::RemoveReference,
-        Self::ChangeDeleteRule,
-        Self::Nest,
-        Self::Unnest,
-        Self::AddAction,
-        Self::RemoveAction,
-        Self::RenameAction,
-        Self::AddGuard,
-        Self::RemoveGuard,
-        Self::ChangeGuard,
-        Self::AddEffect,
-        Self::RemoveEffect,
-        Self::ChangeEffect,
-        Self::AddAnalytic,
-        Self::RemoveAnalytic,
-        Self::RenameAnalytic,
-        Self::ChangeMeasure,
-        Self::ChangeGrouping,
-        Self::ChangeRestriction,
-        Self::ChangeAnalyticFilter,
-        Self::AddFilter,
-        Self::RemoveFilter,
-        Self::AddSort,
-        Self::RemoveSort,
-        Self::ChangeDefaultSort,
-        Self::Tighten,
-        Self::Loosen,
-        Self::Require,
-        Self::MakeOptional,
-        Self::AllowNull,
-        Self::ForbidNull,
-        Self::ChangeDefault,
-        Self::MakeUnique,
-        Self::DropUnique,
-        Self::MakeImmutable,
-        Self::MakeMutable,
-        Self::AddComputed,
-        Self::ChangeComputed,
-        Self::SetSoftDelete,
-        Self::ChangeErrorShape,
-        Self::ChangeErrorCode,
-        Self::ChangeStatus,
-        Self::ChangeListShape,
-        Self::ChangePagination,
-        Self::ChangeFieldCase,
-        Self::ChangePrefix,
-        Self::ChangeUnknownFields,
-    ];
+    pub const ALL: [Self; KINDS.len()] = {
+        let mut all = [Self::AddEntity; KINDS.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = KINDS[index].0;
+            index += 1;
+        }
+        all
+    };
 
     /// The kind of a change.
     pub fn of(change: &Change) -> Self {
@@ -201,70 +212,6 @@ impl ChangeKind {
         }
     }
 
-    /// How often it comes among 1,000 or so.
-    fn weight(self) -> u32 {
-        match self {
-            Self::AddEntity => 60,
-            Self::RemoveEntity => 14,
-            Self::RenameEntity => 16,
-            Self::AddField => 80,
-            Self::RemoveField => 46,
-            Self::RenameField => 44,
-            Self::RetypeField => 22,
-            Self::AddEnumValue => 32,
-            Self::RemoveEnumValue => 18,
-            Self::RenameEnumValue => 18,
-            Self::AddReference => 26,
-            Self::RemoveReference => 14,
-            Self::ChangeDeleteRule => 20,
-            Self::Nest => 14,
-            Self::Unnest => 10,
-            Self::AddAction => 44,
-            Self::RemoveAction => 16,
-            Self::RenameAction => 14,
-            Self::AddGuard => 28,
-            Self::RemoveGuard => 16,
-            Self::ChangeGuard => 16,
-            Self::AddEffect => 22,
-            Self::RemoveEffect => 14,
-            Self::ChangeEffect => 14,
-            Self::AddAnalytic => 32,
-            Self::RemoveAnalytic => 12,
-            Self::RenameAnalytic => 12,
-            Self::ChangeMeasure => 12,
-            Self::ChangeGrouping => 12,
-            Self::ChangeRestriction => 14,
-            Self::ChangeAnalyticFilter => 12,
-            Self::AddFilter => 28,
-            Self::RemoveFilter => 18,
-            Self::AddSort => 18,
-            Self::RemoveSort => 12,
-            Self::ChangeDefaultSort => 16,
-            Self::Tighten => 32,
-            Self::Loosen => 28,
-            Self::Require => 20,
-            Self::MakeOptional => 20,
-            Self::AllowNull => 16,
-            Self::ForbidNull => 16,
-            Self::ChangeDefault => 24,
-            Self::MakeUnique => 14,
-            Self::DropUnique => 12,
-            Self::MakeImmutable => 12,
-            Self::MakeMutable => 12,
-            Self::AddComputed => 20,
-            Self::ChangeComputed => 12,
-            Self::SetSoftDelete => 14,
-            Self::ChangeErrorShape => 5,
-            Self::ChangeErrorCode => 5,
-            Self::ChangeStatus => 6,
-            Self::ChangeListShape => 4,
-            Self::ChangePagination => 8,
-            Self::ChangeFieldCase => 5,
-            Self::ChangePrefix => 6,
-            Self::ChangeUnknownFields => 5,
-        }
-    }
-
     /// Whether it changes what holds for all routes: rarely, and once a turn.
     pub fn is_sweeping(self) -> bool {
         matches!(
@@ -312,15 +259,15 @@ impl ChangeKind {
     }
 
     /// How often it comes in a schema: what is behind its schedule grows, what is ahead of it shrinks.
-    fn weight_in(self, behind: i64, entities: usize) -> u32 {
-        let weight = i64::from(self.weight());
+    fn weight_in(self, usual: u32, behind: i64, entities: usize) -> u32 {
+        let weight = i64::from(usual);
         let weight = match self {
             Self::AddEntity if entities >= MOST_ENTITIES => 0,
             // An entity is some 200 lines: a schema that is as much behind gets one soon.
-            Self::AddEntity => (weight + behind / 3).clamp(4, 260),
+            Self::AddEntity => (weight + behind / 4).clamp(4, 160),
             Self::RemoveEntity if entities <= FEWEST_ENTITIES => 0,
             Self::RemoveEntity => (weight - behind / 12).clamp(6, 80),
-            kind if kind.grows() => weight * (400 + behind).clamp(150, 700) / 400,
+            kind if kind.grows() => weight * (300 + behind).clamp(100, 600) / 300,
             kind if kind.shrinks() => weight * (400 - behind).clamp(200, 800) / 400,
             _ => weight,
         };
@@ -333,7 +280,8 @@ impl ChangeKind {
 /// `sweeping`: whether a change of what holds for all routes may come (at most one a turn should).
 pub fn draw_kind(draw: &mut Draw, schema: &Schema, sweeping: bool) -> ChangeKind {
     let (behind, entities) = (behind(schema), schema.entities.len());
-    let weights = ChangeKind::ALL
-        .map(|kind| if kind.is_sweeping() && !sweeping { 0 } else { kind.weight_in(behind, entities) });
+    let weights = KINDS.map(|(kind, usual)| {
+        if kind.is_sweeping() && !sweeping { 0 } else { kind.weight_in(usual, behind, entities) }
+    });
     draw.weighted(&weights).and_then(|at| ChangeKind::ALL.get(at).copied()).unwrap_or(ChangeKind::AddField)
 }

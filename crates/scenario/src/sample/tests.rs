@@ -55,3 +55,92 @@ fn stats() {
         println!("{kind:?} {}", kinds.get(&kind).copied().unwrap_or(0));
     }
 }
+
+#[test]
+#[ignore = "features"]
+fn features() {
+    for number in 0..12 {
+        for (schema, _) in scenario(number, 100).iter().step_by(6) {
+            let f: Vec<&crate::ir::Field> = schema.entities.iter().flat_map(|e| &e.fields).collect();
+            let a: Vec<&crate::ir::Action> = schema.entities.iter().flat_map(|e| &e.actions).collect();
+            use crate::ir::*;
+            println!("CSV,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                crate::code::flask(schema).lines().count(),
+                schema.entities.len(),
+                f.iter().filter(|f| f.is_writable() && f.target().is_none()).count(),
+                f.iter().filter(|f| f.target().is_some()).count(),
+                f.iter().filter(|f| matches!(f.kind, Kind::Reference{nested:true,..})).count(),
+                f.iter().filter(|f| f.computed.is_some()).count(),
+                schema.entities.iter().map(|e| e.filters.len()).sum::<usize>(),
+                schema.entities.iter().map(|e| e.sorts.len()).sum::<usize>(),
+                a.len(),
+                a.iter().map(|a| a.guards.len()).sum::<usize>(),
+                a.iter().map(|a| a.effects.len()).sum::<usize>(),
+                a.iter().map(|a| a.params.len()).sum::<usize>(),
+                schema.analytics.len(),
+                schema.entities.iter().filter(|e| e.soft_delete).count(),
+                f.iter().filter(|f| f.unique).count());
+        }
+    }
+}
+
+#[test]
+#[ignore = "refusals"]
+fn refusals() {
+    let mut nothing: BTreeMap<ChangeKind, usize> = BTreeMap::new();
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut made, mut applies) = (0, 0);
+    for number in 0..4 {
+        let mut schema = Programmatic.first(seed(number)).unwrap().made;
+        for _ in 1..100 {
+            schema = next_turn(&schema);
+            let mut touched = Touched::new();
+            for index in 1..=5 {
+                let mut draw = seed(number).draw(schema.turn, &format!("change {index}"));
+                loop {
+                    let kind = draw_kind(&mut draw, &schema, !touched.is_swept());
+                    let Some(change) = propose(kind, &mut draw, &schema, &touched) else {
+                        *nothing.entry(kind).or_default() += 1;
+                        continue;
+                    };
+                    applies += 1;
+                    match apply(&schema, &change) {
+                        Err(refusal) => *refused.entry(format!("{kind:?} {}", refusal.reason.split('`').step_by(2).collect::<Vec<_>>().join("_"))).or_default() += 1,
+                        Ok(after) => {
+                            if touched.note(&schema, &change, &after) { schema = after; made += 1; break; }
+                            *refused.entry(format!("{kind:?} touched")).or_default() += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("made {made} applies {applies}");
+    println!("nothing {nothing:?}");
+    let mut refused: Vec<_> = refused.into_iter().collect();
+    refused.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    for (why, n) in refused.iter().take(40) { println!("{n} {why}"); }
+}
+
+#[test]
+#[ignore = "reading"]
+fn reading() {
+    let number = std::env::var("N").map_or(7, |n| n.parse().unwrap());
+    let all = scenario(number, 100);
+    let mut before = all[0].0.clone();
+    println!("{}", serde_json::to_string_pretty(&before).unwrap());
+    for (schema, changes) in &all[1..] {
+        println!("--- turn {}", schema.turn);
+        let mut now = next_turn(&before);
+        for change in changes {
+            println!("{}", crate::text::summary(&now, change));
+            now = apply(&now, change).unwrap();
+        }
+        before = schema.clone();
+    }
+    for entity in &before.entities {
+        println!("{} ({}): {}", entity.plural, entity.about, entity.fields.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(" "));
+        for action in &entity.actions { println!("   {} {:?} -> {:?}", action.name, action.guards.iter().map(|g| &g.key).collect::<Vec<_>>(), action.effects); }
+    }
+    for a in &before.analytics { println!("{}", a.name); }
+}
