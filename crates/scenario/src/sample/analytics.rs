@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::fields::is_quantity;
 use super::names::is_free;
 use crate::draw::Draw;
 use crate::ir::{Analytic, Entity, Field, Kind, Measure, Only, Schema};
@@ -81,7 +82,7 @@ pub(super) fn measure(draw: &mut Draw, entity: &Entity, not: Option<&Measure>) -
     for field in entity.fields.iter().filter(|field| field.is_writable() && field.is_numeric()) {
         let key = || field.key.clone();
         // A sum of large numbers is no number that tests can hold.
-        if is_summable(field) {
+        if is_summable(field) && is_quantity(field) {
             all.extend([Measure::Sum(key()), Measure::Sum(key())]);
         }
         all.extend([

@@ -151,7 +151,8 @@ pub(super) fn new_words(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Ve
     let mut out: Vec<&FieldWord> =
         typical.iter().filter_map(|name| words.field(&schema.topic, name)).collect();
     draw.shuffle(&mut out);
-    let mut general: Vec<&FieldWord> = words.fields.iter().filter(|word| word.general && !typical.contains(&word.name)).collect();
+    let mut general: Vec<&FieldWord> =
+        words.fields.iter().filter(|word| word.general && !typical.contains(&word.name)).collect();
     draw.shuffle(&mut general);
     out.extend(general);
     out.retain(|word| is_free_in(schema, entity, word.name));
@@ -273,21 +274,28 @@ fn is_small(field: &Field) -> bool {
     }
 }
 
+/// Whether adding to a field, or multiplying it, gives something that means anything: no ranks, shares or numbers of
+/// things.
+pub(super) fn is_quantity(field: &Field) -> bool {
+    !["rank", "percent", "number", "score", "rating", "position", "rate", "year", "temperature", "level"]
+        .iter()
+        .any(|word| field.key.split('_').any(|part| part == *word))
+}
+
 fn arithmetic(draw: &mut Draw, numbers: &[&Field], product: bool) -> Option<Made> {
-    let numbers: Vec<&Field> = numbers.iter().copied().filter(|field| !product || is_small(field)).collect();
+    let numbers: Vec<&Field> =
+        numbers.iter().copied().filter(|field| is_quantity(field) && (!product || is_small(field))).collect();
     let (left, right) = two(draw, &numbers)?;
+    // In one order always, so that nothing is computed twice.
+    let (left, right) = if left.key < right.key { (left, right) } else { (right, left) };
     let integers = [left, right].iter().all(|field| matches!(field.kind, Kind::Integer { .. }));
     let kind =
         if integers { Kind::Integer { min: None, max: None } } else { Kind::Number { min: None, max: None } };
     let (left, right) = (left.key.clone(), right.key.clone());
     Some(if product {
-        (
-            vec![format!("{left}_times_{right}"), "computed_product".to_owned()],
-            kind,
-            Computed::Product { left, right },
-        )
+        (vec![format!("{left}_times_{right}")], kind, Computed::Product { left, right })
     } else {
-        (vec![format!("{left}_plus_{right}"), "computed_sum".to_owned()], kind, Computed::Sum { left, right })
+        (vec![format!("{left}_plus_{right}")], kind, Computed::Sum { left, right })
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) fn first(seed: Seed) -> Option<Schema> {
     let mut draw = seed.draw(1, "entities");
     let count = draw.between(3, 4) as usize;
     for noun in core(&mut draw, &schema, count) {
-        let fields = draw.between(5, 7) as usize;
+        let fields = draw.between(5, 6) as usize;
         let entity = entities::with_noun(&mut draw, &schema, &noun, fields);
         schema.entities.push(entity);
     }
@@ -113,12 +113,13 @@ fn references(draw: &mut Draw, schema: &mut Schema) {
             .filter(|field| field.target().is_some())
             .count()
     };
-    for _ in 0..12 {
+    for _ in 0..40 {
         if count(schema) >= 2 {
             break;
         }
         let at = draw.below(schema.entities.len());
-        let field: Option<Field> = schema.entities.get(at).and_then(|entity| {
+        let small = schema.entities.get(at).filter(|entity| entity.fields.len() < 7);
+        let field: Option<Field> = small.and_then(|entity| {
             let possible: Vec<&Entity> = targets(schema, &entity.key)
                 .into_iter()
                 .filter(|target| !entity.fields.iter().any(|field| field.target() == Some(&target.key)))

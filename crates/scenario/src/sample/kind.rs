@@ -280,8 +280,11 @@ impl ChangeKind {
 /// `sweeping`: whether a change of what holds for all routes may come (at most one a turn should).
 pub fn draw_kind(draw: &mut Draw, schema: &Schema, sweeping: bool) -> ChangeKind {
     let (behind, entities) = (behind(schema), schema.entities.len());
-    let weights = KINDS.map(|(kind, usual)| {
-        if kind.is_sweeping() && !sweeping { 0 } else { kind.weight_in(usual, behind, entities) }
-    });
+    let weights =
+        KINDS.map(
+            |(kind, usual)| {
+                if kind.is_sweeping() && !sweeping { 0 } else { kind.weight_in(usual, behind, entities) }
+            },
+        );
     draw.weighted(&weights).and_then(|at| ChangeKind::ALL.get(at).copied()).unwrap_or(ChangeKind::AddField)
 }

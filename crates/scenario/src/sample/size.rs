@@ -17,7 +17,11 @@ const LAST_TURN: i64 = 100;
 /// About how many lines the server of a schema has when it is written out.
 pub fn size(schema: &Schema) -> i64 {
     let tenths: i64 = schema.entities.iter().map(entity).sum();
-    (2900 + tenths + 126 * schema.analytics.len() as i64) / 10
+    (2900 + tenths + 126 * count(&schema.analytics)) / 10
+}
+
+fn count<T>(of: &[T]) -> i64 {
+    i64::try_from(of.len()).unwrap_or(i64::MAX)
 }
 
 /// In tenths of lines.
@@ -26,10 +30,10 @@ fn entity(entity: &Entity) -> i64 {
     let actions: i64 = entity
         .actions
         .iter()
-        .map(|action| 127 + 12 * action.guards.len() as i64 + 50 * action.params.len() as i64)
+        .map(|action| 127 + 12 * count(&action.guards) + 50 * count(&action.params))
         .sum();
     let soft_delete = if entity.soft_delete { 57 } else { 0 };
-    607 + fields + actions + soft_delete + 63 * entity.filters.len() as i64
+    607 + fields + actions + soft_delete + 63 * count(&entity.filters)
 }
 
 /// In tenths of lines.

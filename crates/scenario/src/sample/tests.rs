@@ -1,6 +1,9 @@
-//! What the sampler makes.
+//! What the sampler makes: valid schemas, of every kind of change, of the right size, and the same always.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use sha2::{Digest as _, Sha256};
 
 use super::*;
 use crate::check::check;
@@ -10,137 +13,240 @@ fn seed(scenario: u32) -> Seed {
 }
 
 /// The schemas of the first turns of a scenario, and the changes that led to each.
-fn scenario(scenario: u32, turns: u32) -> Vec<(Schema, Vec<Change>)> {
-    let first = Programmatic.first(seed(scenario)).unwrap().made;
-    let mut all = vec![(first, Vec::new())];
+type Turns = Vec<(Schema, Vec<Change>)>;
+
+fn make(scenario: u32, turns: u32) -> Turns {
+    let first = Programmatic.first(seed(scenario)).unwrap();
+    assert!(first.answers.is_empty());
+    let mut all = vec![(first.made, Vec::new())];
     for _ in 1..turns {
         let turn = Programmatic.turn(seed(scenario), &all.last().unwrap().0, 5).unwrap().made;
+        assert!(turn.origins.iter().all(|origin| *origin == Origin::Programmatic));
+        assert_eq!(turn.origins.len(), turn.changes.len());
         all.push((turn.after, turn.changes));
     }
     all
 }
 
-#[test]
-#[ignore = "prints what scenarios look like"]
-fn stats() {
-    let mut kinds: BTreeMap<ChangeKind, usize> = BTreeMap::new();
-    for number in 0..6 {
-        let start = std::time::Instant::now();
-        let all = scenario(number, 100);
-        let took = start.elapsed();
-        for (turn, (schema, changes)) in all.iter().enumerate() {
-            for change in changes {
-                *kinds.entry(ChangeKind::of(change)).or_default() += 1;
-            }
-            let faults = check(schema);
-            assert!(faults.is_empty(), "{number} {turn} {faults:?}");
-            if [0, 19, 49, 79, 99].contains(&turn) {
-                let fields: Vec<usize> = schema.entities.iter().map(|e| e.fields.len()).collect();
-                println!(
-                    "{number} {} turn {} size {} of {} entities {} fields {fields:?} actions {} analytics {} flask {}",
-                    schema.topic,
-                    turn + 1,
-                    size(schema),
-                    scheduled(schema.turn),
-                    schema.entities.len(),
-                    schema.entities.iter().map(|e| e.actions.len()).sum::<usize>(),
-                    schema.analytics.len(),
-                    if turn % 2 == 1 || turn == 0 { crate::code::flask(schema).lines().count() } else { 0 },
-                );
-            }
-        }
-        println!("{number}: {took:?}");
-    }
-    for kind in ChangeKind::ALL {
-        println!("{kind:?} {}", kinds.get(&kind).copied().unwrap_or(0));
-    }
+/// Six scenarios of 100 turns, made once for all tests.
+fn scenarios() -> &'static [Turns] {
+    static MADE: OnceLock<Vec<Turns>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        std::thread::scope(|scope| {
+            let halves = [0, 3].map(|from| {
+                scope.spawn(move || (from..from + 3).map(|number| make(number, 100)).collect::<Vec<_>>())
+            });
+            halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
+        })
+    })
+}
+
+fn hash(schema: &Schema) -> String {
+    let digest = Sha256::digest(serde_json::to_vec(schema).unwrap());
+    digest.iter().take(8).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[test]
-#[ignore = "features"]
-fn features() {
-    for number in 0..12 {
-        for (schema, _) in scenario(number, 100).iter().step_by(6) {
-            let f: Vec<&crate::ir::Field> = schema.entities.iter().flat_map(|e| &e.fields).collect();
-            let a: Vec<&crate::ir::Action> = schema.entities.iter().flat_map(|e| &e.actions).collect();
-            use crate::ir::*;
-            println!("CSV,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                crate::code::flask(schema).lines().count(),
-                schema.entities.len(),
-                f.iter().filter(|f| f.is_writable() && f.target().is_none()).count(),
-                f.iter().filter(|f| f.target().is_some()).count(),
-                f.iter().filter(|f| matches!(f.kind, Kind::Reference{nested:true,..})).count(),
-                f.iter().filter(|f| f.computed.is_some()).count(),
-                schema.entities.iter().map(|e| e.filters.len()).sum::<usize>(),
-                schema.entities.iter().map(|e| e.sorts.len()).sum::<usize>(),
-                a.len(),
-                a.iter().map(|a| a.guards.len()).sum::<usize>(),
-                a.iter().map(|a| a.effects.len()).sum::<usize>(),
-                a.iter().map(|a| a.params.len()).sum::<usize>(),
-                schema.analytics.len(),
-                schema.entities.iter().filter(|e| e.soft_delete).count(),
-                f.iter().filter(|f| f.unique).count());
+fn the_same_seed_gives_the_same_bytes() {
+    for number in [1, 4] {
+        let again = make(number, 12);
+        // How many turns follow makes no difference.
+        let all = &scenarios()[number as usize];
+        for ((again, changes), (schema, same)) in again.iter().zip(all) {
+            assert_eq!(hash(again), hash(schema));
+            assert_eq!(changes, same);
+        }
+    }
+    // Nor does how many changes follow.
+    let before = &scenarios()[0][40].0;
+    let three = Programmatic.turn(seed(0), before, 3).unwrap().made.changes;
+    assert_eq!(three, scenarios()[0][41].1[..3]);
+    // Another scenario and another base seed are others.
+    let other = Programmatic.first(Seed { base: 1, scenario: 0 }).unwrap().made;
+    assert_ne!(hash(&other), hash(&scenarios()[0][0].0));
+}
+
+/// A change of these hashes is a change of every pack: the version of the format must count on.
+#[test]
+fn seed_0_is_what_it_was() {
+    let hashes = [(0, 1), (0, 2), (2, 30), (5, 100)]
+        .map(|(number, turn): (usize, usize)| hash(&scenarios()[number][turn - 1].0));
+    assert_eq!(hashes, GOLDEN);
+}
+const GOLDEN: [&str; 4] = ["e15fcba7755daf7e", "795f292915a64411", "9f95f4da5015d262", "506918cb42dbd253"];
+
+#[test]
+fn every_schema_is_valid_and_every_turn_whole() {
+    for number in 0..20 {
+        assert_eq!(check(&Programmatic.first(seed(number)).unwrap().made), [], "first of {number}");
+    }
+    for turns in scenarios().iter().take(4) {
+        for (index, (schema, changes)) in turns.iter().enumerate().take(60) {
+            assert_eq!(check(schema), [], "{} turn {}", schema.topic, schema.turn);
+            assert_eq!(schema.turn as usize, index + 1);
+            assert_eq!(changes.len(), if index == 0 { 0 } else { 5 });
         }
     }
 }
 
 #[test]
-#[ignore = "refusals"]
-fn refusals() {
-    let mut nothing: BTreeMap<ChangeKind, usize> = BTreeMap::new();
-    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut made, mut applies) = (0, 0);
-    for number in 0..4 {
-        let mut schema = Programmatic.first(seed(number)).unwrap().made;
-        for _ in 1..100 {
-            schema = next_turn(&schema);
-            let mut touched = Touched::new();
-            for index in 1..=5 {
-                let mut draw = seed(number).draw(schema.turn, &format!("change {index}"));
-                loop {
-                    let kind = draw_kind(&mut draw, &schema, !touched.is_swept());
-                    let Some(change) = propose(kind, &mut draw, &schema, &touched) else {
-                        *nothing.entry(kind).or_default() += 1;
-                        continue;
-                    };
-                    applies += 1;
-                    match apply(&schema, &change) {
-                        Err(refusal) => *refused.entry(format!("{kind:?} {}", refusal.reason.split('`').step_by(2).collect::<Vec<_>>().join("_"))).or_default() += 1,
-                        Ok(after) => {
-                            if touched.note(&schema, &change, &after) { schema = after; made += 1; break; }
-                            *refused.entry(format!("{kind:?} touched")).or_default() += 1;
-                        }
-                    }
+fn changes_lead_from_schema_to_schema() {
+    for turns in scenarios() {
+        for pair in turns.windows(2).step_by(9) {
+            let [(before, _), (after, changes)] = pair else { panic!() };
+            let replayed =
+                changes.iter().fold(next_turn(before), |schema, change| apply(&schema, change).unwrap());
+            assert_eq!(&replayed, after);
+        }
+    }
+}
+
+#[test]
+fn a_first_schema_is_small_and_has_a_bit_of_all() {
+    let mut topics = BTreeSet::new();
+    for number in 0..20 {
+        let schema = Programmatic.first(seed(number)).unwrap().made;
+        assert!(topics.insert(schema.topic.clone()), "{} twice", schema.topic);
+        assert!((3..=4).contains(&schema.entities.len()));
+        let references = schema.entities.iter().flat_map(|entity| &entity.fields);
+        let references = references.filter(|field| field.target().is_some()).count();
+        assert!((2..=4).contains(&references), "{number}: {references} references");
+        let actions: usize = schema.entities.iter().map(|entity| entity.actions.len()).sum();
+        assert!((2..=3).contains(&actions), "{number}: {actions} actions");
+        assert_eq!(schema.analytics.len(), 2, "{number}");
+        for entity in &schema.entities {
+            let fields = entity.fields.len();
+            assert!((4..=7).contains(&fields), "{number}: {} has {fields}", entity.key);
+            assert!(!entity.filters.is_empty(), "{number}: {}", entity.key);
+        }
+        assert!(schema.gone.is_empty() && !schema.used.is_empty());
+    }
+}
+
+#[test]
+fn every_kind_of_change_comes() {
+    let mut seen: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
+    for (_, changes) in scenarios().iter().flatten() {
+        for change in changes {
+            *seen.entry(ChangeKind::of(change)).or_default() += 1;
+        }
+    }
+    let missing: Vec<&ChangeKind> =
+        seen.iter().filter(|(_, times)| **times == 0).map(|(kind, _)| kind).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(seen.len() >= 30);
+    // What changes all routes is rare.
+    for (kind, most) in [(ChangeKind::ChangeFieldCase, 24), (ChangeKind::ChangePrefix, 32)] {
+        assert!(seen[&kind] <= most, "{kind:?} came {} times in 600 turns", seen[&kind]);
+    }
+}
+
+#[test]
+fn a_turn_changes_nothing_twice() {
+    for (schema, changes) in scenarios().iter().flatten() {
+        let mut fields = BTreeSet::new();
+        let mut entities = BTreeSet::new();
+        let mut sweeping = 0;
+        for change in changes {
+            let kind = ChangeKind::of(change);
+            sweeping += usize::from(kind.is_sweeping());
+            let said = serde_json::to_value(change).unwrap();
+            let key = |name: &str| said.get(name).and_then(|value| value.as_str()).map(str::to_owned);
+            if let (Some(entity), Some(field)) = (key("entity"), key("field")) {
+                let at = format!("{entity}.{field} in turn {} of {}", schema.turn, schema.topic);
+                assert!(fields.insert((entity, field)), "{at}");
+            }
+            if let (ChangeKind::RenameEntity | ChangeKind::RemoveEntity, Some(entity)) = (kind, key("entity"))
+            {
+                assert!(entities.insert(entity));
+            }
+        }
+        assert!(sweeping <= 1);
+        for (entity, field) in &fields {
+            assert!(!entities.contains(entity), "{entity} and its {field} in turn {}", schema.turn);
+        }
+    }
+}
+
+#[test]
+fn sizes_follow_the_schedule() {
+    let mut last = Vec::new();
+    for turns in scenarios() {
+        for (schema, _) in turns {
+            let off = behind(schema);
+            assert!(off.abs() <= 900, "{} turn {}: {off} lines off", schema.topic, schema.turn);
+            assert!(schema.entities.len() <= 28);
+        }
+        let (schema, _) = turns.last().unwrap();
+        let lines = crate::code::flask(schema).lines().count();
+        assert!((4500..=7500).contains(&lines), "{}: {lines} lines at turn 100", schema.topic);
+        assert!(
+            lines.abs_diff(usize::try_from(size(schema)).unwrap()) <= 600,
+            "{lines} lines, taken for {}",
+            size(schema)
+        );
+        last.push(lines);
+        for entity in &schema.entities {
+            assert!((4..=15).contains(&entity.fields.len()), "{}.{}", schema.topic, entity.key);
+        }
+    }
+    let mean = last.iter().sum::<usize>() / last.len();
+    assert!((5400..=6600).contains(&mean), "{mean} lines at turn 100: {last:?}");
+}
+
+#[test]
+fn no_name_comes_back_with_another_meaning() {
+    for turns in scenarios() {
+        // What each name stood for, by key; within an entity as `key of the entity.name`.
+        let mut meaning: BTreeMap<String, String> = BTreeMap::new();
+        let mut is = |name: String, key: String| {
+            let before = meaning.entry(name.clone()).or_insert_with(|| key.clone());
+            assert_eq!(*before, key, "{name}");
+        };
+        let mut renames: BTreeMap<String, usize> = BTreeMap::new();
+        for (schema, changes) in turns {
+            for entity in &schema.entities {
+                is(entity.name.clone(), entity.key.clone());
+                is(entity.plural.clone(), entity.key.clone());
+                for field in &entity.fields {
+                    is(format!("{}.{}", entity.key, field.name), field.key.clone());
+                }
+                for action in &entity.actions {
+                    is(format!("{}.{}", entity.key, action.name), format!("action {}", action.key));
                 }
             }
+            for analytic in &schema.analytics {
+                is(analytic.name.clone(), format!("analytic {}", analytic.key));
+            }
+            for change in changes {
+                let what = match change {
+                    Change::RenameEntity { entity, .. } => entity.clone(),
+                    Change::RenameField { entity, field, .. } => format!("{entity}.{field}"),
+                    Change::RenameAction { entity, action, .. } => format!("{entity}.{action}"),
+                    Change::RenameAnalytic { analytic, .. } => format!("analytics.{analytic}"),
+                    _ => continue,
+                };
+                *renames.entry(what).or_default() += 1;
+            }
         }
+        assert!(!renames.is_empty());
+        assert!(renames.values().all(|times| *times <= 2), "{renames:?}");
+        // No name is made unique by a number.
+        assert!(meaning.keys().all(|name| !name.contains(|c: char| c.is_ascii_digit())));
     }
-    println!("made {made} applies {applies}");
-    println!("nothing {nothing:?}");
-    let mut refused: Vec<_> = refused.into_iter().collect();
-    refused.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    for (why, n) in refused.iter().take(40) { println!("{n} {why}"); }
 }
 
 #[test]
-#[ignore = "reading"]
-fn reading() {
-    let number = std::env::var("N").map_or(7, |n| n.parse().unwrap());
-    let all = scenario(number, 100);
-    let mut before = all[0].0.clone();
-    println!("{}", serde_json::to_string_pretty(&before).unwrap());
-    for (schema, changes) in &all[1..] {
-        println!("--- turn {}", schema.turn);
-        let mut now = next_turn(&before);
-        for change in changes {
-            println!("{}", crate::text::summary(&now, change));
-            now = apply(&now, change).unwrap();
-        }
-        before = schema.clone();
+fn one_change_a_turn_is_enough_to_grow_and_twenty_are_possible() {
+    let mut schema = Programmatic.first(seed(9)).unwrap().made;
+    for _ in 0..30 {
+        schema = Programmatic.turn(seed(9), &schema, 1).unwrap().made.after;
     }
-    for entity in &before.entities {
-        println!("{} ({}): {}", entity.plural, entity.about, entity.fields.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(" "));
-        for action in &entity.actions { println!("   {} {:?} -> {:?}", action.name, action.guards.iter().map(|g| &g.key).collect::<Vec<_>>(), action.effects); }
+    assert!(schema.entities.len() >= 6, "{} entities", schema.entities.len());
+    for _ in 0..5 {
+        let turn = Programmatic.turn(seed(9), &schema, 20).unwrap().made;
+        assert_eq!(turn.changes.len(), 20);
+        schema = turn.after;
     }
-    for a in &before.analytics { println!("{}", a.name); }
+    assert_eq!(check(&schema), []);
 }

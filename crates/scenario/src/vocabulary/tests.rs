@@ -72,7 +72,7 @@ fn all_words_are_names() {
             assert!(is_name(name) && !KEYWORDS.contains(&name) && name.len() <= 26, "{name}");
         }
         assert!(
-            !field.others.is_empty() || matches!(field.holds, Holds::Integer(2, 6) | Holds::Integer(2, 5)),
+            !field.others.is_empty() || matches!(field.holds, Holds::Integer(2, 5 | 6)),
             "{}",
             field.name
         );

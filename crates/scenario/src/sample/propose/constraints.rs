@@ -18,9 +18,9 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
         ChangeKind::Tighten => scene.field(draw, |home, field| {
             plain(field) && has_bounds(&field.kind) && !is_written_to(schema, home, field)
         }),
-        ChangeKind::Loosen => scene.field(draw, |home, field| {
-            plain(field) && is_bound(&field.kind) && !is_judged(schema, home, field)
-        }),
+        ChangeKind::Loosen => {
+            scene.field(draw, |home, field| plain(field) && is_bound(&field.kind) && !is_judged(home, field))
+        }
         ChangeKind::Require => scene.field(draw, |home, field| {
             field.is_writable()
                 && !field.required
@@ -249,8 +249,7 @@ fn is_written_to(schema: &Schema, home: &Entity, field: &Field) -> bool {
 }
 
 /// Whether records that actions create take a field's value over: it could get too wide for where it goes.
-fn is_judged(schema: &Schema, home: &Entity, field: &Field) -> bool {
-    let _ = schema;
+fn is_judged(home: &Entity, field: &Field) -> bool {
     home.actions.iter().flat_map(|action| &action.effects).any(|effect| {
         matches!(effect, Effect::Create { values, .. }
             if values.iter().any(|value| matches!(&value.from, Operand::Own(own) if *own == field.key)))
@@ -262,7 +261,7 @@ fn needs_values(schema: &Schema, home: &Entity, field: &Field) -> bool {
     (can_sort(field) && home.sorts.contains(&field.key))
         || uses::of_field(schema, &home.key, &field.key).iter().any(|needs| match needs {
             Use::Computed(..) | Use::DefaultSort => true,
-            Use::Effect(..) => is_set(home, field) || is_judged(schema, home, field),
+            Use::Effect(..) => is_set(home, field) || is_judged(home, field),
             _ => false,
         })
 }

@@ -20,7 +20,6 @@ const MOST_REFERENCES: usize = 4;
 
 pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
     let schema = scene.schema;
-    let plain = |field: &Field| field.is_writable() && field.target().is_none();
     let key = |entity: &Entity, field: &Field| (entity.key.clone(), field.key.clone());
     match kind {
         ChangeKind::AddField => {
@@ -69,7 +68,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             Some(Change::ChangeDeleteRule { entity, field, on_delete })
         }
         ChangeKind::Nest => {
-            let (entity, field) = scene.field(draw, |entity, field| can_nest(entity, field))?;
+            let (entity, field) = scene.field(draw, can_nest)?;
             let (entity, field) = key(entity, field);
             Some(Change::Nest { entity, field })
         }
@@ -94,10 +93,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             let (entity, field) = key(home, field);
             Some(Change::ChangeComputed { entity, field, computed })
         }
-        _ => {
-            let _ = plain;
-            None
-        }
+        _ => None,
     }
 }
 
