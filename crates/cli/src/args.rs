@@ -121,6 +121,9 @@ pub(crate) enum Command {
         /// Generate in memory by the settings of this manifest, and compare the hashes; exit code 1 if they differ
         #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["out", "configs", "values", "force"])]
         check: Option<PathBuf>,
+        /// Generate again what this pack has, by its settings and the model's answers in it; no model is asked
+        #[arg(long, value_name = "PACK", conflicts_with_all = ["configs", "values", "check"])]
+        replay: Option<PathBuf>,
     },
     /// Prove that a pack is sound, not vacuous and sensitive to mutants
     ///

@@ -44,9 +44,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             runtime.shutdown_background();
             ended.map(|()| ExitCode::SUCCESS)
         }
-        Command::Generate { out, configs, values, force, check } => match check {
-            Some(manifest) => scenario_commands::check(&manifest, json),
-            None => scenario_commands::generate(out, &configs, &values, force, json),
+        Command::Generate { out, configs, values, force, check, replay } => match (check, replay) {
+            (Some(manifest), _) => scenario_commands::check(&manifest, json),
+            (None, Some(pack)) => scenario_commands::replay(&pack, out, force, json),
+            (None, None) => scenario_commands::generate(out, &configs, &values, force, json),
         },
         Command::Validate { pack, scenarios, turns, mutants } => {
             scenario_commands::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod json;
+mod sampler;
 mod scenario_commands;
 mod serve;
 mod table;

@@ -10,28 +10,19 @@ use std::time::{Duration, Instant};
 use scenario::client::{CaseResult, CaseStatus};
 use scenario::config::{ConfigError, ConfigFile, Generation, resolve};
 use scenario::pack::{self, Manifest, Pack, PackError, Target};
-use scenario::sample::{Programmatic, Sampler};
 use scenario::validate::{self, Report};
 use serde_json::json;
 use workbench::api::ApiError;
 
 use crate::args::Numbers;
 use crate::commands::{note, print, print_json};
+use crate::sampler::Chosen;
 use crate::table;
 
 /// How often something long says how far it is.
 const PROGRESS: Duration = Duration::from_secs(1);
 /// The largest configuration that is read.
 const CONFIG_CAP: u64 = 1 << 20;
-
-/// The sampler that the settings ask for.
-fn sampler_for(config: &Generation) -> Result<Box<dyn Sampler>, ApiError> {
-    if config.use_llm_sampler {
-        return Err(ApiError::new("sampler.none", "This program has no sampler that asks a model")
-            .hint("Without use_llm_sampler=true the programmatic sampler is taken"));
-    }
-    Ok(Box::new(Programmatic))
-}
 
 /// `stamina generate`.
 pub(crate) fn generate(
@@ -43,15 +34,40 @@ pub(crate) fn generate(
 ) -> Result<ExitCode, ApiError> {
     let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
-    let Some(out) = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from)) else {
-        return Err(ApiError::new("generate.no_target", "Where the pack goes is not said")
-            .hint("Name a folder or a .zip with --out, or with the key output_dir"));
-    };
-    let sampler = sampler_for(&config.generation)?;
+    let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
+    let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
+    let sampler = Chosen::by_settings(&config)?;
+    write(&config.generation, &sampler, &out, force, as_json)
+}
+
+/// `stamina generate --replay`.
+pub(crate) fn replay(
+    path: &Path,
+    out: Option<PathBuf>,
+    force: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let out = target_of(out, "Name a folder or a .zip with --out")?;
+    let pack = open(path)?;
+    let config = pack.manifest().config.clone();
+    write(&config, &Chosen::by_answers(pack), &out, force, as_json)
+}
+
+fn target_of(out: Option<PathBuf>, hint: &str) -> Result<PathBuf, ApiError> {
+    out.ok_or_else(|| ApiError::new("generate.no_target", "Where the pack goes is not said").hint(hint))
+}
+
+/// Generates a pack, and says what it is.
+fn write(
+    config: &Generation,
+    sampler: &Chosen,
+    out: &Path,
+    force: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let begun = Instant::now();
     let options = pack::Options { force, ..pack::Options::default() };
-    let target = Target::at(&out);
-    let manifest = run(&config.generation, &*sampler, &target, &options)?;
+    let manifest = run(config, sampler, &Target::at(out), &options)?;
     let seconds = begun.elapsed().as_secs_f64();
     if as_json {
         print_json(&json!({
@@ -83,9 +99,15 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     })?;
     let expected =
         Manifest::from_json(&bytes, &path.display().to_string()).map_err(|e| pack_error(&e, path))?;
-    let sampler = sampler_for(&expected.config)?;
+    let sampler = if expected.config.use_llm_sampler {
+        // Its answers lie beside it.
+        let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Chosen::by_answers(open(beside.unwrap_or(Path::new(".")))?)
+    } else {
+        Chosen::programmatic()
+    };
     let begun = Instant::now();
-    let manifest = run(&expected.config, &*sampler, &Target::Nowhere, &pack::Options::default())?;
+    let manifest = run(&expected.config, &sampler, &Target::Nowhere, &pack::Options::default())?;
     let seconds = begun.elapsed().as_secs_f64();
     let differences = expected.differences(&manifest);
     let same = manifest.sha256 == expected.sha256;
@@ -115,10 +137,11 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
 
 fn run(
     config: &Generation,
-    sampler: &dyn Sampler,
+    sampler: &Chosen,
     target: &Target,
     options: &pack::Options,
 ) -> Result<Manifest, ApiError> {
+    let options = pack::Options { threads: sampler.threads, ..*options };
     let cancel = cancel_on_ctrl_c();
     let told = Told::new();
     let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
@@ -126,7 +149,7 @@ fn run(
         Target::Folder(path) | Target::Zip(path) => path.as_path(),
         Target::Nowhere => Path::new(""),
     };
-    pack::generate(config, sampler, target, options, &progress, &cancel)
+    pack::generate(config, &*sampler.sampler, target, &options, &progress, &cancel)
         .map(|generated| generated.manifest)
         .map_err(|error| pack_error(&error, path))
 }

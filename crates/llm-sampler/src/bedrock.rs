@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, Region};
+use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_bedrockruntime::Client;
+use aws_sdk_bedrockruntime::config::SharedHttpClient;
 use aws_sdk_bedrockruntime::config::retry::RetryConfig;
 use aws_sdk_bedrockruntime::config::timeout::TimeoutConfig;
 use aws_sdk_bedrockruntime::error::{DisplayErrorContext, SdkError};
@@ -35,41 +36,41 @@ impl Bedrock {
     /// A model in a region (else the one of the environment or profile, else [`REGION`]). The credentials come from
     /// where the AWS tools look for them: environment, profile, instance role. `endpoint` is for tests and gateways.
     pub async fn new(model: &str, region: Option<&str>, endpoint: Option<&str>) -> Self {
-        let http = aws_smithy_http_client::Builder::new()
-            .tls_provider(Provider::Rustls(CryptoMode::Ring))
-            .build_https();
-        let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .http_client(http)
-            // Trying again, and time limits, are ours.
-            .retry_config(RetryConfig::disabled())
-            .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build());
+        // The client that looks for credentials (the instance's role, an assumed one) needs https as well.
+        let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http());
         if let Some(region) = region {
             loader = loader.region(Region::new(region.to_owned()));
         }
         if let Some(endpoint) = endpoint {
             loader = loader.endpoint_url(endpoint);
         }
-        let mut config = loader.load().await;
-        if config.region().is_none() {
-            config = config.into_builder().region(Region::new(REGION)).build();
-        }
-        let region = config.region().map_or_else(|| REGION.to_owned(), ToString::to_string);
-        Self { client: Client::new(&config), model: model.to_owned(), region }
+        Self::with_config(&loader.load().await, model)
     }
 
-    fn failure(error: SdkError<ConverseError>) -> Failure {
-        let what: String = DisplayErrorContext(&error)
+    /// A model with a configuration of the AWS tools.
+    pub fn with_config(config: &SdkConfig, model: &str) -> Self {
+        let region = config.region().cloned().unwrap_or_else(|| Region::from_static(REGION));
+        let config = aws_sdk_bedrockruntime::config::Builder::from(config)
+            .http_client(http())
+            .region(region.clone())
+            // Trying again, and time limits, are ours.
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build())
+            .build();
+        Self { client: Client::from_conf(config), model: model.to_owned(), region: region.to_string() }
+    }
+
+    fn failure(error: &SdkError<ConverseError>) -> Failure {
+        let what: String = DisplayErrorContext(error)
             .to_string()
             .chars()
             .filter(|c| !c.is_control())
             .take(ERROR_CHARS)
             .collect();
-        match &error {
+        match error {
             SdkError::TimeoutError(_) => Failure::TimedOut,
             SdkError::DispatchFailure(failure) if failure.is_timeout() => Failure::TimedOut,
             SdkError::DispatchFailure(failure) if failure.is_io() => Failure::Unreachable(what),
-            // No credentials, or none that can be read, among others.
-            SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_) => Failure::Final(what),
             SdkError::ResponseError(_) => Failure::Garbled(format!("the reply is none of Converse: {what}")),
             SdkError::ServiceError(refused) => {
                 let raw = refused.raw();
@@ -97,9 +98,14 @@ impl Bedrock {
                     _ => Failure::Final(what),
                 }
             }
+            // No credentials, or none that can be read, among others.
             _ => Failure::Final(what),
         }
     }
+}
+
+fn http() -> SharedHttpClient {
+    aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https()
 }
 
 impl Model for Bedrock {
@@ -130,7 +136,7 @@ impl Model for Bedrock {
                     Said::builder().role(role).content(ContentBlock::Text(message.text.clone())).build();
                 request = request.messages(said.map_err(|e| Failure::Final(e.to_string()))?);
             }
-            let reply = request.send().await.map_err(Self::failure)?;
+            let reply = request.send().await.map_err(|error| Self::failure(&error))?;
             let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
                 return Err(Failure::Garbled("the reply has no message".to_owned()));
             };

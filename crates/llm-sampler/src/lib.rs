@@ -14,7 +14,6 @@ mod ask;
 #[cfg(feature = "bedrock")]
 mod bedrock;
 mod compact;
-mod drawn;
 mod kinds;
 mod live;
 mod model;

@@ -38,7 +38,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            call: Duration::from_secs(120),
+            call: Duration::from_mins(2),
             tries: 6,
             back_off: Duration::from_secs(1),
             longest_wait: Duration::from_secs(90),
@@ -255,10 +255,12 @@ mod tests {
         Question { system: String::new(), messages: Vec::new() }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as in a script")]
     fn busy(after: Option<u64>) -> Option<Reply> {
         Some(Err(Failure::Busy { what: "429 slow down".to_owned(), after: after.map(Duration::from_millis) }))
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as in a script")]
     fn says(text: &str) -> Option<Reply> {
         Some(Ok(text.to_owned()))
     }

@@ -1,4 +1,4 @@
-//! Endpoints that speak the chat completions of OpenAI: OpenAI itself, gateways, and local servers.
+//! Endpoints that speak the chat completions of `OpenAI`: `OpenAI` itself, gateways, and local servers.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::Unready;
 use crate::model::{Call, Failure, Model, Question, Speaker};
 
-/// Where OpenAI itself listens.
+/// Where `OpenAI` itself listens.
 pub const OPENAI: &str = "https://api.openai.com/v1";
 
 /// What error bodies are cut to.

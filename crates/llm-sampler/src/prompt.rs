@@ -41,7 +41,7 @@ Computed field: {"name", "type", "computed": …}, nothing else. computed: {"fro
 Entity: {"name": singular, "plural", "about": what one record stands for, as the rest of a sentence, "fields": [Field], "soft_delete"?, "filters"?: [Filter], "sorts"?: [field keys], "default_sort"?: {"field", "descending"?}, "actions"?: [Action]}
 Filter: {"field", "op": "equals" | "at_least" | "at_most" | "contains"}
 Action: {"name": verb, "params"?: [{"name", "type", …}], "guards"?: [Guard], "effects": [Effect]} (params: string, integer, number or boolean)
-Guard: {"key": a name, "on": "field", "field", "is": Comparison} or {"key", "on": "related", "reference", "field", "is"} or {"key", "on": "has_at_least", "entity", "reference", "count": 1 to 3} or {"key", "on": "has_none", "entity", "reference"}
+Guard: {"key": a name, "when": "field", "field", "is": Comparison} or {"key", "when": "related", "reference", "field", "is"} or {"key", "when": "has_at_least", "entity", "reference", "count": 1 to 3} or {"key", "when": "has_none", "entity", "reference"}
 Comparison: {"equals": v} | {"not": v} | {"one_of": [enum values, not all]} | {"at_least": n} | {"at_most": n} | "is_set" | "is_not_set" (the last two for nullable fields)
 Effect: {"do": "set", "field", "to": Operand} | {"do": "increment", "field": integer, never null, "by": Operand} | {"do": "create", "entity", "reference", "values": [{"field", "from": Operand}]}. Never on unique, immutable, computed or reference fields. No two on the same field. A create lists every required field of the other entity but the reference.
 Operand: {"value": v} | {"param": key} | {"own": field key} (own only in create)
@@ -123,5 +123,44 @@ fn without_since(value: &mut Value) {
         }
         Value::Array(parts) => parts.iter_mut().for_each(without_since),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(value: &Value, into: &mut Vec<String>) {
+        match value {
+            Value::Object(parts) => {
+                for (key, part) in parts {
+                    into.push(key.clone());
+                    keys(part, into);
+                }
+            }
+            Value::Array(parts) => parts.iter().for_each(|part| keys(part, into)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_rules_name_every_key_that_a_schema_has() {
+        let schema = scenario::ir::example();
+        let mut all = Vec::new();
+        keys(&serde_json::to_value(&schema.entities).expect("JSON"), &mut all);
+        keys(&serde_json::to_value(&schema.analytics).expect("JSON"), &mut all);
+        for key in all {
+            let named = RULES.contains(&format!("\"{key}\"")) || ["since", "key"].contains(&key.as_str());
+            assert!(named, "`{key}` is not in the rules");
+        }
+    }
+
+    #[test]
+    fn an_example_leaves_out_what_is_filled_in() {
+        let field =
+            serde_json::json!({"change": "add_field", "field": {"key": "note", "name": "note", "since": 3}});
+        assert_eq!(example(&field), r#"{"change":"add_field","field":{"name":"note"}}"#);
+        let renamed = serde_json::json!({"key": "note", "name": "remark"});
+        assert_eq!(example(&renamed), r#"{"key":"note","name":"remark"}"#);
     }
 }

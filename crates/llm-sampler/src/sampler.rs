@@ -4,12 +4,14 @@ use scenario::Seed;
 use scenario::change::{self, Change};
 use scenario::check::check;
 use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
-use scenario::sample::{Answer, Origin, SampleError, Sampled, Sampler, Turn};
+use scenario::sample::{
+    Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change, note_names,
+};
 
 use crate::answer::{self, Design};
 use crate::ask::{Asked, Source, ask};
 use crate::live::{Background, Limits, Live};
-use crate::{Endpoint, Model, OpenAi, Replay, Settings, Unready, drawn, prompt};
+use crate::{Endpoint, Model, OpenAi, Replay, Settings, Unready, prompt};
 
 /// Fields that a new entity may have more than the one that was drawn: growth over the turns stays what it is.
 const MORE_FIELDS: usize = 3;
@@ -94,7 +96,7 @@ impl Sampler for LlmSampler {
     }
 
     fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
-        let drawn = drawn::first(seed)?;
+        let drawn = Programmatic.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
         let text = match source {
@@ -113,34 +115,38 @@ impl Sampler for LlmSampler {
         let source = self.source(seed.scenario, turn, &mut recorded)?;
         let mut answers = Vec::new();
         let mut after = change::next_turn(before);
+        let mut touched = Touched::new();
         let mut changes = Vec::new();
         let mut origins = Vec::new();
         for number in 1..=count {
-            let drawn = drawn::change(seed, &after, &changes, number)?;
+            let purpose = format!("change {number}");
+            let mut touched_by_drawn = touched.clone();
+            // The same stream, and so the same kind, that the programmatic sampler would draw for this schema.
+            let (drawn, after_drawn) =
+                draw_change(&mut seed.draw(turn, &purpose), &after, &mut touched_by_drawn)
+                    .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
             let kind = kind(&drawn);
             let text = match source {
                 Source::Live(_) => prompt::change(&after, &kind, &drawn, &changes),
                 Source::Recorded(..) => String::new(),
             };
-            let purpose = format!("change {number}");
             let asked = Asked { purpose: &purpose, system: &self.system, text: &text };
             let said = ask(&source, &asked, &mut answers, |text| {
                 let change = answer::change(text, &kind, turn)?;
-                fits(&change, &drawn, &changes)?;
-                let after = change::apply(&after, &change).map_err(|refusal| refusal.reason)?;
-                Ok((change, after))
-            })?;
-            let (made, origin) = match said {
-                Some(made) => (made, Origin::Model),
-                None => {
-                    let stuck = SampleError::Stuck { scenario: seed.scenario, turn };
-                    let after = change::apply(&after, &drawn).map_err(|_| stuck)?;
-                    ((drawn, after), Origin::Replaced)
+                fits(&change, &drawn)?;
+                let changed = change::apply(&after, &change).map_err(|refusal| refusal.reason)?;
+                let mut touched = touched.clone();
+                if !touched.note(&after, &change, &changed) {
+                    return Err("it touches what this turn has changed already".to_owned());
                 }
-            };
-            after = made.1;
-            changes.push(made.0);
+                Ok((change, changed, touched))
+            })?;
+            let origin = if said.is_some() { Origin::Model } else { Origin::Replaced };
+            let (change, changed, now_touched) = said.unwrap_or((drawn, after_drawn, touched_by_drawn));
+            changes.push(change);
             origins.push(origin);
+            after = changed;
+            touched = now_touched;
         }
         Ok(Sampled { made: Turn { changes, origins, after }, answers })
     }
@@ -152,8 +158,8 @@ fn kind(change: &Change) -> String {
     value.get("change").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
 }
 
-/// Whether a change stays within what one change may bring, and stands for itself in its turn.
-fn fits(change: &Change, drawn: &Change, done: &[Change]) -> Result<(), String> {
+/// Whether a change stays within what one change may bring.
+fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
     if let (Change::AddEntity { entity }, Change::AddEntity { entity: drawn }) = (change, drawn) {
         let most = drawn.fields.len() + MORE_FIELDS;
         if entity.fields.len() > most {
@@ -164,7 +170,7 @@ fn fits(change: &Change, drawn: &Change, done: &[Change]) -> Result<(), String> 
             return Err(format!("the entity has {} actions; at most {most}", entity.actions.len()));
         }
     }
-    drawn::stands_for_itself(change, done)
+    Ok(())
 }
 
 /// A first schema from a design and the conventions that were drawn.
@@ -193,7 +199,7 @@ fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
         gone: Vec::new(),
         used: Vec::new(),
     };
-    drawn::note_names(&mut schema);
+    note_names(&mut schema);
     let faults = check(&schema);
     if faults.is_empty() {
         return Ok(schema);

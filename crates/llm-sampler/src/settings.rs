@@ -9,7 +9,7 @@ use crate::{Limits, Unready};
 /// Where a model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// An endpoint with the chat completions of OpenAI.
+    /// An endpoint with the chat completions of `OpenAI`.
     OpenAi {
         /// `https://api.openai.com/v1`.
         base_url: String,

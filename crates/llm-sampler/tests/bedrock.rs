@@ -1,0 +1,103 @@
+//! The sampler against a scripted endpoint that speaks Converse, as Amazon Bedrock does.
+#![cfg(feature = "bedrock")]
+
+mod endpoint;
+
+use std::time::Duration;
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
+use endpoint::{Asked, Endpoint, Reply, closed_port};
+use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
+use scenario::Seed;
+use scenario::sample::{Origin, Programmatic, SampleError, Sampled, Sampler, Turn};
+use serde_json::json;
+
+const SEED: Seed = Seed { base: 9, scenario: 0 };
+
+fn limits() -> Limits {
+    Limits {
+        call: Duration::from_millis(600),
+        tries: 3,
+        back_off: Duration::from_millis(2),
+        ..Limits::default()
+    }
+}
+
+fn sampler(endpoint_url: &str) -> LlmSampler {
+    let config = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-central-1"))
+        .credentials_provider(SharedCredentialsProvider::new(Credentials::for_tests()))
+        .endpoint_url(endpoint_url)
+        .build();
+    let model = Bedrock::with_config(&config, "zai.glm-5");
+    LlmSampler::with_model(Box::new(model), limits()).expect("a thread")
+}
+
+fn turn(sampler: &LlmSampler, count: u32) -> Result<Sampled<Turn>, SampleError> {
+    let before = Programmatic.first(SEED).expect("a first schema").made;
+    sampler.turn(SEED, &before, count)
+}
+
+fn refused(status: u16, code: &str, message: &str, after: Option<u32>) -> Reply {
+    let mut headers = vec![("x-amzn-errortype", code.to_owned())];
+    headers.extend(after.map(|seconds| ("retry-after", seconds.to_string())));
+    Reply::Http(status, headers, json!({"message": message}).to_string())
+}
+
+#[test]
+fn good_answers_are_taken_and_nonsense_is_asked_again_then_replaced() {
+    let endpoint = Endpoint::start(|asked: &Asked| {
+        // The second change of the turn gets nothing but nonsense.
+        let nonsense = (1..=3).contains(&asked.number);
+        Reply::Says(if nonsense { "Certainly! []".to_owned() } else { asked.good_change() })
+    });
+    let sampled = turn(&sampler(&endpoint.endpoint_url()), 3).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sampled.made.origins, [Origin::Model, Origin::Replaced, Origin::Model]);
+    let asked = endpoint.asked();
+    assert_eq!(asked.len(), 5);
+    assert!(asked.iter().all(|asked| asked.path == "/model/zai.glm-5/converse"));
+    assert!(
+        asked[0].system.contains("one JSON object")
+            && asked[0].authorization.contains("eu-central-1/bedrock")
+    );
+    let why = sampled.answers[1].refused.as_deref().expect("refused");
+    assert!(asked[2].last().contains(why));
+    drop(endpoint);
+
+    let answers = sampled.answers.clone();
+    let again = turn(&LlmSampler::replay(Replay::new(move |_, _| Ok(answers.clone()))), 3);
+    assert_eq!(again, Ok(sampled));
+}
+
+#[test]
+fn throttling_trouble_and_silence_are_tried_again() {
+    let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
+        0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),
+        1 => refused(500, "InternalServerException", "Trouble", None),
+        2 => Reply::Says(asked.good_change()),
+        3 => Reply::Hangs,
+        4 => refused(408, "ModelTimeoutException", "The model took too long", None),
+        _ => Reply::Says(asked.good_change()),
+    });
+    let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!(sampled.answers.len(), 3, "an answer, one that did not come, an answer");
+    assert_eq!(sampled.answers[1].text, "");
+}
+
+#[test]
+fn what_will_never_work_ends_it_with_advice() {
+    let denied = "You don't have access to the model with the specified model ID.";
+    let endpoint = Endpoint::start(move |_: &Asked| refused(403, "AccessDeniedException", denied, None));
+    let Err(SampleError::Endpoint(text)) = turn(&sampler(&endpoint.endpoint_url()), 1) else {
+        panic!("denied")
+    };
+    assert!(text.contains(denied) && text.contains("1 call") && text.contains("Model access"), "{text}");
+    assert_eq!(endpoint.asked().len(), 1, "trying again is of no use");
+
+    let nobody = format!("http://127.0.0.1:{}", closed_port());
+    let Err(SampleError::Endpoint(text)) = turn(&sampler(&nobody), 1) else { panic!("nobody listens") };
+    assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");
+}

@@ -1,0 +1,192 @@
+//! A scripted endpoint: answers like an OpenAI-compatible one and like Amazon Bedrock, well or badly.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{Response, StatusCode};
+use serde_json::{Value, json};
+
+/// What comes back for a call.
+pub(crate) enum Reply {
+    /// A model's answer.
+    Says(String),
+    /// Anything else: status, headers, body.
+    Http(u16, Vec<(&'static str, String)>, String),
+    /// Nothing, for a long time.
+    Hangs,
+}
+
+/// A call that was made, in the form that both interfaces share.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// From 0.
+    pub(crate) number: usize,
+    /// Path of the request.
+    pub(crate) path: String,
+    /// The `authorization` header.
+    pub(crate) authorization: String,
+    /// What the system message says.
+    pub(crate) system: String,
+    /// (role, text), in order.
+    pub(crate) messages: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The last message.
+    pub(crate) fn last(&self) -> &str {
+        self.messages.last().map_or("", |(_, text)| text.as_str())
+    }
+
+    /// Whether this is the first attempt for something.
+    pub(crate) fn is_first_attempt(&self) -> bool {
+        self.messages.len() == 1
+    }
+
+    /// The example of the question, which is its last line.
+    pub(crate) fn example(&self) -> Value {
+        let question = &self.messages[0].1;
+        serde_json::from_str(question.lines().last().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// A good answer to a question for a change: the example with other names where it brings names.
+    pub(crate) fn good_change(&self) -> String {
+        let mut change = self.example();
+        for part in ["field", "action", "analytic", "entity"] {
+            if let Some(part) = change.get_mut(part).filter(|part| part.is_object()) {
+                for name in ["name", "plural"] {
+                    if let Some(Value::String(name)) = part.get_mut(name) {
+                        name.push_str("_of_model");
+                    }
+                }
+            }
+        }
+        if let Some(Value::String(name)) = change.get_mut("name") {
+            name.push_str("_of_model");
+        }
+        if let Some(Value::String(name)) = change.get_mut("plural") {
+            name.push_str("_of_model");
+        }
+        change.to_string()
+    }
+}
+
+/// A listening endpoint; ends when dropped.
+pub(crate) struct Endpoint {
+    port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Endpoint {
+    /// Answers every call with what the script says.
+    pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let kept = Arc::clone(&asked);
+        let script = Arc::new(script);
+        let app = axum::Router::new().fallback(move |request: Request| {
+            let (kept, script) = (Arc::clone(&kept), Arc::clone(&script));
+            async move { answer(request, &kept, &*script).await }
+        });
+        runtime.spawn(async move { axum::serve(listener, app).await });
+        Self { port, asked, _runtime: runtime }
+    }
+
+    /// Base URL of the OpenAI-compatible interface.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// Endpoint of Bedrock.
+    pub(crate) fn endpoint_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// All calls so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("no panic elsewhere").clone()
+    }
+}
+
+/// A port where nobody listens.
+pub(crate) fn closed_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a port")
+        .port()
+}
+
+async fn answer(
+    request: Request,
+    kept: &Mutex<Vec<Asked>>,
+    script: &(impl Fn(&Asked) -> Reply + Send + Sync),
+) -> Response<Body> {
+    let path = request.uri().path().to_owned();
+    let authorization =
+        request.headers().get("authorization").and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
+    let body = to_bytes(request.into_body(), 1 << 22).await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let bedrock = path.starts_with("/model/");
+    let text = |message: &Value| match &message["content"] {
+        Value::String(text) => text.clone(),
+        blocks => blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
+    };
+    let mut messages: Vec<(String, String)> = body["messages"]
+        .as_array()
+        .map(|messages| {
+            messages
+                .iter()
+                .map(|message| (message["role"].as_str().unwrap_or_default().to_owned(), text(message)))
+                .collect()
+        })
+        .unwrap_or_default();
+    let system = if bedrock {
+        body["system"][0]["text"].as_str().unwrap_or_default().to_owned()
+    } else if messages.is_empty() {
+        String::new()
+    } else {
+        messages.remove(0).1
+    };
+    let asked = {
+        let mut kept = kept.lock().expect("no panic elsewhere");
+        let asked = Asked { number: kept.len(), path, authorization, system, messages };
+        kept.push(asked.clone());
+        asked
+    };
+    let (status, headers, body) = match script(&asked) {
+        Reply::Hangs => {
+            tokio::time::sleep(Duration::from_mins(10)).await;
+            (500, Vec::new(), String::new())
+        }
+        Reply::Http(status, headers, body) => (status, headers, body),
+        Reply::Says(text) if bedrock => {
+            let body = json!({
+                "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+                "stopReason": "end_turn",
+                "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+                "metrics": {"latencyMs": 1},
+            });
+            (200, Vec::new(), body.to_string())
+        }
+        Reply::Says(text) => {
+            let body = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
+            (200, Vec::new(), body.to_string())
+        }
+    };
+    let mut response = Response::builder().status(StatusCode::from_u16(status).expect("a status"));
+    response = response.header("content-type", "application/json");
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    response.body(Body::from(body)).expect("a response")
+}

@@ -1,0 +1,303 @@
+//! The sampler against a scripted OpenAI-compatible endpoint: good answers, nonsense, silence, rate limits, and nobody.
+
+mod endpoint;
+
+use std::time::{Duration, Instant};
+
+use endpoint::{Asked, Endpoint, Reply, closed_port};
+use llm_sampler::{ATTEMPTS, Limits, LlmSampler, OpenAi, Replay, Settings};
+use scenario::Seed;
+use scenario::check::check;
+use scenario::ir::Schema;
+use scenario::sample::{Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Turn};
+use serde_json::{Value, json};
+
+const SEED: Seed = Seed { base: 5, scenario: 2 };
+
+fn limits() -> Limits {
+    Limits {
+        call: Duration::from_millis(400),
+        tries: 3,
+        back_off: Duration::from_millis(2),
+        longest_wait: Duration::from_secs(3),
+        missing_in_a_row: 10,
+        ..Limits::default()
+    }
+}
+
+fn sampler(base_url: &str) -> LlmSampler {
+    // A variable that is set everywhere stands for the key.
+    let model = OpenAi::new(base_url, "scripted", "PATH", limits().answer).expect("a local endpoint");
+    LlmSampler::with_model(Box::new(model), limits()).expect("a thread")
+}
+
+fn says_good(asked: &Asked) -> Reply {
+    Reply::Says(asked.good_change())
+}
+
+fn before() -> Schema {
+    Programmatic.first(SEED).expect("a first schema").made
+}
+
+fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
+    sampler.turn(SEED, &before(), count).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The answers as a pack keeps them.
+fn replay(answers: &[Answer]) -> LlmSampler {
+    let text = serde_json::to_string(answers).expect("JSON");
+    LlmSampler::replay(Replay::new(move |_, _| serde_json::from_str(&text).map_err(|e| e.to_string())))
+}
+
+/// A design that differs from the one that would be drawn.
+fn design() -> String {
+    let drawn = before();
+    let mut design =
+        json!({"title": "Made by a model", "entities": drawn.entities, "analytics": drawn.analytics});
+    design["entities"][0]["about"] = json!("something that only a model would say");
+    design.to_string()
+}
+
+#[test]
+fn good_answers_are_taken_and_replay_to_the_same_turn() {
+    let endpoint = Endpoint::start(says_good);
+    let sampled = turn(&sampler(&endpoint.base_url()), 12);
+    assert_eq!(sampled.made.origins, [Origin::Model; 12]);
+    assert_eq!(sampled.made.changes.len(), 12);
+    assert_eq!(check(&sampled.made.after), []);
+    assert_eq!(sampled.made.after.turn, 2);
+    assert_eq!(sampled.answers.len(), 12);
+    assert!(sampled.answers.iter().all(|answer| answer.attempt == 1 && answer.refused.is_none()));
+    let said = serde_json::to_string(&sampled.made.changes).expect("JSON");
+    assert!(said.contains("_of_model"), "{said}");
+    let asked = endpoint.asked();
+    assert_eq!(asked.len(), 12);
+    assert!(
+        asked
+            .iter()
+            .all(|asked| asked.path == "/v1/chat/completions" && asked.system.contains("one JSON object"))
+    );
+    drop(endpoint);
+
+    let again = turn(&replay(&sampled.answers), 12);
+    assert_eq!(again, sampled);
+}
+
+#[test]
+fn the_kinds_are_those_that_are_drawn_and_do_not_depend_on_later_ones() {
+    let endpoint = Endpoint::start(says_good);
+    let sampler = sampler(&endpoint.base_url());
+    let (few, many) = (turn(&sampler, 3), turn(&sampler, 6));
+    assert_eq!(few.made.changes, many.made.changes[..3]);
+}
+
+#[test]
+fn a_first_design_is_taken_checked_and_replayed() {
+    let endpoint = Endpoint::start(|_| Reply::Says(design()));
+    let first = sampler(&endpoint.base_url()).first(SEED).expect("a schema");
+    assert_eq!(first.made.title, "Made by a model");
+    assert_eq!(first.made.entities[0].about, "something that only a model would say");
+    assert_eq!(first.made.conventions, before().conventions);
+    assert_eq!(first.made.used, before().used);
+    assert_eq!(check(&first.made), []);
+    drop(endpoint);
+    assert_eq!(replay(&first.answers).first(SEED), Ok(first));
+}
+
+#[test]
+fn a_faulty_design_is_asked_for_again_with_its_faults() {
+    let endpoint = Endpoint::start(|asked| {
+        let mut bad: Value = serde_json::from_str(&design()).expect("JSON");
+        match asked.number {
+            0 => bad["entities"][0]["fields"][0]["name"] = json!("Not A Name"),
+            1 => bad["entities"] = json!([bad["entities"][0]]),
+            _ => {}
+        }
+        Reply::Says(bad.to_string())
+    });
+    let first = sampler(&endpoint.base_url()).first(SEED).expect("a schema");
+    assert_eq!(first.made.title, "Made by a model");
+    let refused: Vec<&str> = first.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
+    assert_eq!(refused.len(), 2);
+    assert!(refused[1].contains("1 entities"), "{refused:?}");
+    let asked = endpoint.asked();
+    assert!(asked[1].last().contains(refused[0]) && asked[2].last().contains(refused[1]));
+
+    let nonsense = Endpoint::start(|_| Reply::Says("{}".to_owned()));
+    let first = sampler(&nonsense.base_url()).first(SEED).expect("a schema");
+    assert_eq!(first.made, before(), "what was drawn takes its place");
+    assert_eq!(first.answers.len() as u32, ATTEMPTS);
+}
+
+#[test]
+fn nonsense_is_asked_again_with_the_reason_and_then_replaced_and_marked() {
+    let endpoint = Endpoint::start(|asked| {
+        let mut other = asked.example();
+        other["change"] = json!("remove_everything");
+        Reply::Says(match asked.messages.len() {
+            1 if asked.number % 2 == 0 => "I would rather talk about the weather.".to_owned(),
+            1 => "{\"change\": ".to_owned(),
+            _ => other.to_string(),
+        })
+    });
+    let sampled = turn(&sampler(&endpoint.base_url()), 2);
+    assert_eq!(sampled.made.origins, [Origin::Replaced; 2]);
+    assert_eq!(check(&sampled.made.after), []);
+    let attempts: Vec<(&str, u32)> =
+        sampled.answers.iter().map(|answer| (answer.purpose.as_str(), answer.attempt)).collect();
+    assert_eq!(
+        attempts,
+        [
+            ("change 1", 1),
+            ("change 1", 2),
+            ("change 1", 3),
+            ("change 2", 1),
+            ("change 2", 2),
+            ("change 2", 3)
+        ]
+    );
+    let asked = endpoint.asked();
+    for (answer, next) in sampled.answers.iter().zip(&asked[1..]) {
+        let refused = answer.refused.as_deref().expect("all are refused");
+        if answer.attempt < ATTEMPTS {
+            assert!(next.last().contains(refused), "{refused} in {}", next.last());
+            assert_eq!(next.messages[1], ("assistant".to_owned(), answer.text.clone()));
+        }
+    }
+    drop(endpoint);
+    assert_eq!(turn(&replay(&sampled.answers), 2), sampled);
+}
+
+#[test]
+fn a_change_that_the_schema_refuses_is_mended() {
+    let endpoint = Endpoint::start(|asked| {
+        let mut change = asked.example();
+        if asked.is_first_attempt() {
+            for part in ["entity", "analytic"] {
+                if change[part].is_string() {
+                    change[part] = json!("nothing_of_this_name");
+                } else if change[part].is_object() {
+                    change[part]["name"] = json!("id");
+                }
+            }
+            return Reply::Says(change.to_string());
+        }
+        Reply::Says(asked.good_change())
+    });
+    let sampled = turn(&sampler(&endpoint.base_url()), 8);
+    assert_eq!(sampled.made.origins, [Origin::Model; 8]);
+    let refused: Vec<&str> = sampled.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
+    assert!(refused.len() >= 4, "{refused:?}");
+}
+
+#[test]
+fn rate_limits_are_waited_for_and_trouble_is_tried_again() {
+    let endpoint = Endpoint::start(|asked| match asked.number {
+        0 => Reply::Http(
+            429,
+            vec![("retry-after", "1".to_owned())],
+            json!({"error": {"message": "slow down", "type": "rate_limit", "code": null}}).to_string(),
+        ),
+        1 => Reply::Http(503, Vec::new(), "<html>no JSON</html>".to_owned()),
+        _ => says_good(asked),
+    });
+    let begun = Instant::now();
+    let sampled = turn(&sampler(&endpoint.base_url()), 1);
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it waits as long as it is asked to");
+    assert_eq!(sampled.made.origins, [Origin::Model]);
+    assert_eq!(sampled.answers.len(), 1, "only what the model said is an answer");
+    assert_eq!(endpoint.asked().len(), 3);
+}
+
+#[test]
+fn silence_is_no_answer_and_is_recorded_as_such() {
+    // The calls of the first attempt time out; so the second attempt is a new question, not an answer to silence.
+    let endpoint = Endpoint::start(|asked| if asked.number < 2 { Reply::Hangs } else { says_good(asked) });
+    let sampled = turn(&sampler(&endpoint.base_url()), 1);
+    assert_eq!(sampled.made.origins, [Origin::Model]);
+    assert_eq!(sampled.answers.len(), 2);
+    assert_eq!(sampled.answers[0].text, "");
+    assert!(sampled.answers[0].refused.as_deref().is_some_and(|why| why.contains("no answer within")));
+    assert!(endpoint.asked()[2].is_first_attempt());
+    drop(endpoint);
+    assert_eq!(turn(&replay(&sampled.answers), 1), sampled);
+}
+
+#[test]
+fn what_is_no_completion_or_too_long_is_no_answer() {
+    let endpoint = Endpoint::start(|asked| match asked.number {
+        0 => Reply::Http(200, Vec::new(), "{\"weather\": \"fine\"}".to_owned()),
+        1 => Reply::Http(200, Vec::new(), "not even JSON".to_owned()),
+        2 => Reply::Says("x".repeat(300_000)),
+        _ => says_good(asked),
+    });
+    let sampled = turn(&sampler(&endpoint.base_url()), 2);
+    assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model]);
+    assert!(sampled.answers.iter().all(|answer| answer.text.len() < 10_000));
+}
+
+#[test]
+fn an_endpoint_that_fails_for_good_ends_it_with_advice_and_without_the_key() {
+    let key = std::env::var("PATH").expect("a variable that is set");
+    let echo = key.clone();
+    let cases: [(Box<dyn Fn(&Asked) -> Reply + Send + Sync>, &str); 3] = [
+        (
+            Box::new(|_| Reply::Http(500, Vec::new(), "broken".to_owned())),
+            "500 Internal Server Error: broken",
+        ),
+        (
+            Box::new(move |_| {
+                let error = json!({"error": {"message": format!("Incorrect API key: {echo}"), "code": "invalid_api_key"}});
+                Reply::Http(401, Vec::new(), error.to_string())
+            }),
+            "401 Unauthorized: Incorrect API key",
+        ),
+        (
+            Box::new(|_| Reply::Http(429, vec![("retry-after", "4000".to_owned())], String::new())),
+            "asks to wait 4000 s",
+        ),
+    ];
+    for (script, said) in cases {
+        let endpoint = Endpoint::start(script);
+        let Err(SampleError::Endpoint(text)) = sampler(&endpoint.base_url()).turn(SEED, &before(), 1) else {
+            panic!("{said}");
+        };
+        assert!(text.contains(said) && text.contains(&endpoint.base_url()), "{text}");
+        assert!(text.contains("llm_sampler.base_url") && !text.contains(&key), "{text}");
+        assert_eq!(endpoint.asked()[0].authorization, format!("Bearer {key}"));
+    }
+}
+
+#[test]
+fn nobody_there_is_said_plainly() {
+    let begun = Instant::now();
+    let url = format!("http://127.0.0.1:{}/v1", closed_port());
+    let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
+    assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_replay_without_its_answers_says_what_is_missing() {
+    let empty = replay(&[]);
+    let Err(SampleError::NotRecorded(what)) = empty.turn(SEED, &before(), 1) else { panic!("no answers") };
+    assert!(what.contains("change 1") && what.contains("turn 2 of scenario 2"), "{what}");
+}
+
+#[test]
+fn an_address_or_key_that_can_not_be_used_is_refused_before_anything_is_sent() {
+    for (url, said) in [
+        ("localhost:80", "no address"),
+        ("ftp://localhost", "no address"),
+        ("https://user:secret@example.org/v1", "no user or password"),
+        ("https://example.org/v1", "NO_SUCH_VARIABLE_HERE"),
+    ] {
+        let given = [
+            ("llm_sampler.base_url", json!(url)),
+            ("llm_sampler.key_variable", json!("NO_SUCH_VARIABLE_HERE")),
+        ];
+        let settings = Settings::new("m", given.iter().map(|(key, value)| (*key, value))).expect("settings");
+        let error = LlmSampler::new(&settings).err().expect(url);
+        assert!(error.0.contains(said), "{error}");
+    }
+}
