@@ -27,6 +27,7 @@ mod draft;
 mod fields;
 mod generate;
 mod gone;
+mod guards;
 mod lists;
 mod marks;
 mod plan;

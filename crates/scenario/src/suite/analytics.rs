@@ -113,8 +113,8 @@ impl<'p, 'a> Counting<'p, 'a> {
             draft.says(&[&by.clause]);
             let rows = self.make(&mut draft, Wish { apart: true, ..Wish::default() });
             if let Some(target) = by.field.target() {
-                self.ask(&mut draft, &rows, Some((by, id_of(target, 2))));
-                self.ask(&mut draft, &rows, Some((by, json!(999))));
+                self.ask(&mut draft, &rows, Some((by, &id_of(target, 2))));
+                self.ask(&mut draft, &rows, Some((by, &json!(999))));
             }
             draft.done(cases);
 
@@ -213,9 +213,9 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// Asks for the analytic: its value over those records that are taken.
-    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&Part<'a>, Value)>) {
+    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&Part<'a>, &Value)>) {
         let mut send = Send::get(self.path.clone());
-        if let Some((part, id)) = &by {
+        if let Some((part, id)) = by {
             send = send.query(&part.json, id);
         }
         let taken: Vec<&Row> = rows
@@ -224,7 +224,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                 self.only.as_ref().is_none_or(|only| match only.through {
                     None => row.with.get(&only.part.json) == Some(only.equals),
                     Some((link, target)) => row.with.get(&link.json) == Some(&id_of(target.key, 2)),
-                }) && by.as_ref().is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
+                }) && by.is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
             })
             .collect();
         match self.grouped {

@@ -11,7 +11,7 @@ use crate::ir::Computed;
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     match &part.field.computed {
         Some(Computed::CountOf { entity, reference }) => {
-            over(plan, facts, part, (entity, reference, None), cases)
+            over(plan, facts, part, (entity, reference, None), cases);
         }
         Some(Computed::TotalOf { entity, reference, field }) => {
             over(plan, facts, part, (entity, reference, Some(field)), cases);

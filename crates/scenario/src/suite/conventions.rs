@@ -8,7 +8,7 @@ use super::{Aspect, Case, Method, Send, values};
 use crate::ir::PaginationStyle;
 
 /// Cases of the conventions, on the entity whose records need the least.
-pub(super) fn cases<'a>(plan: &Plan<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
     let Some(facts) = plan.simplest() else { return };
     reset(plan, facts, cases);
     routes(plan, facts, cases);

@@ -308,8 +308,7 @@ fn effect<'p, 'a>(
             _ => None,
         })
         .collect();
-    let values: Vec<Value> = state
-        .others(facts, at, &guards)
+    let values: Vec<Value> = state::tried(part, &guards)
         .into_iter()
         .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
         .take(if part.field.unique { 1 } else { 2 })

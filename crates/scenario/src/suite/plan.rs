@@ -140,7 +140,7 @@ pub(super) fn id_of(key: &str, n: u32) -> Value {
     json!({ "$": format!("{key}_{n}.id") })
 }
 
-impl<'a> Part<'a> {
+impl Part<'_> {
     /// Whether a client writes it.
     pub(super) fn writable(&self) -> bool {
         self.field.is_writable()

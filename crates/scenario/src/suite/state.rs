@@ -217,11 +217,10 @@ pub(super) fn ready<'a>(
 /// Whether an action's effects on a field with this value, or with it, break no rule.
 fn keeps_rules(plan: &Plan<'_>, action: &Action, state: &State, part: &Part<'_>, value: &Value) -> bool {
     action.effects.iter().all(|effect| match effect {
-        Effect::Set { .. } => true,
         Effect::Increment { field, by } if *field == part.field.key => {
             operand(action, state, by).is_some_and(|by| values::fits(&part.field.kind, &plus(value, by)))
         }
-        Effect::Increment { .. } => true,
+        Effect::Set { .. } | Effect::Increment { .. } => true,
         Effect::Create { entity, values, .. } => values
             .iter()
             .filter(|created| created.from == Operand::Own(part.field.key.clone()))
@@ -344,9 +343,9 @@ impl State {
     }
 
     /// The value that an effect's operand stands for.
-    pub(super) fn operand<'a>(
+    pub(super) fn operand(
         &self,
-        facts: &Facts<'a>,
+        facts: &Facts<'_>,
         action: &Action,
         from: &Operand,
         n: u32,
@@ -392,19 +391,15 @@ impl State {
             .map(|(param, value)| (plan.schema.json_name(&param.name), value.clone()));
         Some(Value::Object(body.collect()))
     }
+}
 
-    /// Values of the record that keep all guards on its fields.
-    pub(super) fn others<'a>(&self, facts: &Facts<'a>, at: usize, comparisons: &[&Comparison]) -> Vec<Value> {
-        let Some(part) = facts.parts.get(at) else { return Vec::new() };
-        let mut all = candidates(&part.field.kind, Some(part), comparisons);
-        let mut seen: Vec<Value> = Vec::new();
-        all.retain(|value| {
-            let fresh = !seen.contains(value);
-            if fresh {
-                seen.push(value.clone());
-            }
-            fresh
-        });
-        all
+/// Different values worth trying for a field, those on a border of the comparisons first.
+pub(super) fn tried(part: &Part<'_>, comparisons: &[&Comparison]) -> Vec<Value> {
+    let mut tried: Vec<Value> = Vec::new();
+    for value in candidates(&part.field.kind, Some(part), comparisons) {
+        if !tried.contains(&value) {
+            tried.push(value);
+        }
     }
+    tried
 }
