@@ -145,7 +145,7 @@ impl<'p, 'a> Counting<'p, 'a> {
 
         let title = format!("The analytic {name} leaves deleted {many} out");
         let mut draft = self.draft("deleted", title);
-        draft.says(&["deletion", "operations", self.facts.key]);
+        draft.says(&["operations", self.facts.key]);
         let mut rows = self.make(&mut draft, Wish::default());
         if let Some(last) = rows.pop() {
             draft.delete(self.facts, last.n);

@@ -147,12 +147,12 @@ fn words<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Ve
             let title = format!("`{}` of {} takes each of its values", part.json, facts.a);
             let mut draft = Draft::on(plan, facts, part, "values", Aspect::Accepts, title);
             draft.says(&["types.enum"]);
-            for (index, value) in values.iter().enumerate() {
-                if index == 0 || !part.mutable() {
+            for (n, value) in (1..).zip(values) {
+                if n == 1 || !part.mutable() {
                     let send = draft
-                        .create(facts, facts.body_with(1, part, json!(value)))
+                        .create(facts, facts.body_with(n, part, json!(value)))
                         .has_one(&part.json, json!(value))
-                        .kept(facts.key, 1);
+                        .kept(facts.key, n);
                     draft.send(send);
                 } else {
                     let send = Send::patch_one(facts.at(1), &part.json, json!(value));

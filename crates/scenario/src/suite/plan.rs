@@ -279,6 +279,17 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The fields of the record itself that a computed field is worked out from.
+    pub(super) fn operands(&self, computed: &Computed) -> impl Iterator<Item = &Part<'a>> {
+        let (first, second) = match computed {
+            Computed::Joined { first, second, .. } => (Some(first), Some(second)),
+            Computed::Product { left, right } | Computed::Sum { left, right } => (Some(left), Some(right)),
+            Computed::AtLeast { field, .. } => (Some(field), None),
+            Computed::CountOf { .. } | Computed::TotalOf { .. } => (None, None),
+        };
+        first.into_iter().chain(second).filter_map(|key| self.part(key))
+    }
+
     /// Records (by their values, numbered from 1) in an order; ties stay in order of their numbers.
     pub(super) fn sorted(&self, sort: Option<&Sort>, records: &[Vec<Value>]) -> Vec<u32> {
         let mut order: Vec<usize> = (0..records.len()).collect();

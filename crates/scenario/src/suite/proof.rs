@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Assertion, Case, Send, Step, Suite};
+use super::{Assertion, Builder, Send, Step, Suite};
 use crate::text::Clause;
 
 /// What a case demands and no clause that it names says.
@@ -22,45 +22,37 @@ pub struct Unstated {
 /// What an answer must be is looked up in the named clauses only. What is sent may also stand in the clauses of the
 /// fields, filters and actions of an entity that is named: a body needs required fields that a case is not about.
 pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
-    let words: HashMap<&str, HashSet<&str>> =
-        clauses.iter().map(|clause| (clause.id.as_str(), words(&clause.text).collect())).collect();
-    let mut of_entity: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut words: HashMap<&str, Words> = HashMap::new();
+    let mut of_entity: HashMap<&str, Words> = HashMap::new();
     for clause in clauses {
+        words.insert(&clause.id, self::words(&clause.text).collect());
         if let Some((entity, _)) = clause.id.split_once('.') {
-            of_entity.entry(entity).or_default().push(&clause.id);
+            of_entity.entry(entity).or_default().extend(self::words(&clause.text));
         }
     }
+    let builders: HashMap<&str, &Builder> =
+        suite.builders.iter().map(|builder| (builder.entity.as_str(), builder)).collect();
     let mut found = Vec::new();
     for case in &suite.cases {
-        let mut look = Look {
-            case,
-            said: HashSet::new(),
-            set_up: HashSet::new(),
-            sent: Vec::new(),
-            missing: Vec::new(),
-        };
+        let mut look = Look { said: Vec::new(), set_up: Vec::new(), sent: Vec::new(), missing: Vec::new() };
         for id in &case.says {
             match words.get(id.as_str()) {
-                Some(words) => look.said.extend(words),
+                Some(words) => look.said.push(words),
                 None => look.missing.push(format!("the clause {id}")),
             }
-            if let Some(clauses) = of_entity.get(id.as_str()) {
-                look.set_up.extend(clauses.iter().filter_map(|id| words.get(id)).flatten());
-            }
+            look.set_up.extend(of_entity.get(id.as_str()));
         }
         for step in &case.steps {
             match step {
                 Step::Make(make) => {
                     look.sent.extend(make.with.values());
-                    let builder = suite.builders.iter().find(|builder| builder.entity == make.make);
+                    let builder = builders.get(make.make.as_str());
                     look.sent.extend(
                         builder.and_then(|builder| builder.bodies.get(make.nth.saturating_sub(1) as usize)),
                     );
-                    let clauses = of_entity.get(make.make.as_str()).into_iter().flatten();
-                    let stated: HashSet<&str> =
-                        clauses.filter_map(|id| words.get(id)).flatten().copied().collect();
+                    let stated = of_entity.get(make.make.as_str());
                     for key in make.with.keys() {
-                        if !stated.contains(key.as_str()) {
+                        if !stated.is_some_and(|stated| stated.contains(key.as_str())) {
                             look.missing.push(format!("the field {key}"));
                         }
                     }
@@ -73,6 +65,8 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
     found
 }
 
+type Words<'a> = HashSet<&'a str>;
+
 /// The words of a text, names with `_` and `-` in one piece.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).filter(|word| !word.is_empty())
@@ -80,11 +74,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// A case that is looked through.
 struct Look<'a> {
-    case: &'a Case,
     /// Words of the clauses that it names.
-    said: HashSet<&'a str>,
+    said: Vec<&'a Words<'a>>,
     /// Words of the clauses of entities that it names.
-    set_up: HashSet<&'a str>,
+    set_up: Vec<&'a Words<'a>>,
     /// What it sent.
     sent: Vec<&'a Value>,
     missing: Vec<String>,
@@ -94,14 +87,18 @@ struct Look<'a> {
 const UNKNOWN: [&str; 4] = ["unheard_of", "unheardOf", "nowhere", "abc"];
 
 impl<'a> Look<'a> {
+    fn says(&self, word: &str) -> bool {
+        self.said.iter().any(|words| words.contains(word)) || UNKNOWN.contains(&word)
+    }
+
     fn may_send(&mut self, what: &str, word: &str) {
-        if !self.said.contains(word) && !self.set_up.contains(word) && !UNKNOWN.contains(&word) {
+        if !self.says(word) && !self.set_up.iter().any(|words| words.contains(word)) {
             self.missing.push(format!("{what} {word}"));
         }
     }
 
     fn must_say(&mut self, what: &str, word: &str) {
-        if !self.said.contains(word) && !UNKNOWN.contains(&word) {
+        if !self.says(word) {
             self.missing.push(format!("{what} {word}"));
         }
     }
@@ -160,9 +157,14 @@ impl<'a> Look<'a> {
     fn shown(&mut self, value: &'a Value) {
         match value {
             Value::String(text) => {
-                let sent = self.sent.iter().any(|sent| begins(sent, text));
-                if !sent && !words(text).all(|word| self.said.contains(word)) {
-                    self.missing.push(format!("the text {text:?} ({:?})", self.case.aspect));
+                // Whole or, where it is joined, in parts.
+                let sent = self.sent.iter().any(|sent| has(sent, text, &|own, text| own == text))
+                    || words(text).all(|word| {
+                        self.says(word)
+                            || self.sent.iter().any(|sent| has(sent, word, &|own, word| own.contains(word)))
+                    });
+                if !sent {
+                    self.missing.push(format!("the text {text:?}"));
                 }
             }
             Value::Object(map) if map.contains_key("$") => {}
@@ -178,12 +180,12 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether a text is, or begins with, one that was sent: joined fields are made of such.
-fn begins(sent: &Value, text: &str) -> bool {
+/// Whether a text in a value stands so to another one.
+fn has(sent: &Value, text: &str, so: &dyn Fn(&str, &str) -> bool) -> bool {
     match sent {
-        Value::String(own) => !own.is_empty() && text.starts_with(own.as_str()) || own == text,
-        Value::Array(items) => items.iter().any(|item| begins(item, text)),
-        Value::Object(map) => map.values().any(|item| begins(item, text)),
+        Value::String(own) => so(own, text),
+        Value::Array(items) => items.iter().any(|item| has(item, text, so)),
+        Value::Object(map) => map.values().any(|item| has(item, text, so)),
         _ => false,
     }
 }

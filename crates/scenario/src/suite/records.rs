@@ -335,6 +335,9 @@ fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
             extra.insert(part.json.clone(), other);
             computed.insert(part.json.clone(), value);
             draft.says(&[&part.clause]);
+            for operand in part.field.computed.iter().flat_map(|computed| facts.operands(computed)) {
+                draft.says(&[&operand.clause]);
+            }
         }
     }
     let mut body = facts.body(1);

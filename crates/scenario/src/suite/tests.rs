@@ -8,9 +8,9 @@ use crate::client::{CaseStatus, run_in_process};
 use crate::ir::{Schema, example};
 use crate::reference::World;
 
-const SEED: Seed = Seed { base: 0, scenario: 0 };
+pub(super) const SEED: Seed = Seed { base: 0, scenario: 0 };
 
-fn failures(schema: &Schema, suite: &Suite) -> Vec<String> {
+pub(super) fn failures(schema: &Schema, suite: &Suite) -> Vec<String> {
     let mut world = World::new(Arc::new(schema.clone()));
     let mut failed = Vec::new();
     run_in_process(&mut world, suite, &mut |case, result| {
@@ -40,7 +40,7 @@ fn ids_are_unique() {
     }
 }
 
-fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
+pub(super) fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
     let clauses = crate::text::clauses(schema);
     unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.what)).collect()
 }
