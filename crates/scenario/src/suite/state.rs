@@ -12,6 +12,8 @@ use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 pub(super) struct State {
     /// Values of the record: (position of the field, value).
     own: Vec<(usize, Value)>,
+    /// Positions of unique fields whose value no guard looks at: every record has its own.
+    loose: Vec<usize>,
     /// Values of records that it refers to: (position of the reference, position of the field, value).
     related: Vec<(usize, usize, Value)>,
     /// Records that refer to it: (entity, reference, how many).
@@ -210,6 +212,9 @@ pub(super) fn ready<'a>(
             .or_else(|| all.iter().find(visible))
             .or_else(|| all.first())?;
         state.own.push((at, value.clone()));
+        if part.field.unique && conditions.is_empty() {
+            state.loose.push(at);
+        }
     }
     Some(state)
 }
@@ -275,6 +280,7 @@ impl State {
     pub(super) fn with_own(&self, at: usize, value: Value) -> Self {
         let mut state = self.clone();
         state.own.retain(|own| own.0 != at);
+        state.loose.retain(|loose| *loose != at);
         state.own.push((at, value));
         state
     }
@@ -303,7 +309,8 @@ impl State {
         let mut with = Map::new();
         for (at, value) in &self.own {
             if let Some(part) = facts.parts.get(*at) {
-                with.insert(part.json.clone(), value.clone());
+                let value = if n > 1 && self.loose.contains(at) { part.value(n) } else { value.clone() };
+                with.insert(part.json.clone(), value);
             }
         }
         for (at, part) in facts.parts.iter().enumerate() {
@@ -336,6 +343,7 @@ impl State {
         let own =
             self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
         match own {
+            Some((at, _)) if n > 1 && self.loose.contains(at) => part.value(n),
             Some((_, value)) => value.clone(),
             None if part.field.required => part.value(1 + (n - 1) % super::generate::BODIES),
             None => part.absent(),

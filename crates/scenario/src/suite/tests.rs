@@ -120,3 +120,47 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
         ]
     );
 }
+
+/// What is wrong with the suites of some turns of a scenario.
+fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
+    use crate::sample::{Programmatic, Sampler};
+
+    let seed = Seed { base: 0, scenario };
+    let mut schema = Programmatic.first(seed).expect("there is a first schema").made;
+    let mut wrong = Vec::new();
+    for turn in 1..=turns {
+        let before = schema;
+        schema = Programmatic.turn(seed, &before, 5).expect("there is a turn").made.after;
+        if turn % every != 0 {
+            continue;
+        }
+        let last = suite(seed, &before, None);
+        let now = suite(seed, &schema, Some(&last));
+        let mut add = |what: &str, found: Vec<String>| {
+            wrong.extend(found.into_iter().map(|found| format!("{scenario}.{turn} {what}: {found}")));
+        };
+        add("not sound", failures(&schema, &now));
+        add("not said", unsaid(&schema, &now));
+        let mut seen = BTreeSet::new();
+        add("twice", now.cases.iter().filter(|case| !seen.insert(&case.id)).map(|case| case.id.clone()).collect());
+        let old = failures(&before, &now);
+        if old.is_empty() {
+            add("vacuous", vec![String::new()]);
+        }
+        let kept: BTreeSet<&str> =
+            now.cases.iter().filter(|case| case.mark == Mark::Kept).map(|case| case.id.as_str()).collect();
+        add("kept, but the server before fails it", old
+            .into_iter()
+            .filter(|failure| failure.split_once(": ").is_some_and(|(id, _)| kept.contains(id)))
+            .collect());
+    }
+    wrong
+}
+
+#[test]
+fn suites_of_sampled_turns_are_sound_said_and_not_vacuous() {
+    for scenario in 0..6 {
+        let wrong = walk(scenario, 60, 10);
+        assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
