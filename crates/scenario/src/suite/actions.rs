@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, Failure};
-use super::plan::{Facts, Plan};
+use super::plan::{Facts, Part, Plan};
 use super::state::{self, State};
 use super::{Aspect, Case, Send, values};
-use crate::ir::{Action, Condition, Effect, Operand, UnknownFields, words};
+use crate::ir::{Action, Condition, Effect, Kind, Operand, Param, UnknownFields, words};
 
 /// An action of an entity while its cases are written.
 pub(super) struct Acting<'p, 'a> {
@@ -109,7 +109,15 @@ impl<'p, 'a> Acting<'p, 'a> {
                 draft.says(&[&clause, &part.clause, "operations"]);
                 state.make(&mut draft, facts, 1);
                 draft.send(self.request(state, 1).has_one(&part.json, after.clone()));
-                draft.still(facts, 1, part, after).done(cases);
+                draft.still(facts, 1, part, after);
+                // What comes from a parameter differs with it.
+                if state.repeatable(facts, None)
+                    && let Some((state, after)) = self.other_param(state, effect, part)
+                {
+                    state.make(&mut draft, facts, 2);
+                    draft.send(self.request(&state, 2).has_one(&part.json, after));
+                }
+                draft.done(cases);
             }
             Effect::Create { entity, reference, values } => {
                 let Some(other) = self.plan.entity(entity) else { return };
@@ -146,6 +154,26 @@ impl<'p, 'a> Acting<'p, 'a> {
                 draft.send(send).done(cases);
             }
         }
+    }
+
+    /// The same state with another value of the parameter that an effect on a field takes, and what the field is then.
+    fn other_param(&self, state: &State, effect: &Effect, part: &Part<'a>) -> Option<(State, Value)> {
+        let (Effect::Set { to: Operand::Param(key), .. } | Effect::Increment { by: Operand::Param(key), .. }) =
+            effect
+        else {
+            return None;
+        };
+        let at = self.action.params.iter().position(|param| param.key == *key)?;
+        let param = self.action.params.get(at)?;
+        let now = state.after(self.facts, self.action, part, 2)?;
+        state::param_values(self.plan, self.facts, self.action, param)
+            .into_iter()
+            .filter(|value| self.own_effects_hold(state, key, value))
+            .map(|value| state.with_param(at, value))
+            .find_map(|state| {
+                let after = state.after(self.facts, self.action, part, 2)?;
+                (after != now).then_some((state, after))
+            })
     }
 
     /// An effect that would break a rule.
@@ -223,6 +251,15 @@ impl<'p, 'a> Acting<'p, 'a> {
                 let Some(other) = self.plan.entity(entity) else { return };
                 for value in created {
                     let Some(part) = other.part(&value.field) else { continue };
+                    if let Operand::Own(key) = &value.from
+                        && let Some(at) = facts.parts.iter().position(|own| own.field.key == *key)
+                        && let Some(too_much) = self.own_value(at, &|value| state::can_be(part, value))
+                    {
+                        let clause = format!("{}.effect.create_{entity}", self.clause);
+                        let words = format!("`{}` of {}", part.json, other.a);
+                        refused(&words, &[&part.clause, &clause], &state.with_own(at, too_much), cases);
+                        return;
+                    }
                     if let Operand::Param(key) = &value.from
                         && let Some(state) = too_much(key, &|value| {
                             state::can_be(part, value) || !self.own_effects_hold(state, key, value)
@@ -237,6 +274,24 @@ impl<'p, 'a> Acting<'p, 'a> {
             }
             Effect::Set { .. } => {}
         }
+    }
+
+    /// A value that a field and the guards on it take, and something else does not.
+    fn own_value(&self, at: usize, ok: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        let part = self.facts.parts.get(at).filter(|part| !part.refers())?;
+        let (low, high) = values::free(&part.field.kind);
+        let touched = |effect: &Effect| matches!(effect, Effect::Set { field, .. } | Effect::Increment { field, .. } if *field == part.field.key);
+        if self.action.effects.iter().any(touched) {
+            return None;
+        }
+        state::tried(part, &[]).into_iter().chain(low).chain(high).find(|value| {
+            !value.is_null()
+                && !ok(value)
+                && self.action.guards.iter().all(|guard| match &guard.condition {
+                    Condition::Field { field, is } if *field == part.field.key => state::holds(is, value),
+                    _ => true,
+                })
+        })
     }
 
     /// Whether the effects on the record itself break no rule with a value of a parameter.
@@ -323,10 +378,17 @@ impl<'p, 'a> Acting<'p, 'a> {
             without.shift_remove(&name);
             draft.fails_with(Send::post(path.clone(), Some(without.into())), Failure::Invalid);
             let mut bad = vec![Value::Null];
-            bad.extend(values::wrong_types(&param.kind));
-            bad.extend(values::bounds(&param.kind).into_iter().map(|bound| bound.beyond));
+            bad.extend(values::wrong_types(&param.kind, &values::valid(&param.kind, 0, 1)));
             for value in bad {
                 draft.fails(self.request(&state.with_param(at, value), 1), Failure::Invalid);
+            }
+            // The code tells a parameter that is out of its bounds from an effect that is.
+            for bound in values::bounds(&param.kind) {
+                draft.fails_with(self.request(&state.with_param(at, bound.beyond), 1), Failure::Invalid);
+            }
+            if let Kind::String { pattern: Some(pattern), .. } = &param.kind {
+                let value = json!(pattern.counterexample());
+                draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Invalid);
             }
             if at == 0 {
                 draft.says(&["bodies.object"]);
@@ -335,6 +397,7 @@ impl<'p, 'a> Acting<'p, 'a> {
             }
             self.unchanged(&mut draft, state, 1);
             draft.done(cases);
+            self.accepted(state, (at, param), &name, cases);
         }
         let unknown = self.plan.schema.json_name("unheard_of");
         let title =
@@ -350,6 +413,61 @@ impl<'p, 'a> Acting<'p, 'a> {
             UnknownFields::Reject => draft.fails(send, Failure::Invalid),
         };
         draft.done(cases);
+    }
+
+    /// A parameter takes what lies on its bounds, and anything where it has none, as long as no effect breaks a rule.
+    fn accepted(&self, state: &State, (at, param): (usize, &Param), name: &str, cases: &mut Vec<Case>) {
+        let (low, high) = values::free(&param.kind);
+        let edges: Vec<Value> = values::bounds(&param.kind).into_iter().map(|bound| bound.edge).collect();
+        let mut free: Vec<Value> = low.into_iter().chain(high).collect();
+        if matches!(param.kind, Kind::Number { .. }) {
+            free.push(json!(7.25));
+        }
+        free.retain(|value| values::fits(&param.kind, value));
+        let possible = |value: &Value| {
+            self.creates_with(&param.key, value) && self.own_effects_hold(state, &param.key, value)
+        };
+        let (edges, broken): (Vec<Value>, Vec<Value>) = edges.into_iter().partition(possible);
+        let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
+        let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
+        draft.says(&["types.free"]);
+        let most = if state.repeatable(self.facts, None) { usize::MAX } else { 1 };
+        let taken = edges.into_iter().chain(free.into_iter().filter(possible)).take(most);
+        for (n, value) in (1..).zip(taken) {
+            state.make(&mut draft, self.facts, n);
+            draft.send(self.request(&state.with_param(at, value), n));
+        }
+        draft.done(cases);
+
+        // What the parameter takes and an effect does not is refused, not invalid.
+        let title = format!(
+            "To {} with a `{name}` on its bounds is refused if an effect would break a rule",
+            self.words
+        );
+        let mut draft = self.draft(&format!("param.{}.refused", param.key), Aspect::Effect, title);
+        if !broken.is_empty() {
+            state.make(&mut draft, self.facts, 1);
+        }
+        for value in broken {
+            draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Refused);
+        }
+        draft.done(cases);
+    }
+
+    /// Whether what the action creates can have a value of a parameter.
+    fn creates_with(&self, key: &str, value: &Value) -> bool {
+        self.action.effects.iter().all(|effect| match effect {
+            Effect::Create { entity, values, .. } => values
+                .iter()
+                .filter(|created| matches!(&created.from, Operand::Param(param) if param == key))
+                .all(|created| {
+                    let other = self.plan.entity(entity);
+                    other
+                        .and_then(|other| other.part(&created.field))
+                        .is_some_and(|part| state::can_be(part, value))
+                }),
+            _ => true,
+        })
     }
 
     /// A body that is invalid comes before a guard that does not hold.

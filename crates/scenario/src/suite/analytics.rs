@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, Failure};
 use super::plan::{Facts, Part, Plan, id_of, whole};
-use super::{Aspect, Case, Send};
+use super::{Aspect, Case, Send, values};
 use crate::ir::{Analytic, Measure, words};
 
 /// An analytic while its cases are written.
@@ -167,10 +167,12 @@ impl<'p, 'a> Counting<'p, 'a> {
             .map(|n| {
                 let mut with = Map::new();
                 if let Some(part) = self.measured {
-                    with.insert(
-                        part.json.clone(),
-                        if wish.unmeasured && n == 2 { Value::Null } else { part.value(n) },
-                    );
+                    let value = match n {
+                        2 if wish.unmeasured => Value::Null,
+                        3 => self.third(part),
+                        n => part.value(n),
+                    };
+                    with.insert(part.json.clone(), value);
                 }
                 if let Some(part) = self.grouped {
                     let place = if part.field.unique { n } else { 2 - n % 2 };
@@ -210,6 +212,24 @@ impl<'p, 'a> Counting<'p, 'a> {
                 Row { n, with }
             })
             .collect()
+    }
+
+    /// What is measured of the third record: such that an average has a fraction if that can be.
+    fn third(&self, part: &Part<'a>) -> Value {
+        let number = |n: u32| part.value(n).as_f64().unwrap_or_default();
+        let fraction = |third: f64| {
+            let (sum, count) =
+                if self.grouped.is_some() { (number(1), 2.0) } else { (number(1) + number(2), 3.0) };
+            ((sum + third) / count).fract() != 0.0
+        };
+        if !matches!(self.analytic.measure, Measure::Average(_)) || fraction(number(3)) {
+            return part.value(3);
+        }
+        (4..=5)
+            .map(|n| part.value(n))
+            .chain([whole(number(3) + 1.0), whole(number(3) - 1.0)])
+            .find(|value| values::fits(&part.field.kind, value) && value.as_f64().is_some_and(fraction))
+            .unwrap_or_else(|| part.value(3))
     }
 
     /// Asks for the analytic: its value over those records that are taken.

@@ -11,6 +11,7 @@ use crate::ir::PaginationStyle;
 pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
     let Some(facts) = plan.simplest() else { return };
     reset(plan, facts, cases);
+    ids(plan, facts, cases);
     routes(plan, facts, cases);
     errors(plan, facts, cases);
     order(plan, facts, cases);
@@ -29,6 +30,21 @@ fn reset<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let send = after.create(facts, facts.body(1).into()).equal("/id", json!(1));
     after.send(send);
     draft.append(after).done(cases);
+}
+
+/// Ids are counted per entity.
+fn ids<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+    let Some(other) =
+        plan.entities.iter().filter(|other| other.key != facts.key).min_by_key(|other| other.effort())
+    else {
+        return;
+    };
+    let title = format!("The first of the {} has the id 1 whatever else there is", other.many);
+    let mut draft = Draft::new(plan, "conventions.ids".to_owned(), Aspect::Convention, title);
+    draft.says(&["records.id", "operations", facts.key, other.key]);
+    draft.make(facts, 1).make(facts, 2);
+    let send = draft.create(other, other.body(1).into()).equal("/id", json!(1));
+    draft.send(send).done(cases);
 }
 
 fn routes<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
@@ -130,7 +146,8 @@ fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         draft.make_one(facts, 1, taken, taken.value(1));
         let mut body = facts.body(2);
         body.insert(taken.json.clone(), taken.value(1));
-        let bad = values::wrong_types(&wrong.field.kind).into_iter().next().unwrap_or(Value::Null);
+        let bad =
+            values::wrong_types(&wrong.field.kind, &wrong.value(1)).into_iter().next().unwrap_or(Value::Null);
         body.insert(wrong.json.clone(), bad);
         let send = draft.create(facts, body.into());
         draft.fails_with(send, Failure::Invalid).done(cases);

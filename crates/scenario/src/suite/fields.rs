@@ -96,7 +96,7 @@ fn types<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Ve
     draft.says(&[clause]);
     // There is a record with id 1, which a value that is read too kindly would name.
     draft.needs(part.field.target(), 1);
-    refused(&mut draft, facts, part, values::wrong_types(&part.field.kind));
+    refused(&mut draft, facts, part, values::wrong_types(&part.field.kind, &part.value(1)));
     draft.done(cases);
 
     if part.field.kind == Kind::DateTime {

@@ -154,7 +154,9 @@ impl<'a> Acting<'_, 'a> {
             .filter(|value| !value.is_null() && !part.field.unique && alone(value, true) && sound(value))
             .take(most.min(super::generate::BODIES as usize))
             .collect();
-        if holding.len() > 1 {
+        let own = facts.parts.iter().position(|own| target.is_none() && own.field.key == part.field.key);
+        let repeatable = ready.repeatable(facts, own);
+        if repeatable && holding.len() > 1 {
             let title =
                 format!("To {} goes with other values that its guard on `{}` takes", self.words, part.json);
             let mut draft = draft(".holds", title);
@@ -165,8 +167,12 @@ impl<'a> Acting<'_, 'a> {
             }
             draft.done(cases);
         }
-        let breaking: Vec<&Value> =
-            all.iter().filter(|value| !value.is_null() && alone(value, false)).skip(1).take(2).collect();
+        let breaking: Vec<&Value> = all
+            .iter()
+            .filter(|value| !value.is_null() && alone(value, false))
+            .skip(1)
+            .take(if repeatable { 2 } else { 1 })
+            .collect();
         if !breaking.is_empty() {
             let title = format!("To {} is refused with other values of `{}` too", self.words, part.json);
             let mut draft = draft(".others", title);

@@ -263,14 +263,16 @@ fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
     draft.done(cases);
 
-    if let Some(sort) = &facts.entity.default_sort
-        && let Some(part) = facts.part(&sort.field)
-    {
-        let title = format!("Without asking, the list of {} is sorted by `{}`", facts.many, part.json);
+    // Without a default order a list comes by id, whatever it could be sorted by.
+    let sort = facts.entity.default_sort.as_ref();
+    let sorted = sort.map(|sort| &sort.field).or(facts.entity.sorts.first());
+    if let Some(part) = sorted.and_then(|key| facts.part(key)) {
+        let by = if sort.is_some() { &part.json } else { "id" };
+        let title = format!("Without asking, the list of {} is sorted by `{by}`", facts.many);
         let mut draft = Draft::of(plan, facts, "sort.default", Aspect::Sort, title);
         draft.says(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
-        let order = facts.sorted(Some(sort), &records);
+        let order = facts.sorted(sort, &records);
         draft.lists(facts, &[], &order).done(cases);
     }
 }

@@ -107,14 +107,7 @@ impl<'a> Plan<'a> {
 
     /// The entity whose records need the least to be made.
     pub(super) fn simplest(&self) -> Option<&Facts<'a>> {
-        self.entities.iter().min_by_key(|facts| {
-            facts
-                .parts
-                .iter()
-                .filter(|part| part.field.required)
-                .map(|part| if part.field.target().is_some() { 10 } else { 1 })
-                .sum::<u32>()
-        })
+        self.entities.iter().min_by_key(|facts| facts.effort())
     }
 
     /// What an answer shows of a record that was made with these values, but for its id.
@@ -183,6 +176,15 @@ impl<'a> Facts<'a> {
 
     fn index(&self, key: &str) -> Option<usize> {
         self.parts.iter().position(|part| part.field.key == key)
+    }
+
+    /// How much a record needs to be made.
+    pub(super) fn effort(&self) -> u32 {
+        self.parts
+            .iter()
+            .filter(|part| part.field.required)
+            .map(|part| if part.refers() { 10 } else { 1 })
+            .sum()
     }
 
     /// The value of a field among those of a record.

@@ -258,7 +258,8 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         draft.says(&["errors.order", &bad.clause, &good.clause]);
         draft.make(facts, 1);
         let now = |part: &Part<'_>| if part.field.required { part.value(1) } else { part.absent() };
-        let wrong = values::wrong_types(&bad.field.kind).into_iter().next().unwrap_or(Value::Null);
+        let wrong =
+            values::wrong_types(&bad.field.kind, &bad.value(1)).into_iter().next().unwrap_or(Value::Null);
         if let Some(other) = good.other(&[&now(good)]) {
             for order in [[(good, &other), (bad, &wrong)], [(bad, &wrong), (good, &other)]] {
                 let body: Map<String, Value> =
@@ -319,6 +320,7 @@ fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
     draft.fails(Send::put(facts.at(1), json!([])), Failure::Invalid);
     draft.fails(Send::patch(facts.at(1), json!([])), Failure::Invalid);
+    draft.fails(Send::new(Method::Patch, facts.at(1), None, 0), Failure::Invalid);
     draft.lists(facts, &[], &[1]).done(cases);
 
     let title = format!("`id`, `deleted` and computed fields in a body for {a} are ignored");

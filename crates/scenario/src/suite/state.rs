@@ -12,7 +12,7 @@ use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 pub(super) struct State {
     /// Values of the record: (position of the field, value).
     own: Vec<(usize, Value)>,
-    /// Positions of unique fields whose value no guard looks at: every record has its own.
+    /// Positions of unique fields of which every record has its own value, as the guards take them all.
     loose: Vec<usize>,
     /// Values of records that it refers to: (position of the reference, position of the field, value).
     related: Vec<(usize, usize, Value)>,
@@ -65,8 +65,8 @@ fn candidates(kind: &Kind, part: Option<&Part<'_>>, comparisons: &[&Comparison])
         }
     }
     match kind {
-        Kind::Integer { .. } => all.extend([1, 2, 5, 10, 0, -1].map(Value::from)),
-        Kind::Number { .. } => all.extend([1.0, 2.5, 10.0, 0.0].map(whole)),
+        Kind::Integer { .. } => all.extend([7, 3, 12, 2, 1, 0, -1].map(Value::from)),
+        Kind::Number { .. } => all.extend([7.25, 2.5, 12.0, 1.0, 0.0].map(whole)),
         Kind::Enum { values } => all.extend(values.iter().map(|value| json!(value))),
         Kind::Boolean => all.extend([json!(true), json!(false)]),
         _ => {}
@@ -169,7 +169,7 @@ pub(super) fn ready<'a>(
 
     state.params = action.params.iter().map(|_| Value::Null).collect();
     for (at, param) in action.params.iter().enumerate() {
-        state.params[at] = param_value(plan, facts, action, param)?;
+        state.params[at] = param_values(plan, facts, action, param).into_iter().next()?;
     }
 
     for (at, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
@@ -212,7 +212,12 @@ pub(super) fn ready<'a>(
             .or_else(|| all.iter().find(visible))
             .or_else(|| all.first())?;
         state.own.push((at, value.clone()));
-        if part.field.unique && conditions.is_empty() {
+        let keeps = |n| {
+            let value = part.value(n);
+            conditions.iter().all(|(hold, is)| holds(is, &value) == *hold)
+                && keeps_rules(plan, action, &state, part, &value)
+        };
+        if part.field.unique && (1..=super::generate::BODIES).all(keeps) {
             state.loose.push(at);
         }
     }
@@ -248,9 +253,15 @@ fn operand<'v>(action: &Action, state: &'v State, operand: &'v Operand) -> Optio
     }
 }
 
-/// A value of a parameter with which no effect breaks a rule.
-fn param_value<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &Action, param: &Param) -> Option<Value> {
-    candidates(&param.kind, None, &[]).into_iter().find(|value| {
+/// Values of a parameter with which no effect breaks a rule.
+pub(super) fn param_values<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    action: &Action,
+    param: &Param,
+) -> Vec<Value> {
+    let mut all = candidates(&param.kind, None, &[]);
+    all.retain(|value| {
         action.effects.iter().all(|effect| match effect {
             Effect::Set { field, to: Operand::Param(key) } if *key == param.key => {
                 facts.part(field).is_some_and(|part| can_be(part, value))
@@ -272,7 +283,8 @@ fn param_value<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &Action, param: &
                 }),
             _ => true,
         })
-    })
+    });
+    all
 }
 
 impl State {
@@ -283,6 +295,16 @@ impl State {
         state.loose.retain(|loose| *loose != at);
         state.own.push((at, value));
         state
+    }
+
+    /// Whether more than one record can be made so; the field at a position is given anew for each.
+    pub(super) fn repeatable(&self, facts: &Facts<'_>, but: Option<usize>) -> bool {
+        self.own.iter().all(|(at, value)| {
+            value.is_null()
+                || Some(*at) == but
+                || self.loose.contains(at)
+                || facts.parts.get(*at).is_none_or(|part| !part.field.unique)
+        })
     }
 
     /// The same with another value of a field of a record that it refers to.
@@ -309,7 +331,11 @@ impl State {
         let mut with = Map::new();
         for (at, value) in &self.own {
             if let Some(part) = facts.parts.get(*at) {
-                let value = if n > 1 && self.loose.contains(at) { part.value(n) } else { value.clone() };
+                let value = if n > 1 && self.loose.contains(at) && !value.is_null() {
+                    part.value(n)
+                } else {
+                    value.clone()
+                };
                 with.insert(part.json.clone(), value);
             }
         }
@@ -343,7 +369,7 @@ impl State {
         let own =
             self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
         match own {
-            Some((at, _)) if n > 1 && self.loose.contains(at) => part.value(n),
+            Some((at, value)) if n > 1 && self.loose.contains(at) && !value.is_null() => part.value(n),
             Some((_, value)) => value.clone(),
             None if part.field.required => part.value(1 + (n - 1) % super::generate::BODIES),
             None => part.absent(),

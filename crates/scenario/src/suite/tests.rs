@@ -142,17 +142,22 @@ fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
         add("not sound", failures(&schema, &now));
         add("not said", unsaid(&schema, &now));
         let mut seen = BTreeSet::new();
-        add("twice", now.cases.iter().filter(|case| !seen.insert(&case.id)).map(|case| case.id.clone()).collect());
+        add(
+            "twice",
+            now.cases.iter().filter(|case| !seen.insert(&case.id)).map(|case| case.id.clone()).collect(),
+        );
         let old = failures(&before, &now);
         if old.is_empty() {
             add("vacuous", vec![String::new()]);
         }
         let kept: BTreeSet<&str> =
             now.cases.iter().filter(|case| case.mark == Mark::Kept).map(|case| case.id.as_str()).collect();
-        add("kept, but the server before fails it", old
-            .into_iter()
-            .filter(|failure| failure.split_once(": ").is_some_and(|(id, _)| kept.contains(id)))
-            .collect());
+        add(
+            "kept, but the server before fails it",
+            old.into_iter()
+                .filter(|failure| failure.split_once(": ").is_some_and(|(id, _)| kept.contains(id)))
+                .collect(),
+        );
     }
     wrong
 }
