@@ -129,11 +129,9 @@ fn server(schema: &Schema, out: &mut Pieces) {
     out.push(
         Part::Server,
         "server.reset",
-        "`POST /reset` removes all records and starts the ids of every entity from `1` again. It answers `204`.",
+        "`POST /reset` removes all records and starts the ids of every entity from `1` again. It answers `204`. \
+         This path never has a prefix.",
     );
-    if !conventions.prefix.is_empty() {
-        out.add(" This path never has a prefix.");
-    }
     if conventions.prefix.is_empty() {
         out.push(Part::Server, "server.routes", "The paths have no common prefix.");
     } else {

@@ -123,7 +123,7 @@ fn sampled_requests_say_every_change() {
         let mut before = Programmatic.first(seed).unwrap().made;
         let first = first_request(seed, &before);
         assert_eq!(clumsy(&first), None);
-        for turn in 2..=16 {
+        for _ in 2..=16 {
             let made = Programmatic.turn(seed, &before, 5).unwrap().made;
             let request = change_request(seed, &before, &made.changes, &made.after);
             assert_eq!(unsaid(&before, &made.changes, &made.after, &request), [""; 0], "{request}");

@@ -1,0 +1,152 @@
+//! Slots of changes of actions and analytics.
+
+use super::Facts;
+use crate::change::Change;
+use crate::text::words::code;
+use crate::text::{action, analytic};
+
+impl Facts<'_> {
+    pub(super) fn actions(&mut self, change: &Change) {
+        let (key, verb) = match change {
+            Change::AddAction { entity, action } => (entity, &action.key),
+            Change::RemoveAction { entity, action }
+            | Change::RenameAction { entity, action, .. }
+            | Change::AddGuard { entity, action, .. }
+            | Change::RemoveGuard { entity, action, .. }
+            | Change::ChangeGuard { entity, action, .. }
+            | Change::AddEffect { entity, action, .. }
+            | Change::RemoveEffect { entity, action, .. }
+            | Change::ChangeEffect { entity, action, .. } => (entity, action),
+            _ => return,
+        };
+        let Some(owner) = self.entity(key) else { return };
+        let was = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
+        let now = self.after.schema.entity(key).and_then(|owner| owner.action(verb));
+        let there = now.or(was);
+        let names = if now.is_some() { self.after } else { self.before };
+        match change {
+            Change::AddAction { action, .. } => {
+                let action = there.unwrap_or(action);
+                self.put("verb", code(&self.after.schema.path_name(&action.name)));
+                self.put("path", self.after.action_path(owner, action));
+            }
+            Change::RenameAction { name, .. } => {
+                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let new = self.after.schema.path_name(renamed.map_or(name, |now| &now.name));
+                self.put("old", self.before.verb(key, verb));
+                self.put("path", format!("{}/{{id}}/{new}", self.after.schema.collection_path(owner)));
+                self.put("new", code(&new));
+            }
+            _ => self.put("verb", names.verb(key, verb)),
+        }
+        let before = self.before.schema.entity(key).unwrap_or(owner);
+        match change {
+            Change::AddGuard { guard, .. } => {
+                self.put("cond", action::condition(self.after, owner, &guard.condition));
+            }
+            Change::RemoveGuard { guard, .. } => {
+                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                if let Some(old) = old {
+                    self.put("cond", action::condition(self.before, before, &old.condition));
+                }
+            }
+            Change::ChangeGuard { guard, condition, .. } => {
+                let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
+                self.put("cond", action::condition(self.after, owner, condition));
+                if let Some(old) = old {
+                    self.put("old_cond", action::condition(self.before, before, &old.condition));
+                }
+            }
+            Change::AddEffect { effect, .. } => {
+                if let Some(there) = there {
+                    self.put("effect", action::effect(self.after, owner, there, effect));
+                }
+            }
+            Change::RemoveEffect { index, .. } => {
+                if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
+                    self.put("effect", action::effect(self.before, before, was, effect));
+                }
+            }
+            Change::ChangeEffect { index, operand, .. } => {
+                if let Some((was, mut effect)) =
+                    was.and_then(|was| Some((was, was.effects.get(*index)?.clone())))
+                {
+                    match &mut effect {
+                        crate::ir::Effect::Set { to, .. } => *to = operand.clone(),
+                        crate::ir::Effect::Increment { by, .. } => *by = operand.clone(),
+                        crate::ir::Effect::Create { .. } => {}
+                    }
+                    self.put("effect", action::effect(self.before, before, was, &effect));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn analytics(&mut self, change: &Change) {
+        let key = match change {
+            Change::AddAnalytic { analytic } => &analytic.key,
+            Change::RemoveAnalytic { analytic }
+            | Change::RenameAnalytic { analytic, .. }
+            | Change::ChangeMeasure { analytic, .. }
+            | Change::ChangeGrouping { analytic, .. }
+            | Change::ChangeRestriction { analytic, .. }
+            | Change::ChangeAnalyticFilter { analytic, .. } => analytic,
+            _ => return,
+        };
+        let was = self.before.schema.analytic(key);
+        let now = self.after.schema.analytic(key);
+        let there = match change {
+            Change::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
+            _ => now.or(was).cloned(),
+        };
+        let Some(there) = there else { return };
+        let schema = if now.is_some() || was.is_none() { self.after.schema } else { self.before.schema };
+        let names = self.names(&there.entity);
+        self.about(names, &there.entity);
+        match change {
+            Change::RenameAnalytic { name, .. } => {
+                let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
+                let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
+                let new = renamed.map_or(name, |now| &now.name);
+                let prefix = &self.after.schema.conventions.prefix;
+                self.put("old_path", old);
+                self.put("path", format!("{prefix}/analytics/{}", self.after.schema.path_name(new)));
+            }
+            _ => self.put("path", schema.analytic_path(&there)),
+        }
+        match change {
+            Change::ChangeMeasure { measure, .. } => {
+                self.put("measure", analytic::measure(names, &there.entity, measure));
+            }
+            Change::ChangeGrouping { group_by, .. } => {
+                let grouping = group_by.as_ref().map_or_else(
+                    || "not grouped".to_owned(),
+                    |field| format!("grouped by {}", self.named(&there.entity, field)),
+                );
+                self.put("grouping", grouping);
+            }
+            Change::ChangeRestriction { only, .. } => {
+                let many = names.many(&there.entity);
+                let restriction = only.as_ref().map_or_else(
+                    || format!("all {many}"),
+                    |only| format!("only {many}{}", analytic::restriction(names, &there.entity, only)),
+                );
+                self.put("restriction", restriction);
+            }
+            Change::ChangeAnalyticFilter { by, .. } => {
+                let old = was.and_then(|was| was.by.as_ref());
+                if let Some(by) = by {
+                    self.put("parameter", self.named(&there.entity, by));
+                }
+                if let Some(old) = old {
+                    self.put("old_parameter", self.before.field(&there.entity, old));
+                }
+                if let Some(field) = by.as_ref().or(old) {
+                    self.target(self.target_of(&there.entity, field));
+                }
+            }
+            _ => {}
+        }
+    }
+}

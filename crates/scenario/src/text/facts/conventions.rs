@@ -1,0 +1,115 @@
+//! Slots of changes of what holds for all routes.
+
+use super::Facts;
+use crate::change::{Change, ErrorKind, StatusKind};
+use crate::ir::{Case, ErrorShape, UnknownFields, words};
+use crate::text::words::code;
+
+impl Facts<'_> {
+    pub(super) fn conventions(&mut self, change: &Change) {
+        let old = &self.before.schema.conventions;
+        match change {
+            Change::ChangeErrorShape { error } => {
+                let shape = match error {
+                    ErrorShape::Flat { code, message } => format!("`{{\"{code}\": …, \"{message}\": …}}`"),
+                    ErrorShape::Nested { key, code, message } => {
+                        format!("`{{\"{key}\": {{\"{code}\": …, \"{message}\": …}}}}`")
+                    }
+                };
+                self.put("shape", shape);
+            }
+            Change::ChangeErrorCode { which, code } => {
+                let (which, old) = match which {
+                    ErrorKind::Invalid => ("invalid", &old.codes.invalid),
+                    ErrorKind::NotFound => ("not found", &old.codes.not_found),
+                    ErrorKind::Conflict => ("conflict", &old.codes.conflict),
+                    ErrorKind::Refused => ("refused", &old.codes.refused),
+                };
+                self.put("which", which);
+                self.put("old", old);
+                self.put("new", code);
+            }
+            Change::ChangeStatus { which, status } => {
+                let (which, old) = match which {
+                    StatusKind::Created => ("a create", old.status.created),
+                    StatusKind::Deleted => ("a deletion", old.status.deleted),
+                    StatusKind::Invalid => ("what is *invalid*", old.status.invalid),
+                    StatusKind::Conflict => ("a *conflict*", old.status.conflict),
+                    StatusKind::Refused => ("an action that is *refused*", old.status.refused),
+                };
+                self.put("which", which);
+                self.put("old", old.to_string());
+                self.put("new", status.to_string());
+            }
+            Change::ChangeListShape { list } => {
+                self.put("items", &list.items);
+                self.put("total", &list.total);
+                self.put("old_items", &old.list.items);
+                self.put("old_total", &old.list.total);
+            }
+            Change::ChangePagination { pagination } => {
+                let (page, size) = pagination.style.params();
+                self.put("page", self.after.schema.json_name(page));
+                self.put("size", self.after.schema.json_name(size));
+                self.put("default", pagination.default_size.to_string());
+                self.put("most", pagination.max_size.to_string());
+            }
+            Change::ChangeFieldCase { case } => {
+                let word = |case: Case| if case == Case::Camel { "`camelCase`" } else { "`snake_case`" };
+                self.put("old_case", word(old.field_case));
+                self.put("case", word(*case));
+                self.put("examples", self.examples(*case));
+            }
+            Change::ChangePrefix { prefix } => {
+                let word =
+                    |prefix: &str| if prefix.is_empty() { "no prefix".to_owned() } else { code(prefix) };
+                self.put("old", word(&old.prefix));
+                self.put("new", word(prefix));
+                if let Some(entity) = self.after.schema.entities.first() {
+                    self.put("many", words(&entity.plural));
+                    self.put("example", format!("{prefix}/{}", self.after.schema.path_name(&entity.plural)));
+                }
+            }
+            Change::ChangeUnknownFields { unknown_fields } => {
+                self.put(
+                    "treatment",
+                    match unknown_fields {
+                        UnknownFields::Ignore => "they are ignored",
+                        UnknownFields::Reject => "they make the body *invalid*",
+                    },
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Names before and after a change of case: three fields at most, and one that every API has.
+    fn examples(&self, case: Case) -> String {
+        let old_case = self.before.schema.conventions.field_case;
+        let write = |name: &str, case: Case| {
+            if case == Case::Camel { crate::ir::camel(name) } else { name.to_owned() }
+        };
+        let mut seen: Vec<&str> = Vec::new();
+        for field in self.after.schema.entities.iter().flat_map(|entity| &entity.fields) {
+            if seen.len() < 3 && field.name.contains('_') && !seen.contains(&field.name.as_str()) {
+                seen.push(&field.name);
+            }
+        }
+        if self.after.schema.entities.iter().any(|entity| entity.soft_delete) {
+            seen.push("include_deleted");
+        }
+        seen.extend(
+            [self.after.schema.conventions.pagination.style.params().1]
+                .iter()
+                .filter(|name| name.contains('_')),
+        );
+        if seen.is_empty() {
+            seen.push("two_words");
+        }
+        let pairs: Vec<String> = seen
+            .iter()
+            .map(|name| format!("`{}` → `{}`", write(name, old_case), write(name, case)))
+            .collect();
+        pairs.join(", ")
+    }
+}
