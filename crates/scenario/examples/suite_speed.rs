@@ -4,7 +4,8 @@
 //! cargo run --release -p scenario --example suite_speed
 //! ```
 //!
-//! Per turn: cases, lines of the Flask server, seconds of both (the native one is the median of five runs), their ratio.
+//! Per turn: seconds of both (the native one is the median of five runs) and their ratio, and what the Flask server and
+//! the pytest file of the turn measure and take to write.
 #![allow(clippy::print_stdout, reason = "a program for the command line")]
 
 #[path = "../tests/python/mod.rs"]
@@ -14,8 +15,18 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use python::{Failure, HOW_TO_GET_PYTHON, Python, Turn, find_python, native, reference, sampled};
-use scenario::code::flask;
+use scenario::code::{flask, pytest};
 use serde_json::json;
+
+/// What is written, and how long the quickest of some times took.
+fn written(write: impl Fn() -> String) -> (String, f64) {
+    let time = |_| {
+        let begun = Instant::now();
+        std::hint::black_box(write());
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    (write(), (0..20).map(time).fold(f64::INFINITY, f64::min))
+}
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Failure> {
@@ -41,10 +52,16 @@ async fn main() -> Result<(), Failure> {
         if verdicts.len() != suite.cases.len() || verdicts.values().any(|passed| !passed) {
             return Err(format!("a case fails with pytest: {said}").into());
         }
+        let (server, flask_milliseconds) = written(|| flask(&schema));
+        let (tests, tests_milliseconds) = written(|| pytest(&suite));
         rows.push(json!({
             "turn": schema.turn,
+            "entities": schema.entities.len(),
             "cases": suite.cases.len(),
-            "flask_lines": flask(&schema).lines().count(),
+            "flask_lines": server.lines().count(),
+            "flask_milliseconds": flask_milliseconds,
+            "pytest_bytes": tests.len(),
+            "pytest_milliseconds": tests_milliseconds,
             "native_seconds": native_seconds,
             "pytest_seconds": pytest_seconds,
             "ratio": pytest_seconds / native_seconds,
