@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -138,12 +138,11 @@ fn the_suite_of_the_example_notices_its_mutants() {
 /// `HUNT_SCENARIOS` and `HUNT_TURNS` say how far; every tenth turn is looked at.
 #[test]
 #[ignore = "prints the survivors of sampled scenarios"]
-#[expect(clippy::print_stdout, reason = "that is what it is for")]
 fn survivors() {
     let number = |name: &str, or: u32| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(or);
     let (scenarios, turns) = (number("HUNT_SCENARIOS", 2), number("HUNT_TURNS", 10));
     let step = number("HUNT_STEP", 3);
-    let mut all: std::collections::BTreeMap<&str, (u32, Vec<String>)> = Default::default();
+    let mut all: BTreeMap<&str, (u32, Vec<String>)> = BTreeMap::new();
     for scenario in 0..scenarios {
         let seed = Seed { base: 0, scenario };
         let mut schema = Programmatic.first(seed).unwrap().made;
