@@ -50,7 +50,8 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             }
             let sort = match &home.default_sort {
                 Some(sort) if !free(&&sort.field) => return None,
-                Some(_) if draw.chance(25) => None,
+                // Records made one after another are often in ascending order anyway: that would not be seen.
+                Some(sort) if sort.descending && draw.chance(50) => None,
                 Some(sort) if draw.chance(50) => {
                     Some(Sort { field: sort.field.clone(), descending: !sort.descending })
                 }
