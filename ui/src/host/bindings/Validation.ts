@@ -13,7 +13,11 @@ scenarios: number,
  */
 turns: number, 
 /**
- * Cases that the reference fails: (place, message), the first hundred.
+ * Cases that the reference fails.
+ */
+failures: number, 
+/**
+ * The first hundred of them: (place, message).
  */
 reference_failures: Array<[string, string]>, 
 /**
