@@ -25,12 +25,6 @@ fn presence<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut
         draft.says(&["bodies.absent"]);
         let send = draft.create(facts, facts.body_without(1, part));
         draft.fails_with(send, Failure::Invalid).done(cases);
-    } else if let Some(default) = &part.field.default {
-        let title = format!("Creating {a} without `{name}` gives it its default");
-        let mut draft = Draft::on(plan, facts, part, "default", Aspect::Default, title);
-        draft.says(&["bodies.absent"]);
-        let send = draft.create(facts, facts.body(1).into()).has_one(name, default.clone());
-        draft.send(send).done(cases);
     }
 }
 

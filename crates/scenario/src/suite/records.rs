@@ -91,20 +91,20 @@ fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.make(facts, 1).make(facts, 2);
     draft.send(Send::get(facts.at(2)).has(shown)).done(cases);
 
-    let title = format!("Reading {a} that does not exist is answered with 404");
-    let mut draft = Draft::of(plan, facts, "read.missing", Aspect::Route, title);
+    let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
+    let mut draft = Draft::of(plan, facts, "missing", Aspect::Route, title);
     draft.says(&["records.id"]);
     draft.fails_with(Send::get(facts.nowhere()), Failure::Missing);
-    draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing).done(cases);
-
-    let title = format!("The list of {many} is empty at the beginning");
-    let mut draft = Draft::of(plan, facts, "list.empty", Aspect::Route, title);
-    draft.lists(facts, &[], &[]).done(cases);
+    draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing);
+    draft.fails(Send::put(facts.nowhere(), facts.body(1).into()), Failure::Missing);
+    draft.fails(Send::patch(facts.nowhere(), json!({})), Failure::Missing);
+    draft.fails(Send::new(Method::Delete, facts.nowhere(), None, 404), Failure::Missing).done(cases);
 
     let title = format!("The list of {many} shows all of them, and how many there are");
     let mut draft = Draft::of(plan, facts, "list.all", Aspect::Route, title);
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
+    draft.lists(facts, &[], &[]);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
     says_required(&mut draft, facts);
     says_order(&mut draft, facts);
@@ -182,11 +182,6 @@ fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         draft.says(&[&unchanged.clause]);
         draft.still(facts, 1, unchanged, unchanged.value(1)).done(cases);
     }
-
-    let title = format!("Replacing {a} that does not exist is answered with 404");
-    let mut draft = Draft::of(plan, facts, "replace.missing", Aspect::Route, title);
-    draft.says(&["records.id"]);
-    draft.fails_with(Send::put(facts.nowhere(), facts.body(1).into()), Failure::Missing).done(cases);
 }
 
 /// A full record that differs from the first one where it may.
@@ -269,11 +264,6 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
             draft.still(facts, 1, good, now(good)).done(cases);
         }
     }
-
-    let title = format!("Updating {a} that does not exist is answered with 404");
-    let mut draft = Draft::of(plan, facts, "update.missing", Aspect::Route, title);
-    draft.says(&["records.id"]);
-    draft.fails_with(Send::patch(facts.nowhere(), json!({})), Failure::Missing).done(cases);
 }
 
 fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
@@ -293,14 +283,8 @@ fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
     draft.send(send);
     draft.fails(Send::get(facts.at(1)), Failure::Missing);
+    draft.fails(Send::new(Method::Delete, facts.at(1), None, 404), Failure::Missing);
     draft.lists(facts, &[], &[2]).done(cases);
-
-    let title = format!("Deleting {a} that does not exist, or not any more, is answered with 404");
-    let mut draft = Draft::of(plan, facts, "delete.missing", Aspect::Route, title);
-    draft.says(&["records.id"]);
-    draft.fails_with(Send::new(Method::Delete, facts.nowhere(), None, 404), Failure::Missing);
-    draft.make(facts, 1).delete(facts, 1);
-    draft.fails(Send::new(Method::Delete, facts.at(1), None, 404), Failure::Missing).done(cases);
 
     let title = format!("The id of {a} that was deleted is not used again");
     let mut draft = Draft::of(plan, facts, "delete.id_not_reused", Aspect::Record, title);
