@@ -228,11 +228,12 @@ pub(crate) async fn compare(
     suite: &Suite,
 ) -> Result<Agreement, Failure> {
     let server = if flaws.is_empty() { Some(python.serve(schema)?) } else { None };
-    let reference = reference(schema, flaws.clone()).await?;
-    let mut urls = vec![format!("http://{}", reference.address)];
-    urls.extend(server.as_ref().map(|server| format!("http://{}", server.address)));
+    // Each client has a reference of its own: a flawed one may keep something over a reset.
+    let references = [reference(schema, flaws.clone()).await?, reference(schema, flaws.clone()).await?];
+    let flask = server.as_ref().map(|server| format!("http://{}", server.address));
+    let urls = |of: &Serving| [Some(format!("http://{}", of.address)), flask.clone()].into_iter().flatten();
     let mut by_native = Vec::new();
-    for url in &urls {
+    for url in &urls(&references[0]).collect::<Vec<_>>() {
         by_native.push(native(suite, url).await?);
     }
     // All runs of pytest at the same time: they wait for their servers most of the time.
@@ -240,7 +241,7 @@ pub(crate) async fn compare(
         let (python, suite) = (Arc::clone(python), suite.clone());
         tokio::task::spawn_blocking(move || python.pytest(&suite, &url))
     };
-    let running: Vec<_> = urls.into_iter().map(run).collect();
+    let running: Vec<_> = urls(&references[1]).map(run).collect();
     let mut by_pytest = Vec::new();
     for run in running {
         by_pytest.push(run.await??);
