@@ -35,22 +35,23 @@ async fn main() -> Result<(), Failure> {
     for Turn { schema, suite, .. } in sampled(0, &[1, 25, 50, 75, 100])? {
         let server = reference(&schema, BTreeSet::new()).await?;
         let url = format!("http://{}", server.address);
-        let mut seconds = Vec::new();
+        let (mut seconds, mut failed) = (Vec::new(), 0);
         for _ in 0..5 {
             let begun = Instant::now();
             let verdicts = native(&suite, &url).await?;
             seconds.push(begun.elapsed().as_secs_f64());
-            if let Some((_, message)) = verdicts.iter().find(|(passed, _)| !passed) {
-                return Err(format!("a case fails natively: {message}").into());
-            }
+            failed = verdicts.iter().filter(|(passed, _)| !passed).count();
         }
         seconds.sort_by(f64::total_cmp);
         let native_seconds = seconds[seconds.len() / 2];
         let begun = Instant::now();
         let (verdicts, said) = tokio::task::block_in_place(|| python.pytest(&suite, &url))?;
         let pytest_seconds = begun.elapsed().as_secs_f64();
-        if verdicts.len() != suite.cases.len() || verdicts.values().any(|passed| !passed) {
-            return Err(format!("a case fails with pytest: {said}").into());
+        // Both do the same work, or the ratio says nothing.
+        if verdicts.len() != suite.cases.len()
+            || verdicts.values().filter(|passed| !**passed).count() != failed
+        {
+            return Err(format!("pytest and the native client differ: {said}").into());
         }
         let (server, flask_milliseconds) = written(|| flask(&schema));
         let (tests, tests_milliseconds) = written(|| pytest(&suite));
@@ -58,6 +59,7 @@ async fn main() -> Result<(), Failure> {
             "turn": schema.turn,
             "entities": schema.entities.len(),
             "cases": suite.cases.len(),
+            "failed": failed,
             "flask_lines": server.lines().count(),
             "flask_milliseconds": flask_milliseconds,
             "pytest_bytes": tests.len(),
