@@ -25,6 +25,19 @@ pub fn pytest(suite: &Suite) -> String {
     pytest::write(suite)
 }
 
+/// The pytest files of the turns of a scenario, one after the other: what a case is written as is taken from the file
+/// before where it is the same.
+#[derive(Debug, Default)]
+pub(crate) struct PytestFiles(pytest::Files);
+
+impl PytestFiles {
+    /// The same text as [`pytest`] of the next suite. `equals` says for each of its cases where in the suite before the
+    /// one stands that it is equal to in everything but the mark.
+    pub(crate) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
+        self.0.next(suite, equals)
+    }
+}
+
 /// The name of the test function of a case: `orders.create.minimal` → `test_orders__create__minimal`. Keys have no two
 /// `_` in a row, so that the id can be read back from the name.
 pub fn test_name(case: &str) -> String {

@@ -12,6 +12,7 @@ mod make;
 mod manifest;
 mod read;
 mod sink;
+mod suites;
 mod write;
 pub(crate) mod yaml;
 

@@ -44,6 +44,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::generate::suite;
+pub(crate) use self::generate::suite_after;
 pub use self::proof::{Unstated, unstated};
 
 /// The version of this format.

@@ -4,6 +4,7 @@
 //! an answer that is not there raises an exception in Python, which fails the test, as it fails the case.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -51,32 +52,131 @@ impl<'a> Names<'a> {
 }
 
 pub(super) fn write(suite: &Suite) -> String {
-    let mut out = String::with_capacity(16 * 1024 + suite.cases.len() * 600);
-    head(&mut out, suite);
-    let mut names =
-        Names { taken: Identifiers::new(FIXED), captures: HashMap::new(), builders: HashMap::new() };
-    for builder in &suite.builders {
-        let function = names.taken.take(&format!("make_{}", builder.entity));
-        let mut roots = Vec::new();
-        for body in &builder.bodies {
-            collect_roots(body, &mut roots);
-        }
-        names.builders.insert(&builder.entity, (function, roots));
-    }
-    for builder in &suite.builders {
-        write_builder(&mut out, &mut names, builder);
-    }
-    let mut section = "";
-    for case in &suite.cases {
-        let about = case.id.split('.').next().unwrap_or_default();
-        if about != section {
-            section = about;
-            line!(out, "\n\n# {}\n# {}", "-".repeat(98), prose(about));
-        }
-        write_case(&mut out, &mut names, case);
-    }
-    out
+    let mut file = File::default();
+    file.fill(suite, |_, _, _| None);
+    file.text
 }
+
+/// A file, and what another one can take from it.
+#[derive(Debug, Default)]
+struct File {
+    text: String,
+    /// Where the functions of the cases stand.
+    cases: Vec<Range<usize>>,
+    /// By entity: the function of its builder, and the captures that it takes.
+    builders: Vec<(String, String, Vec<String>)>,
+    /// Every capture has its own name as its identifier, and would have it in any other order of cases too.
+    plain: bool,
+}
+
+impl File {
+    /// Writes a suite. `known` gives the function of a case where it is there already.
+    fn fill<'k>(&mut self, suite: &Suite, mut known: impl FnMut(&Names, usize, &str) -> Option<&'k str>) {
+        self.text.clear();
+        self.text.reserve(16 * 1024 + suite.cases.len() * 600);
+        self.cases.clear();
+        let out = &mut self.text;
+        head(out, suite);
+        let mut names =
+            Names { taken: Identifiers::new(FIXED), captures: HashMap::new(), builders: HashMap::new() };
+        for builder in &suite.builders {
+            let function = names.taken.take(&format!("make_{}", builder.entity));
+            let mut roots = Vec::new();
+            for body in &builder.bodies {
+                collect_roots(body, &mut roots);
+            }
+            names.builders.insert(&builder.entity, (function, roots));
+        }
+        for builder in &suite.builders {
+            write_builder(out, &mut names, builder);
+        }
+        let mut section = "";
+        for (index, case) in suite.cases.iter().enumerate() {
+            let about = case.id.split('.').next().unwrap_or_default();
+            if about != section {
+                section = about;
+                line!(out, "\n\n# {}\n# {}", "-".repeat(98), prose(about));
+            }
+            let function = names.taken.take_whole(&super::test_name(&case.id));
+            let begin = out.len();
+            match known(&names, index, &function) {
+                Some(text) => out.push_str(text),
+                None => write_case(out, &mut names, case, &function),
+            }
+            self.cases.push(begin..out.len());
+        }
+        self.builders.clear();
+        for builder in &suite.builders {
+            if let Some((function, roots)) = names.builders.get(builder.entity.as_str()) {
+                let roots = roots.iter().map(|&root| root.to_owned()).collect();
+                self.builders.push((builder.entity.clone(), function.clone(), roots));
+            }
+        }
+        self.plain = names.captures.iter().all(|(name, identifier)| {
+            name == identifier && !name.starts_with("make_") && !name.starts_with("test_")
+        });
+    }
+
+    /// The entities whose builders are called otherwise now.
+    fn others<'a>(&self, names: &Names<'a>) -> Vec<&'a str> {
+        let same = |entity: &str, function: &str, roots: &[&str]| {
+            self.builders
+                .iter()
+                .find(|(other, ..)| other == entity)
+                .is_some_and(|(_, other, others)| other == function && others.iter().eq(roots.iter()))
+        };
+        let others =
+            names.builders.iter().filter(|(entity, (function, roots))| !same(entity, function, roots));
+        others.map(|(entity, _)| *entity).collect()
+    }
+}
+
+/// The files of one suite after another.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    now: File,
+    before: File,
+}
+
+impl Files {
+    /// The file of the next suite, see [`super::PytestFiles::next`].
+    ///
+    /// The function of an equal case is the same as before if its own name is, those of the builders that it uses and what
+    /// they take, and the names of its captures. The latter depend on all the others in the file, in their order, unless
+    /// each is plain: then they are the same in any file whose captures are plain.
+    pub(super) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
+        std::mem::swap(&mut self.now, &mut self.before);
+        let Self { now, before } = self;
+        if before.plain {
+            let mut others: Option<Vec<&str>> = None;
+            now.fill(suite, |names, index, function| {
+                let place = (*equals.get(index)?)?;
+                let others = others.get_or_insert_with(|| {
+                    let others = before.others(names);
+                    let entities = suite.builders.iter().map(|builder| builder.entity.as_str());
+                    entities.filter(|entity| others.contains(entity)).collect()
+                });
+                let uses = |step: &Step| match step {
+                    Step::Make(make) => others.contains(&make.make.as_str()),
+                    Step::Send(_) => false,
+                };
+                if !others.is_empty() && suite.cases.get(index)?.steps.iter().any(uses) {
+                    return None;
+                }
+                let text = before.text.get(before.cases.get(place)?.clone())?;
+                text.strip_prefix(DEF)?.strip_prefix(function)?.starts_with("():").then_some(text)
+            });
+            if now.plain {
+                return &self.now.text;
+            }
+        }
+        self.now.fill(suite, |_, _, _| None);
+        &self.now.text
+    }
+}
+
+/// What the function of a case begins with, before its name.
+const DEF: &str = "\n\ndef ";
 
 fn head(out: &mut String, suite: &Suite) {
     line!(out, "\"\"\"Tests of turn {} of scenario {}, for pytest and requests.", suite.turn, suite.scenario);
@@ -367,9 +467,8 @@ fn write_builder<'a>(out: &mut String, names: &mut Names<'a>, builder: &'a Build
     line!(out, "    return send(\"POST\", {}, body, status={})", quoted(&builder.path), builder.status);
 }
 
-fn write_case<'a>(out: &mut String, names: &mut Names<'a>, case: &'a Case) {
-    let function = names.taken.take_whole(&super::test_name(&case.id));
-    line!(out, "\n\ndef {function}():");
+fn write_case<'a>(out: &mut String, names: &mut Names<'a>, case: &'a Case, function: &str) {
+    line!(out, "{DEF}{function}():");
     docstring(out, &prose(&case.title));
     let used = used_captures(names, case);
     let mut made: Vec<&str> = Vec::new();

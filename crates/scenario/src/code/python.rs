@@ -178,6 +178,12 @@ impl Identifiers {
 /// Adds a string literal in double quotes.
 pub(super) fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
+    // Nearly all texts have nothing to escape.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\') {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),

@@ -7,7 +7,7 @@ use crate::change::{Change, apply, next_turn};
 use crate::ir::Schema;
 use crate::pack::PackError;
 use crate::sample::{Answer, Origin, Sampler, Turn};
-use crate::suite::{Suite, suite};
+use crate::suite::{Suite, suite_after};
 use crate::text;
 
 /// The version of `changes/turn_N.yaml`.
@@ -54,6 +54,9 @@ pub struct Made {
     pub suite: Suite,
     /// What a model answered.
     pub answers: Vec<Answer>,
+    /// For each case of the suite: where in the suite of the turn before the one stands that it is equal to in everything
+    /// but the mark, if there is one.
+    pub(super) equals: Vec<Option<usize>>,
 }
 
 /// Makes the turns of a scenario.
@@ -94,11 +97,13 @@ impl<'a> Maker<'a> {
     }
 
     fn first(&self, schema: Schema, answers: Vec<Answer>) -> Made {
+        let (suite, equals) = suite_after(self.seed, &schema, None);
         Made {
             turn: 1,
             request: text::first_request(self.seed, &schema),
             specification: text::specification(&schema),
-            suite: suite(self.seed, &schema, None),
+            suite,
+            equals,
             changes: None,
             schema,
             answers,
@@ -124,11 +129,13 @@ impl<'a> Maker<'a> {
         if schema != after {
             return Err(faulty("The changes do not lead to the schema that the sampler made".to_owned()));
         }
+        let (suite, equals) = suite_after(self.seed, &after, Some(&before.suite));
         Ok(Made {
             turn: number,
             request,
             specification: text::specification(&after),
-            suite: suite(self.seed, &after, Some(&before.suite)),
+            suite,
+            equals,
             changes: Some(TurnChanges {
                 version: CHANGES_VERSION.to_owned(),
                 turn: number,

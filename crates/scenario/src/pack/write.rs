@@ -1,17 +1,15 @@
 //! Writing a pack: scenarios side by side, turn by turn, and all of it or nothing.
 
-use std::io::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
-
 use super::layout::{MANIFEST, Part, folder, number};
 use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
+use super::suites::SuiteFiles;
 use super::{Pack, PackError, yaml};
 use crate::config::Generation;
 use crate::sample::Sampler;
@@ -211,7 +209,8 @@ impl Work<'_> {
         let seed = Seed { base: self.generation.base_seed, scenario };
         let mut maker = Maker::new(self.sampler, seed, self.generation.num_changes_per_turn);
         let total = u64::from(self.generation.n_scenarios) * u64::from(self.generation.n_turns);
-        let mut out = TurnWriter { scenario, sink, at, buffer: Vec::new(), bytes: 0 };
+        let (suites, tests) = (SuiteFiles::default(), code::PytestFiles::default());
+        let mut out = TurnWriter { scenario, sink, at, suites, tests, bytes: 0 };
         let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
         let (mut title, mut topic) = (String::new(), String::new());
         for turn in 1..=self.generation.n_turns {
@@ -239,7 +238,8 @@ struct TurnWriter<'a> {
     scenario: u32,
     sink: &'a mut dyn Sink,
     at: &'a Path,
-    buffer: Vec<u8>,
+    suites: SuiteFiles,
+    tests: code::PytestFiles,
     bytes: u64,
 }
 
@@ -269,13 +269,17 @@ impl TurnWriter<'_> {
                 Part::Request => self.file(&mut hash, &path, made.request.as_bytes())?,
                 Part::Specification => self.file(&mut hash, &path, made.specification.as_bytes())?,
                 Part::Suite => {
-                    let mut buffer = std::mem::take(&mut self.buffer);
-                    buffer.clear();
-                    write_suite(&made.suite, &mut buffer).map_err(|e| faulty(self.scenario, e))?;
-                    self.file(&mut hash, &path, &buffer)?;
-                    self.buffer = buffer;
+                    let mut suites = std::mem::take(&mut self.suites);
+                    let text =
+                        suites.next(&made.suite, &made.equals).map_err(|e| faulty(self.scenario, e))?;
+                    self.file(&mut hash, &path, text)?;
+                    self.suites = suites;
                 }
-                Part::Pytest => self.file(&mut hash, &path, code::pytest(&made.suite).as_bytes())?,
+                Part::Pytest => {
+                    let mut tests = std::mem::take(&mut self.tests);
+                    self.file(&mut hash, &path, tests.next(&made.suite, &made.equals).as_bytes())?;
+                    self.tests = tests;
+                }
                 Part::Flask => self.file(&mut hash, &path, code::flask(&made.schema).as_bytes())?,
                 Part::Answers => {
                     if !made.answers.is_empty() {
@@ -295,31 +299,6 @@ impl TurnWriter<'_> {
         self.bytes += content.len() as u64;
         self.sink.put(path, content).map_err(|error| PackError::Write { path: self.at.join(path), error })
     }
-}
-
-/// A suite as JSON with a builder and a case per line, so that two turns compare line by line.
-pub(super) fn write_suite(suite: &crate::suite::Suite, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    fn lines<T: Serialize>(out: &mut Vec<u8>, items: &[T]) -> serde_json::Result<()> {
-        for (index, item) in items.iter().enumerate() {
-            out.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
-            serde_json::to_writer(&mut *out, item)?;
-        }
-        out.extend_from_slice(b"\n]");
-        Ok(())
-    }
-    let version = serde_json::to_string(&suite.version)?;
-    let reset = serde_json::to_string(&suite.reset)?;
-    write!(
-        out,
-        "{{\"version\":{version},\"scenario\":{},\"turn\":{},\"reset\":{reset},\n\"builders\":[",
-        suite.scenario, suite.turn
-    )
-    .map_err(serde_json::Error::io)?;
-    lines(out, &suite.builders)?;
-    out.extend_from_slice(b",\n\"cases\":[");
-    lines(out, &suite.cases)?;
-    out.extend_from_slice(b"}\n");
-    Ok(())
 }
 
 /// Where a pack shall lie, looked at before anything is made.

@@ -13,6 +13,16 @@ pub(super) const BODIES: u32 = 4;
 
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
+    suite_after(seed, schema, before).0
+}
+
+/// The suite, and for each of its cases where in the suite before the one stands that it is equal to in everything but the
+/// mark, if there is one.
+pub(crate) fn suite_after(
+    seed: Seed,
+    schema: &Schema,
+    before: Option<&Suite>,
+) -> (Suite, Vec<Option<usize>>) {
     let plan = Plan::new(seed, schema);
     let mut cases = Vec::with_capacity(before.map_or(256, |before| before.cases.len() + 64));
     conventions::cases(&plan, &mut cases);
@@ -56,8 +66,9 @@ pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
         builders,
         cases,
     };
-    if let Some(before) = before {
-        marks::mark(&mut suite, before);
-    }
-    suite
+    let equals = match before {
+        Some(before) => marks::mark(&mut suite, before),
+        None => vec![None; suite.cases.len()],
+    };
+    (suite, equals)
 }

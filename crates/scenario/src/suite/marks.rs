@@ -2,12 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::{Builder, Case, Mark, Step, Suite};
+use serde_json::{Map, Value};
+
+use super::{Assertion, Builder, Case, Make, Mark, Send, Step, Suite};
 
 /// Marks the cases of a suite. Two cases are the same if they demand the same: their steps are equal, and so are the
 /// builders that they use, as far as they use them. Titles and clauses do not count.
-pub(super) fn mark(suite: &mut Suite, before: &Suite) {
-    let old: HashMap<&str, &Case> = before.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+///
+/// Gives for each case where in the suite before the case stands that it is equal to in everything but the mark, if there
+/// is one: what was written of that one is written of this one too.
+pub(super) fn mark(suite: &mut Suite, before: &Suite) -> Vec<Option<usize>> {
+    let old: HashMap<&str, usize> =
+        before.cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
     let builders: HashMap<&str, Compared> = suite
         .builders
         .iter()
@@ -17,22 +23,98 @@ pub(super) fn mark(suite: &mut Suite, before: &Suite) {
         })
         .collect();
     let reset = suite.reset == before.reset;
+    let mut equals = Vec::with_capacity(suite.cases.len());
+    // Most cases stand as far behind one another as before.
+    let mut expected = 0;
     for case in &mut suite.cases {
-        case.mark = match old.get(case.id.as_str()) {
-            None => Mark::New,
-            Some(then) => {
-                let same = reset
-                    && case.steps == then.steps
-                    && case.steps.iter().all(|step| match step {
-                        Step::Send(_) => true,
-                        Step::Make(make) => builders.get(make.make.as_str()).is_some_and(|same| {
-                            same.request && same.bodies.get((make.nth - 1) as usize) == Some(&true)
-                        }),
-                    });
-                if same { Mark::Kept } else { Mark::Changed }
-            }
+        let place = match before.cases.get(expected) {
+            Some(then) if then.id == case.id => Some(expected),
+            _ => old.get(case.id.as_str()).copied(),
         };
+        let found = place.and_then(|place| Some((place, before.cases.get(place)?)));
+        let Some((place, then)) = found else {
+            case.mark = Mark::New;
+            equals.push(None);
+            continue;
+        };
+        expected = place + 1;
+        let steps = same_steps(&case.steps, &then.steps);
+        let same = reset
+            && (steps || case.steps == then.steps)
+            && case.steps.iter().all(|step| match step {
+                Step::Send(_) => true,
+                Step::Make(make) => builders.get(make.make.as_str()).is_some_and(|same| {
+                    same.request && same.bodies.get((make.nth - 1) as usize) == Some(&true)
+                }),
+            });
+        case.mark = if same { Mark::Kept } else { Mark::Changed };
+        equals.push((steps && same_words(case, then)).then_some(place));
     }
+    equals
+}
+
+fn same_words(now: &Case, then: &Case) -> bool {
+    now.aspect == then.aspect && now.title == then.title && now.says == then.says
+}
+
+// What follows is `==`, but the keys of objects have to stand in the same order too. They nearly always do, and then this
+// is far quicker than equality of maps, which looks every key up; and what is written out has them in that order.
+
+fn same_steps(now: &[Step], then: &[Step]) -> bool {
+    now.len() == then.len()
+        && now.iter().zip(then).all(|steps| match steps {
+            (Step::Make(now), Step::Make(then)) => {
+                let Make { make, nth, keep, with } = now;
+                *make == then.make && *nth == then.nth && *keep == then.keep && same_map(with, &then.with)
+            }
+            (Step::Send(now), Step::Send(then)) => {
+                let Send { method, path, query, body, status, expect, keep } = now;
+                *method == then.method
+                    && *status == then.status
+                    && *path == then.path
+                    && *query == then.query
+                    && *keep == then.keep
+                    && match (body, &then.body) {
+                        (Some(now), Some(then)) => same_value(now, then),
+                        (now, then) => now.is_none() && then.is_none(),
+                    }
+                    && expect.len() == then.expect.len()
+                    && expect.iter().zip(&then.expect).all(|(now, then)| same_assertion(now, then))
+            }
+            _ => false,
+        })
+}
+
+fn same_assertion(now: &Assertion, then: &Assertion) -> bool {
+    match (now, then) {
+        (Assertion::Equal { at, value }, Assertion::Equal { at: place, value: other }) => {
+            at == place && same_value(value, other)
+        }
+        (Assertion::Has { at, value }, Assertion::Has { at: place, value: other }) => {
+            at == place && same_map(value, other)
+        }
+        (Assertion::Rows { at, rows }, Assertion::Rows { at: place, rows: others }) => {
+            at == place
+                && rows.len() == others.len()
+                && rows.iter().zip(others).all(|(row, other)| same_map(row, other))
+        }
+        (now, then) => now == then,
+    }
+}
+
+fn same_value(now: &Value, then: &Value) -> bool {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => same_map(now, then),
+        (Value::Array(now), Value::Array(then)) => {
+            now.len() == then.len() && now.iter().zip(then).all(|(now, then)| same_value(now, then))
+        }
+        (now, then) => now == then,
+    }
+}
+
+fn same_map(now: &Map<String, Value>, then: &Map<String, Value>) -> bool {
+    now.len() == then.len()
+        && now.iter().zip(then).all(|((key, now), (other, then))| key == other && same_value(now, then))
 }
 
 /// What is the same about a builder.
