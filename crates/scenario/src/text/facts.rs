@@ -219,7 +219,9 @@ impl<'a> Facts<'a> {
                     _ => (name.clone(), plural.clone()),
                 };
                 let schema = self.after.schema;
-                self.put("path", format!("{}/{}", schema.conventions.prefix, schema.path_name(&many)));
+                let path = format!("{}/{}", schema.conventions.prefix, schema.path_name(&many));
+                self.put("path_of_one", format!("{path}/{{id}}"));
+                self.put("path", path);
                 self.put("one", words(&one));
                 self.put("many", words(&many));
                 self.put("old_one", self.before.one(entity));

@@ -39,7 +39,7 @@ pub(super) const NAMES: [&str; 5] = [
     "The new names show up here as well:",
     "Paths and names that follow from this:",
     "With the new names, these change too:",
-    "Everything that contains an old name follows, namely:",
+    "These differ as well, and only by the new names:",
     "That also means:",
 ];
 

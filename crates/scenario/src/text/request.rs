@@ -128,6 +128,10 @@ fn item<'a>(
         }
         text = sentence(&fill(template, &slots));
     }
+    if let Some(reach) = wording::reach(change) {
+        text.push(' ');
+        text.push_str(&fill(reach, &slots));
+    }
     let reason = draw.chance(40).then(|| pick(draw, wording.reasons));
     if let Some(reason) = reason {
         text.push(' ');

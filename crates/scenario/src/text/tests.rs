@@ -135,6 +135,47 @@ fn sampled_requests_say_every_change() {
 }
 
 #[test]
+fn a_rename_says_how_far_it_reaches() {
+    let sweeping =
+        ["all paths with it", "old word", "old name follows", "everywhere", "wherever", "Everything that"];
+    let before = second_turn();
+    let mut kinds = BTreeSet::new();
+    for json in good() {
+        let (change, after) = one_turn(&before, &json);
+        let limits = match &change {
+            Change::RenameEntity { .. } => "It does not change names of fields and analytics.",
+            Change::RenameField { .. } => {
+                "It does not change names of analytics, of other fields and of parameters of actions."
+            }
+            Change::RenameEnumValue { .. } => {
+                "It does not change values of other fields, nor names of fields, actions and analytics."
+            }
+            Change::RenameAction { .. } => "It does not change names of fields, enum values and analytics.",
+            _ => continue,
+        };
+        kinds.insert(limits);
+        let changes = [change];
+        for base in 0..60 {
+            let request = change_request(Seed { base, scenario: 1 }, &before, &changes, &after);
+            assert_eq!(request.matches(limits).count(), 1, "{request}");
+            // The reason may speak of the old word; it demands nothing.
+            let request = request.replace("New colleagues stumbled over the old word every time.", "");
+            for phrase in sweeping {
+                assert!(!request.contains(phrase), "{phrase}: {request}");
+            }
+            if let Change::RenameEntity { entity, .. } = &changes[0] {
+                let path = after.collection_path(after.entity(entity).unwrap());
+                assert!(
+                    request.contains(&format!("(`{path}`, `{path}/{{id}}` and those below it)")),
+                    "{request}"
+                );
+            }
+        }
+    }
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+#[test]
 fn what_falls_with_something_else_is_said() {
     let before = second_turn();
     let (change, after) =

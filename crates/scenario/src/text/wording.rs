@@ -18,6 +18,18 @@ pub(super) struct Wording {
     pub(super) reasons: &'static [&'static str],
 }
 
+/// How far a rename reaches, and what it leaves alone: names that only look alike (the reference `order_id`, the analytic
+/// `number-of-orders`) are names of their own. Said with every rename that could be read as a search and replace.
+pub(super) fn reach(change: &Change) -> Option<&'static str> {
+    match change {
+        Change::RenameEntity { .. } => Some(records::REACH_OF_ENTITY),
+        Change::RenameField { .. } => Some(records::REACH_OF_FIELD),
+        Change::RenameEnumValue { .. } => Some(records::REACH_OF_ENUM_VALUE),
+        Change::RenameAction { .. } => Some(behaviour::REACH_OF_ACTION),
+        _ => None,
+    }
+}
+
 /// The words for a change.
 pub(super) fn of(change: &Change) -> &'static Wording {
     match change {

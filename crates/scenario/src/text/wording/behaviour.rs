@@ -73,6 +73,9 @@ pub(super) const RENAME_ACTION: Wording = Wording {
     ],
 };
 
+/// What the rename of an action reaches.
+pub(super) const REACH_OF_ACTION: &str = "It does not change names of fields, enum values and analytics.";
+
 pub(super) const ADD_GUARD: Wording = Wording {
     summary: "Adds a condition to {verb} of {many}: {cond}.",
     requests: &[

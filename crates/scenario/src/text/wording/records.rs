@@ -72,15 +72,19 @@ pub(super) const RENAME_ENTITY: Wording = Wording {
     summary: "Renames {old_many} to {many}: `{old_path}` becomes `{path}`.",
     requests: &[
         "{^old_many} are called {many} from now on (one of them: {one}), so `{old_path}` becomes `{path}`.",
-        "Rename the entity “{old_one}” to “{one}”: `{old_path}` moves to `{path}`, and so do all paths with it.",
-        "Please use the word “{one}” instead of “{old_one}”. The collection is `{path}` then, not `{old_path}`.",
+        "Rename the entity “{old_one}” to “{one}”: `{old_path}` moves to `{path}`.",
+        "Please call each of them “{one}” instead of “{old_one}”. The collection is `{path}` then, not `{old_path}`.",
         "Could `{old_path}` become `{path}`? What we call {old_many} today will be {many}.",
-        "New name for {old_many}: {many}. Every path that contains the old word follows; the collection is `{path}` \
-         instead of `{old_path}`.",
+        "New name for {old_many}: {many}. The collection is `{path}` instead of `{old_path}`.",
         "`{old_path}` → `{path}`. {^old_many} are {many} now, everything else about them stays.",
     ],
     reasons: NAMES,
 };
+
+/// What the rename of an entity reaches.
+pub(super) const REACH_OF_ENTITY: &str = "That goes for all paths of the collection (`{path}`, `{path_of_one}` and those \
+                                          below it) and for the nested routes with these records. It does not change \
+                                          names of fields and analytics.";
 
 pub(super) const ADD_FIELD: Wording = Wording {
     summary: "Adds the field {f} ({kind}) to {many}.",
@@ -114,7 +118,7 @@ pub(super) const RENAME_FIELD: Wording = Wording {
     summary: "Renames the field {old} of {many} to {new}.",
     requests: &[
         "In {many}, {old} is now called {new}.",
-        "Rename {old} to {new} in {many}, wherever it appears (bodies, answers, query parameters).",
+        "Rename {old} to {new} in {many}: in bodies, answers and query parameters.",
         "{^many}: {old} → {new}.",
         "Could the field {old} of {many} please be named {new}? Filters and sorts that use the name follow it.",
         "Please write {new} where {many} have {old} today, in requests and answers alike.",
@@ -122,6 +126,10 @@ pub(super) const RENAME_FIELD: Wording = Wording {
     ],
     reasons: NAMES,
 };
+
+/// What the rename of a field reaches.
+pub(super) const REACH_OF_FIELD: &str =
+    "It does not change names of analytics, of other fields and of parameters of actions.";
 
 pub(super) const RETYPE_FIELD: Wording = Wording {
     summary: "Changes the type of {f} of {many} from {old_word} to this: {kind}.",
@@ -166,7 +174,7 @@ pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
     summary: "Renames the value `{value}` of {f} of {many} to `{to}`.",
     requests: &[
         "The value `{value}` of {f} in {many} is `{to}` from now on.",
-        "In {f} of {many}, write `{to}` instead of `{value}`, everywhere.",
+        "In {f} of {many}, write `{to}` instead of `{value}`, in requests and answers.",
         "Rename `{value}` to `{to}` in {f} of {many}; defaults, conditions and effects that use the word follow.",
         "Could {f} of {a_one} say `{to}` where it says `{value}` today?",
         "{^many}, {f}: `{value}` → `{to}`.",
@@ -174,6 +182,10 @@ pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
     ],
     reasons: NAMES,
 };
+
+/// What the rename of an enum value reaches.
+pub(super) const REACH_OF_ENUM_VALUE: &str = "It does not change values of other fields, nor names of fields, actions and \
+                                              analytics.";
 
 pub(super) const ADD_REFERENCE: Wording = Wording {
     summary: "Adds the reference {f} from {many} to {target_many}.",
