@@ -111,7 +111,7 @@ impl<'p, 'a> Acting<'p, 'a> {
                 draft.send(self.request(state, 1).has_one(&part.json, after.clone()));
                 draft.still(facts, 1, part, after);
                 // What comes from a parameter differs with it.
-                if state.repeatable(facts, None)
+                if state.repeatable(self.plan, facts, None)
                     && let Some((state, after)) = self.other_param(state, effect, part)
                 {
                     state.make(&mut draft, facts, 2);
@@ -431,7 +431,7 @@ impl<'p, 'a> Acting<'p, 'a> {
         let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
         let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
         draft.says(&["types.free"]);
-        let most = if state.repeatable(self.facts, None) { usize::MAX } else { 1 };
+        let most = if state.repeatable(self.plan, self.facts, None) { usize::MAX } else { 1 };
         let taken = edges.into_iter().chain(free.into_iter().filter(possible)).take(most);
         for (n, value) in (1..).zip(taken) {
             state.make(&mut draft, self.facts, n);

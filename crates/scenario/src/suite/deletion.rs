@@ -104,8 +104,10 @@ fn chains<'a>(
             };
             let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
             draft.says(&["deletion", target.key, far.key, &link.clause]);
-            draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
-            draft.make_one(far, 1, link, facts.id(1));
+            // The record in the middle is the second one too: the last one may refer to others by the way, all of them
+            // first records.
+            draft.make(target, 1).make(target, 2).make_one(facts, 2, part, target.id(2));
+            draft.make_one(far, 1, link, facts.id(2));
             match rule {
                 OnDelete::Cascade => {
                     draft.delete(target, 2);
@@ -115,7 +117,7 @@ fn chains<'a>(
                     let send = Send::new(Method::Delete, target.at(2), None, 0);
                     draft.fails(send, Failure::Conflict);
                     draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
-                    draft.still(facts, 1, part, target.id(2));
+                    draft.still(facts, 2, part, target.id(2));
                 }
                 OnDelete::SetNull => {
                     draft.delete(target, 2);

@@ -311,7 +311,7 @@ fn effect<'p, 'a>(
     let values: Vec<Value> = state::tried(part, &guards)
         .into_iter()
         .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
-        .take(if part.field.unique { 1 } else { 2 })
+        .take(if part.field.unique || !state.repeatable(plan, facts, Some(at)) { 1 } else { 2 })
         .collect();
     draft.says(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);
     for (n, value) in (1..).zip(values) {

@@ -155,7 +155,7 @@ impl<'a> Acting<'_, 'a> {
             .take(most.min(super::generate::BODIES as usize))
             .collect();
         let own = facts.parts.iter().position(|own| target.is_none() && own.field.key == part.field.key);
-        let repeatable = ready.repeatable(facts, own);
+        let repeatable = ready.repeatable(self.plan, facts, own);
         if repeatable && holding.len() > 1 {
             let title =
                 format!("To {} goes with other values that its guard on `{}` takes", self.words, part.json);

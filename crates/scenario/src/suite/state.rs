@@ -298,13 +298,20 @@ impl State {
     }
 
     /// Whether more than one record can be made so; the field at a position is given anew for each.
-    pub(super) fn repeatable(&self, facts: &Facts<'_>, but: Option<usize>) -> bool {
-        self.own.iter().all(|(at, value)| {
+    pub(super) fn repeatable(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> bool {
+        let own = self.own.iter().all(|(at, value)| {
             value.is_null()
                 || Some(*at) == but
                 || self.loose.contains(at)
                 || facts.parts.get(*at).is_none_or(|part| !part.field.unique)
-        })
+        });
+        // Each record refers to one of its own, all of them with the same values.
+        let related = self.related.iter().all(|(at, of, value)| {
+            let target = facts.parts.get(*at).and_then(|part| plan.target(part));
+            let part = target.and_then(|target| target.parts.get(*of));
+            value.is_null() || part.is_none_or(|part| !part.field.unique)
+        });
+        own && related
     }
 
     /// The same with another value of a field of a record that it refers to.
