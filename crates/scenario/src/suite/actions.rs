@@ -29,7 +29,6 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &'a Action, 
         words: format!("{} {}", words(&action.name), facts.a),
     };
     let ready = state::ready(plan, facts, action, None);
-    acting.missing(ready.as_ref(), cases);
     if let Some(state) = &ready {
         for effect in &action.effects {
             acting.effect(state, effect, cases);
@@ -84,15 +83,6 @@ impl<'p, 'a> Acting<'p, 'a> {
         if !before.is_empty() {
             draft.send(Send::get(self.facts.at(n)).has(before));
         }
-    }
-
-    fn missing(&self, state: Option<&State>, cases: &mut Vec<Case>) {
-        let title = format!("To {} that does not exist is answered with 404", self.words);
-        let mut draft = self.draft("missing", Aspect::Route, title);
-        draft.says(&["records.id"]);
-        let path = format!("{}/{}", self.facts.nowhere(), self.plan.schema.path_name(&self.action.name));
-        let body = state.and_then(|state| state.body(self.plan, self.action));
-        draft.fails_with(Send::post(path, body), Failure::Missing).done(cases);
     }
 
     fn effect(&self, state: &State, effect: &Effect, cases: &mut Vec<Case>) {

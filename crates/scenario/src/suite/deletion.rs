@@ -41,16 +41,12 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
             chains(plan, facts, part, target, cases);
         }
         OnDelete::Restrict => {
-            let title = format!("Deleting {} that {} refers to is a conflict", target.a, facts.a);
+            let title = format!("Deleting {} is a conflict as long as {} refers to it", target.a, facts.a);
             let mut draft = on("restrict", title);
             draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
             draft.fails_with(Send::new(Method::Delete, target.at(2), None, 0), Failure::Conflict);
             draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
-            draft.still(facts, 1, part, target.id(2)).done(cases);
-
-            let title = format!("Deleting {} goes once no {} refers to it any more", target.a, name(facts));
-            let mut draft = on("restrict.released", title);
-            draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
+            draft.still(facts, 1, part, target.id(2));
             draft.delete(facts, 1).delete(target, 2);
             draft.fails(Send::get(target.at(2)), Failure::Missing).done(cases);
         }
@@ -63,10 +59,6 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
             draft.still(facts, 1, part, Value::Null).still(facts, 2, part, target.id(1)).done(cases);
         }
     }
-}
-
-fn name(facts: &Facts<'_>) -> String {
-    crate::ir::words(&facts.entity.name)
 }
 
 /// What refers to a record that is deleted by cascade is looked at in turn.
@@ -161,17 +153,16 @@ pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Ve
         draft.says(&["soft_delete", &clause]);
         draft
     };
-    let title = format!("{} that was deleted answers 404 and is left out of the list", facts.a);
-    let mut draft = of("soft_delete.hidden", title);
+    let title = format!(
+        "{} that was deleted answers 404 and is left out of the list unless it is asked for",
+        facts.a
+    );
+    let mut draft = of("soft_delete", title);
     draft.make(facts, 1).make(facts, 2).delete(facts, 1);
     draft.fails(Send::patch(facts.at(1), json!({})), Failure::Missing);
     draft.fails(Send::put(facts.at(1), facts.body(1).into()), Failure::Missing);
     draft.lists(facts, &[], &[2]);
-    draft.lists(facts, &[(&plan.include_deleted, json!(false))], &[2]).done(cases);
-
-    let title = format!("The list of {} takes deleted ones in when it is asked to", facts.many);
-    let mut draft = of("soft_delete.included", title);
-    draft.make(facts, 1).make(facts, 2).delete(facts, 1);
+    draft.lists(facts, &[(&plan.include_deleted, json!(false))], &[2]);
     with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
     draft.done(cases);
 

@@ -10,16 +10,21 @@ use crate::ir::{Filter, FilterOp, Kind, Sort};
 
 /// Cases of an entity's list.
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
-    for filter in &facts.entity.filters {
+    let title = format!("The list of {} refuses values and orders that it does not know", facts.many);
+    let mut invalid = Draft::of(plan, facts, "list.invalid", Aspect::Refuses, title);
+    for (index, filter) in facts.entity.filters.iter().enumerate() {
         let (Some(part), Some(param)) =
             (facts.part(&filter.field), plan.schema.filter_param(facts.entity, filter))
         else {
             continue;
         };
-        one_filter(plan, facts, part, (filter, &param), cases);
+        one_filter(plan, facts, part, (filter, &param, index == 0), cases);
+        unreadable(&mut invalid, facts, part, (filter, &param));
     }
     together(plan, facts, cases);
     sorts(plan, facts, cases);
+    unsorted(&mut invalid, facts);
+    invalid.done(cases);
     pages(plan, facts, cases);
 }
 
@@ -119,7 +124,7 @@ fn one_filter<'a>(
     plan: &Plan<'a>,
     facts: &Facts<'a>,
     part: &Part<'a>,
-    (filter, param): (&Filter, &str),
+    (filter, param, first): (&Filter, &str, bool),
     cases: &mut Vec<Case>,
 ) {
     let op = filter.op;
@@ -132,6 +137,12 @@ fn one_filter<'a>(
     says_order(&mut draft, facts);
     let records = make_all(&mut draft, facts, part, values);
     let numbers = found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &asked));
+    // A filter with a page: the total counts all that match.
+    if first && let Some(one) = numbers.get(..1) {
+        draft.says(&["lists.pages"]);
+        let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page.1, &json!(1));
+        draft.lists_as(facts, send, one, numbers.len());
+    }
     draft.lists(facts, &[(param, asked)], &numbers);
     if part.field.kind == Kind::Boolean {
         let other = part.value(1);
@@ -143,7 +154,15 @@ fn one_filter<'a>(
         draft.lists(facts, &[(param, json!(999))], &[]);
     }
     draft.done(cases);
+}
 
+/// A value that can not be read as the type of a filtered field.
+fn unreadable<'a>(
+    draft: &mut Draft<'_, 'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    (filter, param): (&Filter, &str),
+) {
     let bad = match part.field.kind {
         Kind::Integer { .. } | Kind::Number { .. } => "many",
         Kind::Boolean => "maybe",
@@ -152,13 +171,11 @@ fn one_filter<'a>(
         Kind::Reference { .. } => "first",
         _ => return,
     };
-    let title = format!("A value of `{param}` that can not be read is refused");
-    let mut draft = Draft::of(plan, facts, &format!("{tail}.invalid"), Aspect::Refuses, title);
-    draft.says(&["lists.filters", &clause]);
-    draft.fails_with(Send::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid).done(cases);
+    draft.says(&["lists.filters", &format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key())]);
+    draft.fails_with(Send::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid);
 }
 
-/// Two filters together, and a filter with a page.
+/// Two filters together.
 fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let known: Vec<(&Filter, &Part<'_>, String)> = facts
         .entity
@@ -202,22 +219,6 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
             draft.lists(facts, &[(param, asked), (other_param, other_asked)], &[2]).done(cases);
         }
     }
-    if part.field.unique || filter.op == FilterOp::Contains {
-        return;
-    }
-    let title = format!("`{}` of a filtered list counts all {} that match", &plan.total[1..], facts.many);
-    let mut draft = Draft::of(plan, facts, "filter.page", Aspect::Filter, title);
-    says(&mut draft, filter, part);
-    draft.says(&["lists.pages"]);
-    says_order(&mut draft, facts);
-    let (values, asked) = filtered(part, filter.op);
-    let records = make_all(&mut draft, facts, part, values);
-    let numbers =
-        found(facts, &records, |record| holds(filter.op, facts.value_of(record, &part.field.key), &asked));
-    let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page.1, &json!(1));
-    if let Some(first) = numbers.get(..1) {
-        draft.lists_as(facts, send, first, numbers.len()).done(cases);
-    }
 }
 
 /// Values that can be told apart by order: three, and the first again if that may be.
@@ -240,40 +241,47 @@ fn sortable(part: &Part<'_>) -> Vec<Value> {
 
 fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let clause = format!("{}.sort", facts.key);
+    // Without a default order a list comes by id, whatever it could be sorted by.
+    let default = facts.entity.default_sort.as_ref();
+    let shown = default.map(|sort| &sort.field).or(facts.entity.sorts.first());
+    let unasked = |draft: &mut Draft<'_, 'a>, records: &[Vec<Value>]| {
+        let order = facts.sorted(default, records);
+        draft.lists(facts, &[], &order);
+    };
     for key in &facts.entity.sorts {
         let Some(part) = facts.part(key) else { continue };
-        for (descending, word, sign) in [(false, "ascending", ""), (true, "descending", "-")] {
-            let title = format!("The list of {} can be sorted by `{}`, {word}", facts.many, part.json);
-            let tail = format!("sort.{key}.{word}");
-            let mut draft = Draft::of(plan, facts, &tail, Aspect::Sort, title);
-            draft.says(&["lists.sort", &clause, &part.clause]);
-            let records = make_all(&mut draft, facts, part, sortable(part));
+        let title = format!("The list of {} can be sorted by `{}`, both ways", facts.many, part.json);
+        let mut draft = Draft::of(plan, facts, &format!("sort.{key}"), Aspect::Sort, title);
+        draft.says(&["lists.sort", &clause, &part.clause]);
+        let records = make_all(&mut draft, facts, part, sortable(part));
+        for (descending, sign) in [(false, ""), (true, "-")] {
             let order = facts.sorted(Some(&Sort { field: key.clone(), descending }), &records);
-            draft.lists(facts, &[("sort", json!(format!("{sign}{}", part.json)))], &order).done(cases);
+            draft.lists(facts, &[("sort", json!(format!("{sign}{}", part.json)))], &order);
         }
+        if shown == Some(key) {
+            unasked(&mut draft, &records);
+        }
+        draft.done(cases);
     }
-    let title = format!("Sorting {} by a field that says nothing of it is refused", facts.many);
-    let mut draft = Draft::of(plan, facts, "sort.unknown", Aspect::Refuses, title);
-    draft.says(&["lists.sort", &clause]);
+    if let Some(part) = shown.filter(|key| !facts.entity.sorts.contains(key)).and_then(|key| facts.part(key))
+    {
+        let title = format!("Without asking, the list of {} is sorted by `{}`", facts.many, part.json);
+        let mut draft = Draft::of(plan, facts, "sort.default", Aspect::Sort, title);
+        draft.says(&["lists.sort", &clause, &part.clause]);
+        let records = make_all(&mut draft, facts, part, sortable(part));
+        unasked(&mut draft, &records);
+        draft.done(cases);
+    }
+}
+
+/// Orders that the list does not know.
+fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+    draft.says(&["lists.sort", &format!("{}.sort", facts.key)]);
     let unsorted =
         facts.parts.iter().find(|part| part.writable() && !facts.entity.sorts.contains(&part.field.key));
     draft.fails_with(Send::get(facts.path.clone()).query("sort", &json!("unheard_of")), Failure::Invalid);
     if let Some(part) = unsorted {
         draft.fails(Send::get(facts.path.clone()).query("sort", &json!(part.json)), Failure::Invalid);
-    }
-    draft.done(cases);
-
-    // Without a default order a list comes by id, whatever it could be sorted by.
-    let sort = facts.entity.default_sort.as_ref();
-    let sorted = sort.map(|sort| &sort.field).or(facts.entity.sorts.first());
-    if let Some(part) = sorted.and_then(|key| facts.part(key)) {
-        let by = if sort.is_some() { &part.json } else { "id" };
-        let title = format!("Without asking, the list of {} is sorted by `{by}`", facts.many);
-        let mut draft = Draft::of(plan, facts, "sort.default", Aspect::Sort, title);
-        draft.says(&["lists.sort", &clause, &part.clause]);
-        let records = make_all(&mut draft, facts, part, sortable(part));
-        let order = facts.sorted(sort, &records);
-        draft.lists(facts, &[], &order).done(cases);
     }
 }
 

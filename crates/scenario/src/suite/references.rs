@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Failure};
-use super::plan::{Facts, Part, Plan, id_of};
+use super::plan::{Facts, Part, Plan};
 use super::records::says_order;
 use super::{Aspect, Case, Method, Send};
 use crate::ir::Kind;
@@ -12,33 +12,18 @@ use crate::ir::Kind;
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     let Some(target) = plan.target(part) else { return };
     let (a, name) = (&facts.a, &part.json);
-    let title = format!("`{name}` of {a} names only {} that exist", target.many);
+    let title = format!("`{name}` of {a} names only {} that exist and were not deleted", target.many);
     let mut draft = Draft::on(plan, facts, part, "unknown", Aspect::Refuses, title);
-    draft.says(&["types.reference"]);
-    super::fields::refused(&mut draft, facts, part, [json!(999), json!(0)]);
-    draft.done(cases);
-
-    let title = format!("`{name}` of {a} does not name {} that was deleted", target.a);
-    let mut draft = Draft::on(plan, facts, part, "deleted", Aspect::Refuses, title);
     draft.says(&["types.reference", target.key]);
     draft.make(target, 1).make(target, 2).delete(target, 2);
+    super::fields::refused(&mut draft, facts, part, [json!(999), json!(0)]);
     let deleted = target.id(2);
     let send = draft.create(facts, facts.body_with(1, part, deleted.clone()));
     draft.fails(send, Failure::Invalid);
     if part.mutable() {
-        draft.make(facts, 1);
         draft.fails(Send::patch_one(facts.at(1), name, deleted), Failure::Invalid);
     }
     draft.done(cases);
-
-    if part.mutable() {
-        let title =
-            format!("`{name}` of {a} can be changed to another {}", crate::ir::words(&target.entity.name));
-        let mut draft = Draft::on(plan, facts, part, "changed", Aspect::Record, title);
-        let other = id_of(target.key, 2);
-        draft.make_one(facts, 1, part, target.id(1)).make(target, 2);
-        draft.send(Send::patch_one(facts.at(1), name, other.clone()).has_one(name, other)).done(cases);
-    }
 
     if matches!(part.field.kind, Kind::Reference { nested: true, .. }) {
         nested(plan, facts, part, target, cases);
@@ -74,7 +59,10 @@ fn nested<'a>(
     list.says(&["lists.pages"]);
     list.lists_as(facts, Send::get(path(2)), &of_second, 2);
     let one = Send::get(path(2)).query(&plan.page.1, &json!(1));
-    list.lists_as(facts, one, &of_second[..1], 2).done(cases);
+    list.lists_as(facts, one, &of_second[..1], 2);
+    list.says(&["records.id"]);
+    let nowhere = format!("{}/{segment}", target.nowhere());
+    list.fails_with(Send::get(nowhere.clone()), Failure::Missing).done(cases);
 
     let title = format!("{} created under {} refers to it, whatever its body says", facts.a, target.a);
     let mut create = draft("nested.create", title);
@@ -91,13 +79,7 @@ fn nested<'a>(
         create.says(&[&required.clause, "bodies.absent"]);
         create.fails(Send::new(Method::Post, path(2), Some(body.into()), 0), Failure::Invalid);
     }
+    create.says(&["records.id"]);
+    create.fails(Send::new(Method::Post, nowhere, Some(facts.body_without(1, part)), 0), Failure::Missing);
     create.done(cases);
-
-    let title = format!("{} of {} that does not exist are answered with 404", facts.many, target.a);
-    let mut missing = draft("nested.missing", title);
-    missing.says(&["records.id"]);
-    let path = format!("{}/{segment}", target.nowhere());
-    missing.fails_with(Send::get(path.clone()), Failure::Missing);
-    missing.fails(Send::new(Method::Post, path, Some(facts.body_without(1, part)), 0), Failure::Missing);
-    missing.done(cases);
 }

@@ -22,32 +22,34 @@ fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
     if first == second {
         return;
     }
-    let title = format!("Creating {a} with a `{name}` that another one has is a conflict");
-    let mut draft = Draft::on(plan, facts, part, "unique.create", Aspect::Unique, title);
+    let title = format!("Giving {a} the `{name}` of another one is a conflict and changes nothing");
+    let mut draft = Draft::on(plan, facts, part, "unique", Aspect::Unique, title);
     draft.says(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     let send = draft.create(facts, facts.body_with(2, part, first.clone()));
     draft.fails_with(send, Failure::Conflict);
-    draft.lists(facts, &[], &[1]).done(cases);
-
+    draft.lists(facts, &[], &[1]);
     if part.mutable() {
-        let title = format!("Giving {a} the `{name}` of another one is a conflict and changes nothing");
-        let mut draft = Draft::on(plan, facts, part, "unique.update", Aspect::Unique, title);
-        draft.says(&["unique"]);
-        draft.make_one(facts, 1, part, first.clone()).make_one(facts, 2, part, second.clone());
+        draft.make_one(facts, 2, part, second.clone());
         draft.fails_with(Send::patch_one(facts.at(2), name, first.clone()), Failure::Conflict);
         // Any other unique or immutable field keeps the value that the record has.
         draft.fails(Send::put(facts.at(2), facts.body_with(2, part, first.clone())), Failure::Conflict);
-        draft.still(facts, 2, part, second.clone()).done(cases);
+        draft.still(facts, 2, part, second.clone());
     }
+    draft.done(cases);
 
-    let title =
-        format!("{} keep their own `{name}` when they are replaced or updated with it", capital(many));
+    let title = format!(
+        "{} keep their own `{name}` when they are replaced or updated, and free it when deleted",
+        capital(many)
+    );
     let mut draft = Draft::on(plan, facts, part, "unique.own", Aspect::Unique, title);
     draft.says(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     draft.send(Send::patch_one(facts.at(1), name, first.clone()).has_one(name, first.clone()));
-    draft.send(Send::put(facts.at(1), facts.body_with(1, part, first.clone()))).done(cases);
+    draft.send(Send::put(facts.at(1), facts.body_with(1, part, first.clone())));
+    draft.delete(facts, 1);
+    let send = draft.create(facts, facts.body_with(2, part, first.clone())).has_one(name, first);
+    draft.send(send).done(cases);
 
     if part.field.nullable {
         let title = format!("Any number of {many} may have no `{name}`");
@@ -57,13 +59,6 @@ fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
         let send = draft.create(facts, facts.body_with(2, part, Value::Null)).has_one(name, Value::Null);
         draft.send(send).done(cases);
     }
-
-    let title = format!("The `{name}` of {a} that was deleted can be used again");
-    let mut draft = Draft::on(plan, facts, part, "unique.freed", Aspect::Unique, title);
-    draft.says(&["unique"]);
-    draft.make_one(facts, 1, part, first.clone()).delete(facts, 1);
-    let send = draft.create(facts, facts.body_with(2, part, first.clone())).has_one(name, first);
-    draft.send(send).done(cases);
 }
 
 fn capital(words: &str) -> String {

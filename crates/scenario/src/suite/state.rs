@@ -378,9 +378,26 @@ impl State {
         match own {
             Some((at, value)) if n > 1 && self.loose.contains(at) && !value.is_null() => part.value(n),
             Some((_, value)) => value.clone(),
+            None if self.related_number(facts, part, n).is_some() => self
+                .related_number(facts, part, n)
+                .zip(part.field.target())
+                .map_or(Value::Null, |(number, target)| id_of(target, number)),
             None if part.field.required => part.value(1 + (n - 1) % super::generate::BODIES),
             None => part.absent(),
         }
+    }
+
+    /// The number of the record that the `n`th record refers to by a guarded reference, as [`Self::make`] makes them.
+    fn related_number(&self, facts: &Facts<'_>, part: &Part<'_>, n: u32) -> Option<u32> {
+        let mut same: Vec<usize> = self.related.iter().map(|related| related.0).collect();
+        same.sort_unstable();
+        same.dedup();
+        same.retain(|at| {
+            facts.parts.get(*at).is_some_and(|other| other.field.target() == part.field.target())
+        });
+        let own = |at: &usize| facts.parts.get(*at).is_some_and(|other| other.json == part.json);
+        let place = same.iter().position(own)?;
+        Some(2 + (n - 1) * same.len() as u32 + place as u32)
     }
 
     /// The value that an effect's operand stands for.

@@ -26,7 +26,7 @@ pub(super) fn failures(schema: &Schema, suite: &Suite) -> Vec<String> {
 fn the_reference_passes_every_case_of_the_example() {
     let schema = example();
     let suite = suite(SEED, &schema, None);
-    assert!(suite.cases.len() > 150, "{}", suite.cases.len());
+    assert!(suite.cases.len() > 100, "{}", suite.cases.len());
     let failed = failures(&schema, &suite);
     assert!(failed.is_empty(), "{} of {}\n{}", failed.len(), suite.cases.len(), failed.join("\n"));
 }
@@ -68,7 +68,7 @@ fn another_server_fails() {
         .iter()
         .filter_map(|failure| Some(failure.split_once(':')?.0.to_owned()))
         .collect();
-    assert_eq!(failed, ["parts.create.minimal", "parts.replace.resets_absent"]);
+    assert_eq!(failed, ["parts.create.minimal", "parts.replace.full"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     let of = |mark: Mark| {
         next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type", "parts.bought_at.form"]);
+    assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type"]);
     assert_eq!(
         of(Mark::Changed),
         [
@@ -114,7 +114,6 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
             "parts.create.full",
             "parts.create.wide",
             "parts.replace.full",
-            "parts.replace.resets_absent",
             "parts.update.one",
             "parts.update.all"
         ]
