@@ -1,24 +1,29 @@
 //! Bodies of answers against what a case expects.
 
+use std::collections::VecDeque;
+
 use serde_json::{Map, Value};
 
-use super::captures::Captures;
+use super::captures::{Captures, Room};
 use super::message::excerpt;
 use crate::suite::Assertion;
 
 /// Numbers differ by at most this where they are equal.
 const TOLERANCE: f64 = 1e-6;
+/// Most rows that are looked for in any order: the work grows with the third power of their number.
+const ROWS: usize = 500;
 
 /// Whether an assertion holds for a body (nothing if there was none); else what is wrong.
 pub(super) fn check(
     assertion: &Assertion,
     body: Option<&Value>,
     captures: &Captures<'_>,
+    room: &mut Room,
 ) -> Result<(), String> {
     let at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
     match assertion {
         Assertion::Equal { at: place, value } => {
-            let expected = captures.value(value)?;
+            let expected = captures.value(value, room)?;
             match at(place) {
                 Some(actual) if equal(&expected, actual) => Ok(()),
                 actual => Err(differs(place, &excerpt(&expected), actual)),
@@ -27,7 +32,7 @@ pub(super) fn check(
         Assertion::Has { at: place, value } => match at(place) {
             Some(Value::Object(actual)) => {
                 for (key, expected) in value {
-                    let expected = captures.value(expected)?;
+                    let expected = captures.value(expected, room)?;
                     let found = actual.get(key);
                     if !found.is_some_and(|found| equal(&expected, found)) {
                         return Err(differs(&format!("{place}/{key}"), &excerpt(&expected), found));
@@ -54,7 +59,7 @@ pub(super) fn check(
                 return Err(differs(place, "a list", at(place)));
             };
             let expected: Vec<_> =
-                values.iter().map(|value| captures.value(value)).collect::<Result<_, _>>()?;
+                values.iter().map(|value| captures.value(value, room)).collect::<Result<_, _>>()?;
             let holds = items.len() == expected.len()
                 && items
                     .iter()
@@ -78,13 +83,12 @@ pub(super) fn check(
         Assertion::Rows { at: place, rows } => {
             let Some(actual) = at(place) else { return Err(differs(place, "a list", None)) };
             let Value::Array(items) = actual else { return Err(differs(place, "a list", Some(actual))) };
+            if rows.len() > ROWS {
+                return Err(format!("the suite looks for {} rows in any order; {ROWS} at most", rows.len()));
+            }
             let mut expected = Vec::with_capacity(rows.len());
             for row in rows {
-                let mut resolved = Map::with_capacity(row.len());
-                for (key, value) in row {
-                    resolved.insert(key.clone(), captures.replaced(value)?);
-                }
-                expected.push(resolved);
+                expected.push(captures.replaced_map(row, room)?);
             }
             if items.len() == expected.len() && pair_up(&expected, items) {
                 return Ok(());
@@ -127,35 +131,53 @@ fn has(expected: &Map<String, Value>, actual: &Map<String, Value>) -> bool {
     expected.iter().all(|(key, value)| actual.get(key).is_some_and(|actual| equal(value, actual)))
 }
 
-/// Whether every row can be given an object of its own (Kuhn's augmenting paths: rows that fit several objects must not
-/// take the only one that another row fits). Both have the same length.
+/// Whether every row can be given an object of its own. A row takes the first free object that fits; if there is none,
+/// the rows that hold fitting ones are moved to others (augmenting paths, the shortest first). Both have the same length.
 fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
-    /// The row that an item is given to.
-    type Given = Vec<Option<usize>>;
-    fn place(row: usize, fits: &dyn Fn(usize, usize) -> bool, given: &mut Given, seen: &mut [bool]) -> bool {
-        for item in 0..given.len() {
-            if seen.get(item).copied().unwrap_or(true) || !fits(row, item) {
+    // Compared once: rows may be large.
+    let fitting: Vec<Vec<usize>> = rows
+        .iter()
+        .map(|row| {
+            let fits = |item: &Value| item.as_object().is_some_and(|item| has(row, item));
+            items.iter().enumerate().filter(|(_, item)| fits(item)).map(|(at, _)| at).collect()
+        })
+        .collect();
+    let mut holders: Vec<Option<usize>> = vec![None; items.len()];
+    let mut waiting = Vec::new();
+    for (row, fitting) in fitting.iter().enumerate() {
+        match fitting.iter().find(|&&item| holders[item].is_none()) {
+            Some(&item) => holders[item] = Some(row),
+            None => waiting.push(row),
+        }
+    }
+    waiting.into_iter().all(|row| place(row, &fitting, &mut holders))
+}
+
+/// Gives a row an object, and those that have to make room others.
+fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> bool {
+    // From which row an object was reached, and what that row held.
+    let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; holders.len()];
+    let mut queue = VecDeque::from([(row, None)]);
+    while let Some((row, held)) = queue.pop_front() {
+        for &item in &fitting[row] {
+            if reached[item].is_some() {
                 continue;
             }
-            if let Some(seen) = seen.get_mut(item) {
-                *seen = true;
+            reached[item] = Some((row, held));
+            if let Some(holder) = holders[item] {
+                queue.push_back((holder, Some(item)));
+                continue;
             }
-            let holder = given.get(item).copied().flatten();
-            if holder.is_none_or(|holder| place(holder, fits, given, seen)) {
-                if let Some(slot) = given.get_mut(item) {
-                    *slot = Some(row);
-                }
-                return true;
+            let mut free = Some(item);
+            while let Some(item) = free {
+                let Some((row, held)) = reached[item] else { break };
+                holders[item] = Some(row);
+                free = held;
             }
+            return true;
         }
-        false
     }
-    let fits = |row: usize, item: usize| match (rows.get(row), items.get(item)) {
-        (Some(row), Some(Value::Object(item))) => has(row, item),
-        _ => false,
-    };
-    let mut given: Given = vec![None; items.len()];
-    (0..rows.len()).all(|row| place(row, &fits, &mut given, &mut vec![false; items.len()]))
+    false
 }
 
 #[cfg(test)]
@@ -165,7 +187,7 @@ mod tests {
 
     fn holds(assertion: &Value, body: &Value) -> bool {
         let assertion: Assertion = serde_json::from_value(assertion.clone()).expect("an assertion");
-        check(&assertion, Some(body), &Captures::default()).is_ok()
+        check(&assertion, Some(body), &Captures::default(), &mut Room::new(1 << 20)).is_ok()
     }
 
     #[test]
@@ -226,5 +248,37 @@ mod tests {
         for id in [json!(0), json!(-1), json!(1.0), json!(true), json!("1"), json!(null)] {
             assert!(!holds(&json!({"is": "id", "at": ""}), &id), "{id}");
         }
+    }
+
+    #[test]
+    fn rows_that_fit_several_objects_make_room_for_those_that_fit_one() {
+        // The first half of the rows takes what the second half needs, and has to move.
+        let chain = |count: usize| -> (Vec<Value>, Vec<Value>) {
+            let items = (0..count).map(|at| json!({"a": at, "b": at / 2, "c": 0})).collect();
+            let mut rows: Vec<Value> = (0..count / 2).map(|at| json!({"b": at})).collect();
+            rows.extend((0..count / 2).map(|at| json!({"a": at * 2})));
+            (rows, items)
+        };
+        let (mut rows, items) = chain(ROWS);
+        assert!(holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(items)));
+        rows[0] = json!({"a": 0});
+        assert!(!holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(items)));
+        assert!(holds(
+            &json!({"is": "rows", "at": "", "rows": [{}, {"a": 1}, {"b": 1}]}),
+            &json!([{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 1}])
+        ));
+    }
+
+    #[test]
+    fn many_rows_are_decided_at_once_and_too_many_refused() {
+        let since = std::time::Instant::now();
+        let all = |count: usize| vec![json!({}); count];
+        assert!(holds(&json!({"is": "rows", "at": "", "rows": all(ROWS)}), &json!(all(ROWS))));
+        // All but one want the same objects.
+        let mut rows = all(ROWS);
+        rows[0] = json!({"a": 1});
+        assert!(!holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(all(ROWS))));
+        assert!(!holds(&json!({"is": "rows", "at": "", "rows": all(2000)}), &json!(all(2000))));
+        assert!(since.elapsed().as_secs() < 5);
     }
 }

@@ -4,27 +4,83 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+/// What all kept bodies of a case may weigh together.
+const KEPT: usize = 16 << 20;
+/// What a value or key weighs beside its text.
+const NODE: usize = 16;
+
+/// How much more may be put together. A few captures that stand for each other's doubles would otherwise grow without
+/// bound: a suite may be hostile, and a server in this process has no limit of its own.
+#[derive(Debug)]
+pub(super) struct Room(usize);
+
+impl Room {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) fn left(&self) -> usize {
+        self.0
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        match self.0.checked_sub(bytes) {
+            Some(left) => self.0 = left,
+            None => return Err("with what earlier answers hold it is too large".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Takes what a value weighs; looks no further than there is room.
+    fn take_value(&mut self, value: &Value) -> Result<(), String> {
+        self.take(NODE)?;
+        match value {
+            Value::String(text) => self.take(text.len()),
+            Value::Array(items) => items.iter().try_for_each(|item| self.take_value(item)),
+            Value::Object(map) => map.iter().try_for_each(|(key, value)| {
+                self.take(NODE + key.len())?;
+                self.take_value(value)
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        }
+    }
+}
+
 /// What was kept in a case so far: name and body. A handful, so that a list is fastest.
-#[derive(Debug, Default)]
-pub(super) struct Captures<'a>(Vec<(&'a str, Value)>);
+#[derive(Debug)]
+pub(super) struct Captures<'a> {
+    kept: Vec<(&'a str, Value)>,
+    room: Room,
+}
+
+impl Default for Captures<'_> {
+    fn default() -> Self {
+        Self { kept: Vec::new(), room: Room::new(KEPT) }
+    }
+}
 
 impl<'a> Captures<'a> {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.kept.clear();
+        self.room = Room::new(KEPT);
     }
 
-    /// Keeps a body; a later one of the same name takes its place.
-    pub(super) fn keep(&mut self, name: &'a str, body: Value) {
-        match self.0.iter_mut().find(|(kept, _)| *kept == name) {
+    /// Keeps a body; a later one of the same name takes its place. Fails beyond what a case may keep.
+    pub(super) fn keep(&mut self, name: &'a str, body: Value) -> Result<(), String> {
+        self.room
+            .take_value(&body)
+            .map_err(|_| "the answer can not be kept: those of this case are too large".to_owned())?;
+        match self.kept.iter_mut().find(|(kept, _)| *kept == name) {
             Some((_, slot)) => *slot = body,
-            None => self.0.push((name, body)),
+            None => self.kept.push((name, body)),
         }
+        Ok(())
     }
 
     /// The value at `name.key.0.key`.
     pub(super) fn at(&self, path: &str) -> Result<&Value, String> {
         let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
-        let kept = self.0.iter().find(|(kept, _)| *kept == name).map(|(_, body)| body);
+        let kept = self.kept.iter().find(|(kept, _)| *kept == name).map(|(_, body)| body);
         kept.and_then(|body| {
             rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(body, |value, part| match value {
                 Value::Object(map) => map.get(part),
@@ -36,14 +92,17 @@ impl<'a> Captures<'a> {
     }
 
     /// A text with `{name.path}` replaced.
-    pub(super) fn text(&self, template: &str) -> Result<String, String> {
+    pub(super) fn text(&self, template: &str, room: &mut Room) -> Result<String, String> {
+        room.take(NODE + template.len())?;
         let mut out = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             out.push_str(before);
             match after.split_once('}').filter(|(path, _)| is_path(path)) {
                 Some((path, after)) => {
-                    match self.at(path)? {
+                    let value = self.at(path)?;
+                    room.take_value(value)?;
+                    match value {
                         Value::String(text) => out.push_str(text),
                         other => out.push_str(&other.to_string()),
                     }
@@ -60,28 +119,45 @@ impl<'a> Captures<'a> {
     }
 
     /// A value with every `{"$": "name.path"}` replaced.
-    pub(super) fn value<'v>(&self, value: &'v Value) -> Result<Cow<'v, Value>, String> {
-        if has_capture(value) { self.replaced(value).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
+    pub(super) fn value<'v>(&self, value: &'v Value, room: &mut Room) -> Result<Cow<'v, Value>, String> {
+        if has_capture(value) { self.replaced(value, room).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
     }
 
     /// A value of its own, with every capture replaced.
-    pub(super) fn replaced(&self, value: &Value) -> Result<Value, String> {
+    pub(super) fn replaced(&self, value: &Value, room: &mut Room) -> Result<Value, String> {
         Ok(match value {
             Value::Object(map) => match capture(map) {
-                Some(path) => self.at(path)?.clone(),
-                None => {
-                    let mut out = Map::with_capacity(map.len());
-                    for (key, value) in map {
-                        out.insert(key.clone(), self.replaced(value)?);
-                    }
-                    Value::Object(out)
+                Some(path) => {
+                    let value = self.at(path)?;
+                    room.take_value(value)?;
+                    value.clone()
                 }
+                None => Value::Object(self.replaced_map(map, room)?),
             },
             Value::Array(items) => {
-                Value::Array(items.iter().map(|item| self.replaced(item)).collect::<Result<_, _>>()?)
+                room.take(NODE)?;
+                Value::Array(items.iter().map(|item| self.replaced(item, room)).collect::<Result<_, _>>()?)
             }
-            other => other.clone(),
+            other => {
+                room.take_value(other)?;
+                other.clone()
+            }
         })
+    }
+
+    /// The same for an object that stands for itself.
+    pub(super) fn replaced_map(
+        &self,
+        map: &Map<String, Value>,
+        room: &mut Room,
+    ) -> Result<Map<String, Value>, String> {
+        room.take(NODE)?;
+        let mut out = Map::with_capacity(map.len());
+        for (key, value) in map {
+            room.take(NODE + key.len())?;
+            out.insert(key.clone(), self.replaced(value, room)?);
+        }
+        Ok(out)
     }
 }
 
@@ -109,26 +185,48 @@ mod tests {
 
     fn kept() -> Captures<'static> {
         let mut captures = Captures::default();
-        captures.keep("order", json!({"id": 7, "tags": ["a", {"deep": true}], "name": "x y"}));
+        let order = json!({"id": 7, "tags": ["a", {"deep": true}], "name": "x y"});
+        captures.keep("order", order).expect("there is room");
         captures
+    }
+
+    fn room() -> Room {
+        Room::new(1000)
     }
 
     #[test]
     fn captures_are_put_into_texts_and_values() {
         let captures = kept();
-        assert_eq!(captures.text("/orders/{order.id}/x").as_deref(), Ok("/orders/7/x"));
-        assert_eq!(captures.text("{order.name}{order.tags.1.deep}").as_deref(), Ok("x ytrue"));
-        assert_eq!(captures.text("a {b c} {").as_deref(), Ok("a {b c} {"));
+        assert_eq!(captures.text("/orders/{order.id}/x", &mut room()).as_deref(), Ok("/orders/7/x"));
+        assert_eq!(captures.text("{order.name}{order.tags.1.deep}", &mut room()).as_deref(), Ok("x ytrue"));
+        assert_eq!(captures.text("a {b c} {", &mut room()).as_deref(), Ok("a {b c} {"));
         let value = json!({"a": [{"$": "order.id"}], "b": {"$": "order.tags.0"}, "c": {"$": 1}});
-        assert_eq!(captures.replaced(&value), Ok(json!({"a": [7], "b": "a", "c": {"$": 1}})));
+        assert_eq!(captures.replaced(&value, &mut room()), Ok(json!({"a": [7], "b": "a", "c": {"$": 1}})));
     }
 
     #[test]
     fn a_capture_that_is_not_there_is_an_error() {
         let captures = kept();
         for path in ["order.none", "none.id", "order.tags.2", "order.id.x", "order.tags.x"] {
-            assert!(captures.text(&format!("{{{path}}}")).is_err(), "{path}");
-            assert!(captures.replaced(&json!({"$": path})).is_err(), "{path}");
+            assert!(captures.text(&format!("{{{path}}}"), &mut room()).is_err(), "{path}");
+            assert!(captures.replaced(&json!({"$": path}), &mut room()).is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_put_together_and_kept_is_bounded() {
+        let mut captures = kept();
+        captures.keep("long", json!("x".repeat(600))).expect("there is room");
+        let twice = json!([{"$": "long"}, {"$": "long"}]);
+        assert!(captures.replaced(&twice, &mut Room::new(2000)).is_ok());
+        assert!(captures.replaced(&twice, &mut room()).is_err());
+        assert!(captures.value(&twice, &mut room()).is_err());
+        assert!(captures.text("{long.x}", &mut room()).is_err());
+        assert!(captures.text("{long}", &mut room()).is_ok());
+        assert!(captures.text("{long}{long}", &mut room()).is_err());
+        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_ok());
+        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_err(), "what was kept before counts too");
+        captures.clear();
+        assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_ok());
     }
 }

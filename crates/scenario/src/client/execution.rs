@@ -5,10 +5,15 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::assertions::check;
-use super::captures::Captures;
+use super::captures::{Captures, Room};
 use super::message::{excerpt, excerpt_text, failed};
 use crate::reference::Request;
 use crate::suite::{Builder, Case, Make, Method, Send, Step, Suite};
+
+/// What a request, and what the expectations of a step may weigh, captures replaced: as much as a server takes.
+const REQUEST: usize = 1 << 20;
+/// What all requests of a case may weigh together: a server in this process holds them all.
+const REQUESTS: usize = 16 << 20;
 
 /// An answer, as it came.
 #[derive(Debug)]
@@ -67,12 +72,14 @@ pub(super) struct Execution<'a> {
     sent: usize,
     request: Request,
     captures: Captures<'a>,
+    /// What the requests to come may weigh.
+    room: usize,
 }
 
 impl<'a> Execution<'a> {
     pub(super) fn new(builders: &'a Builders<'a>) -> Self {
         let request = Request { method: Method::Get, path: String::new(), query: Vec::new(), body: None };
-        Self { builders, steps: &[], sent: 0, request, captures: Captures::default() }
+        Self { builders, steps: &[], sent: 0, request, captures: Captures::default(), room: REQUESTS }
     }
 
     /// Starts a case.
@@ -80,6 +87,7 @@ impl<'a> Execution<'a> {
         self.steps = &case.steps;
         self.sent = 0;
         self.captures.clear();
+        self.room = REQUESTS;
     }
 
     /// The request that was sent last, and the number of its step from 1.
@@ -91,10 +99,13 @@ impl<'a> Execution<'a> {
     pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
+        let mut room = Room::new(REQUEST.min(self.room));
+        let before = room.left();
         let made = match step {
-            Step::Make(make) => self.made(make),
-            Step::Send(send) => self.to_send(send),
+            Step::Make(make) => self.made(make, &mut room),
+            Step::Send(send) => self.to_send(send, &mut room),
         };
+        self.room -= before - room.left();
         match made {
             Ok(request) => self.request = request,
             Err(why) => return Err(format!("Step {}: the request can not be made: {why}", self.sent)),
@@ -110,7 +121,7 @@ impl<'a> Execution<'a> {
             .ok_or_else(|| format!("the suite does not say how {} are made", make.make))
     }
 
-    fn made(&self, make: &Make) -> Result<Request, String> {
+    fn made(&self, make: &Make, room: &mut Room) -> Result<Request, String> {
         let builder = self.builder(make)?;
         let body = (make.nth as usize)
             .checked_sub(1)
@@ -122,16 +133,16 @@ impl<'a> Execution<'a> {
                 let mut out = serde_json::Map::with_capacity(body.len() + make.with.len());
                 for (key, value) in body {
                     let value = make.with.get(key).unwrap_or(value);
-                    out.insert(key.clone(), self.captures.replaced(value)?);
+                    out.insert(key.clone(), self.captures.replaced(value, room)?);
                 }
                 for (key, value) in &make.with {
                     if !body.contains_key(key) {
-                        out.insert(key.clone(), self.captures.replaced(value)?);
+                        out.insert(key.clone(), self.captures.replaced(value, room)?);
                     }
                 }
                 Value::Object(out)
             }
-            body => self.captures.replaced(body)?,
+            body => self.captures.replaced(body, room)?,
         };
         Ok(Request {
             method: Method::Post,
@@ -141,16 +152,16 @@ impl<'a> Execution<'a> {
         })
     }
 
-    fn to_send(&self, send: &Send) -> Result<Request, String> {
+    fn to_send(&self, send: &Send, room: &mut Room) -> Result<Request, String> {
         let mut query = Vec::with_capacity(send.query.len());
         for (key, value) in &send.query {
-            query.push((key.clone(), self.captures.text(value)?));
+            query.push((key.clone(), self.captures.text(value, room)?));
         }
         let body = match &send.body {
             None => None,
-            Some(body) => Some(Ok(self.captures.replaced(body)?)),
+            Some(body) => Some(Ok(self.captures.replaced(body, room)?)),
         };
-        Ok(Request { method: send.method, path: self.captures.text(&send.path)?, query, body })
+        Ok(Request { method: send.method, path: self.captures.text(&send.path, room)?, query, body })
     }
 
     /// Takes the answer to the last request; fails if it is not what the step expects.
@@ -175,7 +186,9 @@ impl<'a> Execution<'a> {
                 Body::Json(body) => body,
                 Body::Empty | Body::Other(_) => Value::Null,
             };
-            self.captures.keep(name, body);
+            if let Err(what) = self.captures.keep(name, body) {
+                return Err(failed(&self.request, Some(self.sent), &what));
+            }
         }
         Ok(())
     }
@@ -190,7 +203,8 @@ impl<'a> Execution<'a> {
             Body::Json(body) => Some(body),
             Body::Other(_) => return Err(format!("expected JSON, got {}", answer.shown())),
         };
-        send.expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures))
+        let mut room = Room::new(REQUEST);
+        send.expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures, &mut room))
     }
 }
 
