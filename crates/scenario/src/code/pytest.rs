@@ -79,6 +79,7 @@ impl File {
         head(out, suite);
         let mut names =
             Names { taken: Identifiers::new(FIXED), captures: HashMap::new(), builders: HashMap::new() };
+        names.taken.reserve(suite.cases.len() + 128);
         for builder in &suite.builders {
             let function = names.taken.take(&format!("make_{}", builder.entity));
             let mut roots = Vec::new();

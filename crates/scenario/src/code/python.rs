@@ -143,6 +143,11 @@ impl Identifiers {
         Self(PYTHON.iter().chain(own).map(|&name| name.to_owned()).collect())
     }
 
+    /// Room for so many more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.0.reserve(more);
+    }
+
     /// An identifier as near to `wanted` as possible that nothing else in the file has.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         self.take_cut(wanted, LONGEST)
@@ -154,13 +159,22 @@ impl Identifiers {
     }
 
     fn take_cut(&mut self, wanted: &str, longest: usize) -> String {
-        let mut name: String =
-            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(longest).collect();
+        let mut name = if wanted.len() <= longest
+            && wanted.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        {
+            wanted.to_owned()
+        } else {
+            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(longest).collect()
+        };
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert(0, 'x');
         }
+        if !self.0.contains(&name) {
+            self.0.insert(name.clone());
+            return name;
+        }
         // `class` becomes `class_`, as is the custom; whatever else is taken gets a number.
-        if self.0.contains(&name) && PYTHON.contains(&name.as_str()) {
+        if PYTHON.contains(&name.as_str()) {
             name.push('_');
         }
         if self.0.contains(&name) {

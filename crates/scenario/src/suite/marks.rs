@@ -12,8 +12,8 @@ use super::{Assertion, Builder, Case, Make, Mark, Send, Step, Suite};
 /// Gives for each case where in the suite before the case stands that it is equal to in everything but the mark, if there
 /// is one: what was written of that one is written of this one too.
 pub(super) fn mark(suite: &mut Suite, before: &Suite) -> Vec<Option<usize>> {
-    let old: HashMap<&str, usize> =
-        before.cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
+    let by_id = || before.cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
+    let mut old: Option<HashMap<&str, usize>> = None;
     let builders: HashMap<&str, Compared> = suite
         .builders
         .iter()
@@ -29,7 +29,7 @@ pub(super) fn mark(suite: &mut Suite, before: &Suite) -> Vec<Option<usize>> {
     for case in &mut suite.cases {
         let place = match before.cases.get(expected) {
             Some(then) if then.id == case.id => Some(expected),
-            _ => old.get(case.id.as_str()).copied(),
+            _ => old.get_or_insert_with(by_id).get(case.id.as_str()).copied(),
         };
         let found = place.and_then(|place| Some((place, before.cases.get(place)?)));
         let Some((place, then)) = found else {
