@@ -31,6 +31,7 @@ mod wording;
 mod words;
 
 use crate::change::Change;
+use crate::config::Benchmark;
 use crate::ir::Schema;
 
 /// A statement of the specification.
@@ -58,9 +59,10 @@ pub fn specification(schema: &Schema) -> String {
 const NOTATION: &str = "What has to be matched by letter stands in backquotes. *Invalid*, *not found*, *conflict* and \
                         *refused* are the kinds of errors; their statuses and codes stand under “Errors”.";
 
-/// The first request: the task, how the server is started, and the full specification.
-pub fn first_request(seed: crate::Seed, schema: &Schema) -> String {
-    frame::first_request(seed, schema)
+/// The first request: the task, how the server is started, the full specification, and that later messages follow if the
+/// benchmark has any. How many is not said, so that the request does not depend on it.
+pub fn first_request(seed: crate::Seed, schema: &Schema, benchmark: Benchmark) -> String {
+    frame::first_request(seed, schema, benchmark)
 }
 
 /// The request of a later turn: its changes, phrased from seeded templates, with every detail that the suite checks.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Seed;
 use crate::change::{Change, apply, next_turn};
+use crate::config::Benchmark;
 use crate::ir::Schema;
 use crate::pack::PackError;
 use crate::sample::{Answer, Origin, Sampler, Turn};
@@ -64,13 +65,19 @@ pub struct Maker<'a> {
     sampler: &'a dyn Sampler,
     seed: Seed,
     changes: u32,
+    benchmark: Benchmark,
     last: Option<Made>,
 }
 
 impl<'a> Maker<'a> {
-    /// Nothing is made yet. `changes` per turn.
+    /// Nothing is made yet. `changes` per turn of the iterative benchmark.
     pub fn new(sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
-        Self { sampler, seed, changes, last: None }
+        Self::of(Benchmark::Iterative, sampler, seed, changes)
+    }
+
+    /// The same for any benchmark: that of one turn announces no later ones.
+    pub fn of(benchmark: Benchmark, sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
+        Self { sampler, seed, changes, benchmark, last: None }
     }
 
     /// The turn that was made last.
@@ -100,7 +107,7 @@ impl<'a> Maker<'a> {
         let (suite, equals) = suite_after(self.seed, &schema, None);
         Made {
             turn: 1,
-            request: text::first_request(self.seed, &schema),
+            request: text::first_request(self.seed, &schema, self.benchmark),
             specification: text::specification(&schema),
             suite,
             equals,

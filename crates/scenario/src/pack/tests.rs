@@ -108,6 +108,12 @@ fn the_single_turn_benchmark_has_one_turn_without_changes() {
     write(&generation, &Target::at(&path)).expect("it is generated");
     let pack = Pack::open_path(&path).expect("it is a pack");
     assert_eq!(pack.changes(0, 1).expect("none"), None);
+    let mut first = Maker::new(&Programmatic, Seed { base: 7, scenario: 0 }, 5);
+    let first = first.make_next().expect("it is made");
+    let request = pack.request(0, 1).expect("a request");
+    let later: Vec<&str> = first.request.lines().filter(|line| !request.contains(line)).collect();
+    assert_eq!(later.len(), 1, "only the announcement of later messages is left out: {later:?}");
+    assert_eq!(pack.specification(0, 1).expect("a text"), first.specification);
     assert_eq!(names(&path.join("scenario_0/changes")), ["turn_1.md"]);
 }
 

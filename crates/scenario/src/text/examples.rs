@@ -71,6 +71,7 @@ fn clauses_say_what_the_schema_says() {
     assert!(
         clause(&schema, "lists.pages").contains("`page_size` (records on a page, from `1` to `100`; `20` if")
     );
+    assert!(clause(&schema, "analytics").contains("An average is not rounded."));
     assert!(clause(&schema, "errors.body").contains("`{\"error\": {\"code\": \"not_found\", \"message\": "));
 }
 

@@ -3,6 +3,7 @@
 use super::document;
 use super::words::counted;
 use crate::Seed;
+use crate::config::Benchmark;
 use crate::draw::Draw;
 use crate::ir::Schema;
 
@@ -180,7 +181,7 @@ const EXACT: [&str; 4] = [
 ];
 
 /// The task, how the server is started, what comes later, and the specification.
-pub(super) fn first_request(seed: Seed, schema: &Schema) -> String {
+pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -> String {
     let mut draw = seed.draw(schema.turn, "request");
     let mut one = |from: &[&'static str]| draw.pick(from).copied().unwrap_or_default();
     let count = u32::try_from(schema.entities.len()).unwrap_or(u32::MAX);
@@ -198,8 +199,10 @@ pub(super) fn first_request(seed: Seed, schema: &Schema) -> String {
     out.push_str(" Keep all data in memory: no database is needed, and every start begins empty. ");
     out.push_str(one(&EXACT));
     out.push_str("\n\n");
-    out.push_str(one(&LATER));
-    out.push_str("\n\n");
+    if benchmark == Benchmark::Iterative {
+        out.push_str(one(&LATER));
+        out.push_str("\n\n");
+    }
     out.push_str(&format!("# {}: API specification\n\n{}\n\n", schema.title, super::NOTATION));
     document::write(schema, 2, &mut out);
     out

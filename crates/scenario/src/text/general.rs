@@ -391,8 +391,9 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
              `{\"groups\": [{\"key\": …, \"value\": …}]}`: one entry for every value that occurs, in any order, with that \
              value (word, boolean, text or id) as `key`; records where it is null are left out. Null is left out of \
              sums, averages, least and greatest values. Without any value, a number of records or a sum is `0`, an \
-             average, least or greatest value null. Where a query parameter is named it is optional and holds an id: \
-             no integer is *invalid*, and the id of a record that does not exist matches nothing.",
+             average, least or greatest value null. An average is not rounded. Where a query parameter is named it is \
+             optional and holds an id: no integer is *invalid*, and the id of a record that does not exist matches \
+             nothing.",
         );
     }
 }

@@ -121,8 +121,19 @@ fn sampled_requests_say_every_change() {
     for scenario in 0..2 {
         let seed = Seed { base: 0, scenario };
         let mut before = Programmatic.first(seed).unwrap().made;
-        let first = first_request(seed, &before);
+        let first = first_request(seed, &before, Benchmark::Iterative);
         assert_eq!(clumsy(&first), None);
+        // The benchmark of one turn is asked for the same, but not told of messages that never come.
+        let only = first_request(seed, &before, Benchmark::SingleTurn);
+        assert_eq!(clumsy(&only), None);
+        let later: Vec<&str> = first.lines().filter(|line| !only.contains(line)).collect();
+        assert_eq!(later.len(), 1, "{later:?}");
+        assert_eq!(only, first.replacen(&format!("{}\n\n", later[0]), "", 1));
+        assert!(
+            !only.contains("ater message")
+                && !only.contains("change requests")
+                && !only.contains("More requests")
+        );
         for _ in 2..=16 {
             let made = Programmatic.turn(seed, &before, 5).unwrap().made;
             let request = change_request(seed, &before, &made.changes, &made.after);
