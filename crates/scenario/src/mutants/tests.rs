@@ -131,8 +131,7 @@ fn the_suite_of_the_example_notices_its_mutants() {
     let hunt = hunt(Seed { base: 0, scenario: 0 }, None, &Arc::new(example()));
     assert!(hunt.unsound.is_empty(), "{:?}", hunt.unsound);
     let noticed = hunt.mutants as usize - hunt.survivors.len();
-    // Over whole packs it is 99 of 100; the example has few places for each operator.
-    assert!(noticed * 100 >= hunt.mutants as usize * 97, "{:?}", hunt.survivors);
+    assert!(noticed * 100 >= hunt.mutants as usize * 99, "{:?}", hunt.survivors);
 }
 
 /// `HUNT_SCENARIOS` and `HUNT_TURNS` say how far; every tenth turn is looked at.

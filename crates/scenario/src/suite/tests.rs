@@ -114,8 +114,7 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
             "parts.create.full",
             "parts.create.wide",
             "parts.replace.full",
-            "parts.update.one",
-            "parts.update.all"
+            "parts.update"
         ]
     );
 }
