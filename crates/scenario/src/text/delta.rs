@@ -9,13 +9,15 @@ use std::collections::HashMap;
 
 use super::action;
 use super::document::{self, Part, Piece};
+use super::gone;
 use super::words::Names;
 use crate::change::{Change, apply, next_turn};
 use crate::ir::{Gone, Schema};
 
 /// The clauses of a schema against those of the one before.
 pub(super) struct Delta {
-    /// The clauses after the changes, in the order of the document.
+    /// The clauses after the changes, in the order of the document. Those of fields that are gone also say which filters
+    /// and sorts went with them.
     pub(super) pieces: Vec<Piece>,
     /// Which of them have to be said in full. Those of what is gone are always among them.
     pub(super) changed: Vec<bool>,
@@ -45,7 +47,7 @@ pub(super) fn is_rename(change: &Change) -> bool {
 
 impl Delta {
     pub(super) fn new(before: &Schema, changes: &[Change], after: &Schema) -> Self {
-        let pieces = document::pieces(after).0;
+        let mut pieces = document::pieces(after).0;
         let raw = document::pieces(before).0;
         // Without what the turn before took away, which a rename may bring back.
         let mut renamed_schema = changes.iter().any(is_rename).then(|| next_turn(before));
@@ -84,6 +86,14 @@ impl Delta {
                 }
             }
             changed.push(full);
+        }
+        for (index, gone) in after.gone.iter().enumerate() {
+            if let Some(lists) = gone::lists_without(before, after, gone)
+                && let Some(piece) = at.get(&format!("gone.{index}")).and_then(|&at| pieces.get_mut(at))
+            {
+                piece.clause.text.push(' ');
+                piece.clause.text.push_str(&lists);
+            }
         }
         let old = renamed_schema.as_ref().unwrap_or(before);
         let dropped = named

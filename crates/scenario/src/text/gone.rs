@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::action;
-use super::words::{Names, capital, code, value, with_article};
+use super::words::{Names, all_of, capital, code, value, with_article};
 use crate::ir::{Gone, Schema, UnknownFields};
 
 /// What is so no longer, and what happens instead.
@@ -108,6 +108,33 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             schema.json_name("include_deleted")
         ),
     }
+}
+
+/// What the list loses with a field that was removed: its filters and its sort, by the names that they have today. Nothing
+/// if it had none, or was only renamed.
+pub(super) fn lists_without(before: &Schema, after: &Schema, gone: &Gone) -> Option<String> {
+    let Gone::Field { entity, name } = gone else { return None };
+    let was = before.entity(entity)?;
+    let field = was.fields.iter().find(|field| field.name == *name)?;
+    if after.entity(entity)?.field(&field.key).is_some() {
+        return None;
+    }
+    let params: Vec<String> = was
+        .filters
+        .iter()
+        .filter(|filter| filter.field == field.key)
+        .map(|filter| code(&after.json_name(&filter.op.param(name))))
+        .collect();
+    let ignored = match params.as_slice() {
+        [] => None,
+        [one] => Some(format!("the query parameter {one} is ignored")),
+        many => Some(format!("the query parameters {} are ignored", all_of(many))),
+    };
+    let name = after.json_name(name);
+    let sort =
+        was.sorts.contains(&field.key).then(|| format!("`sort={name}` and `sort=-{name}` are *invalid*"));
+    let lost = [ignored, sort].into_iter().flatten().collect::<Vec<_>>();
+    (!lost.is_empty()).then(|| format!("In their list {}.", lost.join(", ")))
 }
 
 /// A value, or what kind of value if it is long.

@@ -146,6 +146,40 @@ fn sampled_requests_say_every_change() {
 }
 
 #[test]
+fn filters_and_sorts_that_fall_with_a_field_are_said() {
+    use crate::sample::{Programmatic, Sampler as _};
+    let (mut with_filter, mut with_sort) = (0, 0);
+    for scenario in 0..4 {
+        let seed = Seed { base: 5, scenario };
+        let first = Programmatic.first(seed).unwrap().made;
+        let before = next_turn(&first);
+        for entity in &first.entities {
+            for field in &entity.fields {
+                let kind = if field.target().is_some() { "remove_reference" } else { "remove_field" };
+                let json = serde_json::json!({"change": kind, "entity": entity.key, "field": field.key});
+                let change = change(&json);
+                let Ok(after) = apply(&before, &change) else { continue };
+                let request = change_request(seed, &first, &[change], &after);
+                for filter in entity.filters.iter().filter(|filter| filter.field == field.key) {
+                    with_filter += 1;
+                    let param = after.json_name(&filter.op.param(&field.name));
+                    assert!(request.contains(&format!("`{param}`")), "{param}: {request}");
+                    assert!(request.contains(" ignored"), "{param}: {request}");
+                }
+                if entity.sorts.contains(&field.key) {
+                    with_sort += 1;
+                    let name = after.json_name(&field.name);
+                    let said = format!("`sort={name}` and `sort=-{name}` are *invalid*");
+                    assert!(request.contains(&said), "{said}: {request}");
+                }
+                assert_eq!(clumsy(&request), None, "{request}");
+            }
+        }
+    }
+    assert!(with_filter > 5 && with_sort > 5, "{with_filter} {with_sort}");
+}
+
+#[test]
 fn a_rename_says_how_far_it_reaches() {
     let sweeping =
         ["all paths with it", "old word", "old name follows", "everywhere", "wherever", "Everything that"];
