@@ -72,7 +72,7 @@ pub struct Report {
     pub hashes_ok: bool,
     /// Where it is not.
     pub mismatches: Vec<Mismatch>,
-    /// What the reference fails: the first of each turn.
+    /// What the reference fails: the first five of each turn.
     pub failures: Vec<Failure>,
     /// Which turns are vacuous.
     pub vacuous: Vec<Vacuous>,
@@ -125,9 +125,11 @@ pub struct Vacuous {
 }
 
 impl Report {
-    /// Sound, not vacuous, sensitive, and what the manifest says.
+    /// Sound, not vacuous, sensitive, and what the manifest says. Where nothing was looked at, nothing is good.
     pub fn is_good(&self) -> bool {
-        self.reference_failures == 0
+        self.scenarios > 0
+            && self.turns > 0
+            && self.reference_failures == 0
             && self.vacuous_turns == 0
             && self.hashes_ok
             && self.killed * 100 >= self.mutants * SENSITIVE

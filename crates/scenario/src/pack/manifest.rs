@@ -1,6 +1,9 @@
 //! The manifest: what a pack is, and the hashes of what it holds.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::PackError;
@@ -64,6 +67,7 @@ pub struct ScenarioEntry {
     /// Over the hashes of its turns.
     pub sha256: String,
     /// Of each turn, from turn 1: over path, length and content of its files.
+    #[serde(deserialize_with = "hashes")]
     pub turn_sha256: Vec<String>,
 }
 
@@ -80,10 +84,46 @@ impl ScenarioEntry {
     }
 }
 
+/// Hashes; the first that is none ends it, so that a list of millions of short ones takes no memory.
+fn hashes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    struct Hashes;
+    impl<'de> Visitor<'de> for Hashes {
+        type Value = Vec<String>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of hashes")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
+            let mut hashes = Vec::new();
+            while let Some(hash) = items.next_element::<String>()? {
+                if hash.len() != 64 {
+                    return Err(A::Error::custom("a hash has 64 digits"));
+                }
+                hashes.push(hash);
+            }
+            Ok(hashes)
+        }
+    }
+    from.deserialize_seq(Hashes)
+}
+
 /// What a manifest is told by.
 #[derive(Deserialize)]
 struct Head {
     format: String,
+}
+
+/// What says how large a manifest may be.
+#[derive(Deserialize)]
+struct Extent {
+    config: Generation,
+}
+
+impl Extent {
+    /// Most bytes of its manifest: a line for each turn, an entry for each scenario, and the rest.
+    fn cap(&self) -> u64 {
+        let scenarios = u64::from(self.config.n_scenarios);
+        scenarios * (u64::from(self.config.n_turns) * 90 + 1000) + (1 << 20)
+    }
 }
 
 impl Manifest {
@@ -112,8 +152,12 @@ impl Manifest {
                 PackError::NotAPack(format!("the format that {path} states is another"))
             });
         }
+        let extent: Extent = serde_json::from_slice(bytes).map_err(|error| content(error.to_string()))?;
+        extent.config.check()?;
+        if bytes.len() as u64 > extent.cap() {
+            return Err(content(format!("{} bytes are more than its config needs", bytes.len())));
+        }
         let manifest: Self = serde_json::from_slice(bytes).map_err(|error| content(error.to_string()))?;
-        manifest.config.check()?;
         if manifest.config.n_scenarios as usize != manifest.scenarios.len() {
             return Err(content(format!(
                 "It lists {} scenarios, and its config says {}",

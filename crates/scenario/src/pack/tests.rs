@@ -266,3 +266,15 @@ fn a_pack_in_the_only_folder_of_a_zip_is_found() {
     let empty = tempfile::tempdir().expect("a folder");
     assert!(matches!(Pack::open_path(empty.path()), Err(PackError::NotAPack(_))));
 }
+
+#[test]
+fn a_manifest_has_no_more_than_its_config_needs() {
+    let manifest = write(&small(2, 3), &Target::Nowhere).expect("it is generated");
+    let text = manifest.to_json();
+    assert_eq!(Manifest::from_json(text.as_bytes(), "m").expect("a manifest"), manifest);
+    let told = |text: String| Manifest::from_json(text.as_bytes(), "m").expect_err("a fault").to_string();
+    let padded = format!("{text}{}", " ".repeat(2 << 20));
+    assert!(told(padded).contains("more than its config needs"));
+    let short = text.replacen("\"turn_sha256\": [", "\"turn_sha256\": [\"\",", 1);
+    assert!(told(short).contains("64 digits"));
+}

@@ -34,9 +34,10 @@ pub fn validate(
         .map_or(1, NonZero::get)
         .min(options.scenarios.len());
     let total = options.scenarios.len() as u64 * options.turns.len() as u64;
-    let work = Work { pack, options, progress, cancel, done: AtomicU64::new(0), total };
-    let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
+    let stop = || cancel.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let work = Work { pack, options, progress, stop: &stop, done: AtomicU64::new(0), total };
+    let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Result<Report, PackError>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -55,7 +56,8 @@ pub fn validate(
         }
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|(index, _)| *index);
+    // Threads that stopped because of another's error say no more than that they were stopped.
+    found.sort_by_key(|(index, report)| (matches!(report, Err(PackError::Cancelled)), *index));
     let mut report = Report {
         scenarios: options.scenarios.len() as u32,
         turns: options.turns.len() as u32,
@@ -72,7 +74,8 @@ struct Work<'a> {
     pack: &'a Pack,
     options: &'a Options,
     progress: &'a (dyn Fn(Progress) + Sync),
-    cancel: &'a AtomicBool,
+    /// Whether the work is to end: it was stopped, or another thread met an error.
+    stop: &'a (dyn Fn() -> bool + Sync),
     done: AtomicU64,
     total: u64,
 }
@@ -80,23 +83,22 @@ struct Work<'a> {
 impl Work<'_> {
     fn scenario(&self, scenario: u32) -> Result<Report, PackError> {
         let mut report = Report { hashes_ok: true, ..Report::default() };
-        report.mismatches = self.pack.verify_scenario(scenario);
+        report.mismatches = self.pack.verify_scenario(scenario, self.stop);
         report.hashes_ok = report.mismatches.is_empty();
         let mut before: Option<Arc<Schema>> = None;
         for &turn in &self.options.turns {
-            if self.cancel.load(Ordering::Relaxed) {
-                return Err(PackError::Cancelled);
-            }
+            self.go_on()?;
             let schema = Arc::new(self.pack.schema(scenario, turn)?);
             let mut suite = self.pack.suite(scenario, turn)?;
-            sound(scenario, &schema, &suite, &mut report);
+            sound(scenario, &schema, &suite, self.stop, &mut report);
+            self.go_on()?;
             let before_this = match before.take() {
                 Some(before) if before.turn + 1 == turn => Some(before),
                 _ if turn > 1 => Some(Arc::new(self.pack.schema(scenario, turn - 1)?)),
                 _ => None,
             };
             if let Some(before) = &before_this
-                && passes(&mut World::new(Arc::clone(before)), &suite)
+                && passes(&mut World::new(Arc::clone(before)), &suite, self.stop)
             {
                 report.vacuous_turns += 1;
                 report.vacuous.push(Vacuous { scenario, turn });
@@ -109,18 +111,24 @@ impl Work<'_> {
                     .unwrap_or_default();
                 let before = before_this.as_deref().map(|before| (before, changes.as_slice()));
                 let seed = Seed { base: self.pack.manifest().seed, scenario };
-                sensitive(seed, before, &schema, &mut suite, self.options.mutants, &mut report);
+                sensitive(seed, before, &schema, &mut suite, self.options.mutants, self.stop, &mut report);
             }
+            self.go_on()?;
             before = Some(schema);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total: self.total });
         }
         Ok(report)
     }
+
+    /// What was found until the work was stopped is no report.
+    fn go_on(&self) -> Result<(), PackError> {
+        if (self.stop)() { Err(PackError::Cancelled) } else { Ok(()) }
+    }
 }
 
 /// Whether the reference passes its suite.
-fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, report: &mut Report) {
+fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, stop: &dyn Fn() -> bool, report: &mut Report) {
     let mut told = 0;
     run_in_process(&mut World::new(Arc::clone(schema)), suite, &mut |_, result| {
         if result.status != CaseStatus::Passed {
@@ -135,15 +143,15 @@ fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, report: &mut Report
                 });
             }
         }
-        ControlFlow::Continue(())
+        if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
 }
 
 /// Whether a server passes every case; looked at only until the first that it does not.
-fn passes(world: &mut World, suite: &Suite) -> bool {
+fn passes(world: &mut World, suite: &Suite, stop: &dyn Fn() -> bool) -> bool {
     let mut all = true;
     run_in_process(world, suite, &mut |_, result| {
-        if result.status == CaseStatus::Passed {
+        if result.status == CaseStatus::Passed && !stop() {
             return ControlFlow::Continue(());
         }
         all = false;

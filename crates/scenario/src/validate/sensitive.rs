@@ -14,13 +14,14 @@ use crate::reference::World;
 use crate::suite::Suite;
 
 /// Makes at most `count` mutants of each operator and holds the suite against each. The sites are drawn from the seed.
-/// The order of the suite's cases is changed.
+/// The order of the suite's cases is changed. Ends early where `stop` says so.
 pub(super) fn sensitive(
     seed: Seed,
     before: Option<(&Schema, &[Change])>,
     schema: &Arc<Schema>,
     suite: &mut Suite,
     count: u32,
+    stop: &dyn Fn() -> bool,
     report: &mut Report,
 ) {
     let sites = sites(before, schema);
@@ -32,6 +33,9 @@ pub(super) fn sensitive(
         seed.draw(suite.turn, &format!("mutants {}", operator.name())).shuffle(&mut places);
         let mutants = places.into_iter().filter_map(|site| site.make(schema)).take(count as usize);
         for mutant in mutants {
+            if stop() {
+                return;
+            }
             let killed = is_noticed(&mutant, suite);
             let sum = report.operators.entry(operator.name().to_owned()).or_default();
             sum.mutants += 1;
