@@ -61,11 +61,18 @@ pub struct Options {
     pub body_limit: usize,
     /// After this many cases in a row without an answer the rest is given the status error without asking (default 20).
     pub give_up_after: usize,
+    /// Longest time for the whole suite; the cases that are left then are given the status error (default: none).
+    pub total: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { request_timeout: Duration::from_secs(10), body_limit: 4 * 1024 * 1024, give_up_after: 20 }
+        Self {
+            request_timeout: Duration::from_secs(10),
+            body_limit: 4 * 1024 * 1024,
+            give_up_after: 20,
+            total: None,
+        }
     }
 }
 
@@ -157,13 +164,25 @@ pub async fn run_http(
     let builders = Builders::new(suite);
     let reset = reset_request(suite);
     let mut execution = Execution::new(&builders);
+    let since = Instant::now();
     let mut unanswered = 0;
     for case in &suite.cases {
-        let result = if unanswered >= options.give_up_after.max(1) {
+        let left = options.total.map(|total| total.saturating_sub(since.elapsed()));
+        let result = if left.is_some_and(|left| left.is_zero()) {
+            CaseResult::new(case, Err((CaseStatus::Error, out_of_time("Not asked", options))))
+        } else if unanswered >= options.give_up_after.max(1) {
             let message = format!("Not asked: {unanswered} cases before were not answered");
             CaseResult::new(case, Err((CaseStatus::Error, message)))
         } else {
-            CaseResult::new(case, case_over_http(&mut connection, &reset, &mut execution, case).await)
+            let asked = case_over_http(&mut connection, &reset, &mut execution, case);
+            let outcome = match left {
+                None => asked.await,
+                // The connection is left in the middle of an answer; no case uses it after this one.
+                Some(left) => tokio::time::timeout(left, asked)
+                    .await
+                    .unwrap_or_else(|_| Err((CaseStatus::Error, out_of_time("Not finished", options)))),
+            };
+            CaseResult::new(case, outcome)
         };
         unanswered = if result.status == CaseStatus::Error { unanswered + 1 } else { 0 };
         if on_case(case, &result).is_break() {
@@ -171,6 +190,11 @@ pub async fn run_http(
         }
     }
     Ok(())
+}
+
+fn out_of_time(what: &str, options: &Options) -> String {
+    let seconds = options.total.unwrap_or_default().as_secs_f64();
+    format!("{what}: the time for the whole suite, {seconds} s, is over")
 }
 
 async fn case_over_http<'a>(

@@ -278,3 +278,65 @@ fn a_manifest_has_no_more_than_its_config_needs() {
     let short = text.replacen("\"turn_sha256\": [", "\"turn_sha256\": [\"\",", 1);
     assert!(told(short).contains("64 digits"));
 }
+
+#[test]
+fn two_generations_to_the_same_place_do_not_disturb_each_other() {
+    let temp = tempfile::tempdir().expect("a folder");
+    for name in ["pack", "pack.zip"] {
+        let target = Target::at(&temp.path().join(name));
+        // Both have begun before one of them goes on.
+        let begun = std::sync::Barrier::new(2);
+        let met = |progress: Progress| {
+            if progress.done == 1 {
+                begun.wait();
+            }
+        };
+        let run = || {
+            let options = Options::default();
+            generate(&small(1, 2), &Programmatic, &target, &options, &met, &AtomicBool::new(false))
+        };
+        let (one, two) = std::thread::scope(|scope| {
+            let other = scope.spawn(run);
+            (run(), other.join().expect("it ends"))
+        });
+        assert_eq!(one.expect("it is generated"), two.expect("it is generated"));
+        let pack = Pack::open_path(&temp.path().join(name)).expect("it is a pack");
+        assert_eq!(pack.verify(&AtomicBool::new(false)), []);
+    }
+    assert_eq!(names(temp.path()), ["pack", "pack.zip"], "nothing else is left");
+}
+
+#[test]
+fn what_comes_to_lie_there_meanwhile_is_not_replaced() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack");
+    let put = |_: Progress| {
+        std::fs::create_dir_all(&path).expect("a folder");
+        std::fs::write(path.join("diary.txt"), "mine").expect("it is written");
+    };
+    let options = Options { force: true, ..Options::default() };
+    let target = Target::at(&path);
+    let outcome = generate(&small(1, 1), &Programmatic, &target, &options, &put, &AtomicBool::new(false));
+    assert!(matches!(outcome, Err(PackError::Occupied { .. })));
+    assert_eq!(names(temp.path()), ["pack"]);
+    assert_eq!(names(&path), ["diary.txt"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_ended_processes_left_is_cleared_away_and_nothing_else() {
+    let temp = tempfile::tempdir().expect("a folder");
+    // No process has a number this large.
+    let gone = ".pack.4294967295.0.partial";
+    let alive = format!(".pack.{}.999999.partial", std::process::id());
+    let others =
+        [".other.4294967295.0.partial", ".pack.4294967295.0.old", ".pack.x.0.partial", alive.as_str()];
+    for name in others.iter().copied().chain([gone]) {
+        std::fs::create_dir_all(temp.path().join(name).join("scenario_0")).expect("a folder");
+    }
+    write(&small(1, 1), &Target::at(&temp.path().join("pack"))).expect("it is generated");
+    let mut left = others.to_vec();
+    left.push("pack");
+    left.sort_unstable();
+    assert_eq!(names(temp.path()), left);
+}

@@ -109,11 +109,11 @@ pub fn generate(
             let path = stage.folder.join("pack.zip");
             write_zip(&path, (MANIFEST, text.as_bytes()), &spools)
                 .map_err(|error| PackError::Write { path: path.clone(), error })?;
-            stage.publish(&path)?;
+            stage.publish(&path, target, generation, options.force)?;
         } else {
             let path = stage.folder.join(MANIFEST);
             std::fs::write(&path, text).map_err(|error| PackError::Write { path: path.clone(), error })?;
-            stage.publish(&stage.folder)?;
+            stage.publish(&stage.folder, target, generation, options.force)?;
         }
     }
     Ok(Generated { manifest })
@@ -330,12 +330,38 @@ impl Place {
     fn stage(self) -> Result<Stage, PackError> {
         let write = |path: &Path, error| PackError::Write { path: path.to_owned(), error };
         std::fs::create_dir_all(&self.parent).map_err(|e| write(&self.parent, e))?;
-        let folder = self.parent.join(format!(".{}.{}.partial", self.name, std::process::id()));
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).map_err(|e| write(&folder, e))?;
-        }
+        self.clear_away();
+        let folder = self.beside("partial");
+        // Never taken over: another generation may be building in it.
         std::fs::create_dir(&folder).map_err(|e| write(&folder, e))?;
         Ok(Stage { folder, place: self })
+    }
+
+    /// A name beside it that nobody else has: `.pack.1234.0.partial`.
+    fn beside(&self, ending: &str) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.parent.join(format!(".{}.{}.{number}.{ending}", self.name, std::process::id()))
+    }
+
+    /// Removes what processes left that ended while they were building. Only where it can be told that they did.
+    fn clear_away(&self) {
+        let processes = Path::new("/proc");
+        if !processes.join("self").exists() {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(&self.parent) else { return };
+        let start = format!(".{}.", self.name);
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let inner = name.to_str().and_then(|name| name.strip_prefix(&start)?.strip_suffix(".partial"));
+            let Some((process, number)) = inner.and_then(|inner| inner.split_once('.')) else { continue };
+            let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            if digits(process) && digits(number) && !processes.join(process).exists() {
+                // What can not be removed does no harm.
+                drop(std::fs::remove_dir_all(entry.path()));
+            }
+        }
     }
 }
 
@@ -373,12 +399,24 @@ struct Stage {
 }
 
 impl Stage {
-    /// Puts what was built in its place.
-    fn publish(&self, built: &Path) -> Result<(), PackError> {
+    /// Puts what was built in its place; what came to lie there meanwhile is looked at again.
+    fn publish(
+        &self,
+        built: &Path,
+        to: &Target,
+        generation: &Generation,
+        force: bool,
+    ) -> Result<(), PackError> {
+        // Two generations of this process to the same place take turns.
+        static PUBLISHING: Mutex<()> = Mutex::new(());
+        let _turn = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
         let target = &self.place.path;
         let write = |error| PackError::Write { path: target.clone(), error };
+        if target.exists() {
+            may_replace(target, to, generation, force)?;
+        }
         if target.is_dir() {
-            let old = self.place.parent.join(format!(".{}.{}.old", self.place.name, std::process::id()));
+            let old = self.place.beside("old");
             std::fs::rename(target, &old).map_err(write)?;
             if let Err(error) = std::fs::rename(built, target) {
                 drop(std::fs::rename(&old, target));

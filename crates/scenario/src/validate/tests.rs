@@ -74,8 +74,7 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
     let report = look(&path, |options| options.scenarios = vec![1]).expect("it is read");
     assert_eq!(report.vacuous, [Vacuous { scenario: 1, turn: 2 }]);
     assert!(report.killed * 100 < report.mutants * SENSITIVE && !report.survivors.is_empty());
-    let elsewhere: Vec<_> = report.survivors.iter().filter(|survivor| survivor.turn != 2).collect();
-    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+    assert!(report.survivors.iter().any(|survivor| survivor.turn == 2));
     assert!(report.survivors.iter().all(|survivor| !survivor.reason.is_empty()));
     assert!(!report.is_good());
 }

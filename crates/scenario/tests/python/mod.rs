@@ -144,8 +144,12 @@ pub(crate) async fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<
 /// Runs the suite natively: whether each case passed, in order.
 pub(crate) async fn native(suite: &Suite, url: &str) -> Result<Vec<(bool, String)>, Failure> {
     let mut verdicts = Vec::with_capacity(suite.cases.len());
-    let options =
-        Options { request_timeout: Duration::from_secs(10), body_limit: 4 << 20, give_up_after: 20 };
+    let options = Options {
+        request_timeout: Duration::from_secs(10),
+        body_limit: 4 << 20,
+        give_up_after: 20,
+        total: None,
+    };
     client::run_http(url, suite, &options, &mut |_, result| {
         verdicts.push((result.status == CaseStatus::Passed, result.message.clone().unwrap_or_default()));
         ControlFlow::Continue(())
