@@ -1,6 +1,9 @@
 //! A schema as the Scenarios page draws it: entities with their fields and actions, in short, against the turn before.
 
-use scenario::ir::{Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, Kind, Measure, OnDelete, Operand, Schema, words};
+use scenario::ir::{
+    Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, Kind, Measure, OnDelete,
+    Operand, Schema, words,
+};
 use serde_json::Value;
 
 use crate::api::{DiagramEntity, DiagramField, DiagramPart, PartState};
@@ -70,20 +73,34 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
         let all = &schema.conventions;
         let (first, second) = all.pagination.style.params();
         vec![
-            ("prefix", "Paths begin with", if all.prefix.is_empty() { "nothing".to_owned() } else { all.prefix.clone() }),
+            (
+                "prefix",
+                "Paths begin with",
+                if all.prefix.is_empty() { "nothing".to_owned() } else { all.prefix.clone() },
+            ),
             ("field_case", "Names in JSON", schema.json_name("like_this")),
-            ("error", "Error body", format!("code at {}, message at {}", all.error.code_pointer(), all.error.message_pointer())),
+            (
+                "error",
+                "Error body",
+                format!("code at {}, message at {}", all.error.code_pointer(), all.error.message_pointer()),
+            ),
             (
                 "codes",
                 "Error codes",
-                [&all.codes.invalid, &all.codes.not_found, &all.codes.conflict, &all.codes.refused].map(String::as_str).join(", "),
+                [&all.codes.invalid, &all.codes.not_found, &all.codes.conflict, &all.codes.refused]
+                    .map(String::as_str)
+                    .join(", "),
             ),
             (
                 "status",
                 "Statuses",
                 format!(
                     "created {}, deleted {}, invalid {}, conflict {}, refused {}",
-                    all.status.created, all.status.deleted, all.status.invalid, all.status.conflict, all.status.refused
+                    all.status.created,
+                    all.status.deleted,
+                    all.status.invalid,
+                    all.status.conflict,
+                    all.status.refused
                 ),
             ),
             ("list", "Lists", format!("{{\"{}\": […], \"{}\": n}}", all.list.items, all.list.total)),
@@ -98,10 +115,14 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
                     all.pagination.max_size
                 ),
             ),
-            ("unknown_fields", "Unknown fields", match all.unknown_fields {
-                scenario::ir::UnknownFields::Ignore => "are ignored".to_owned(),
-                scenario::ir::UnknownFields::Reject => "make a body invalid".to_owned(),
-            }),
+            (
+                "unknown_fields",
+                "Unknown fields",
+                match all.unknown_fields {
+                    scenario::ir::UnknownFields::Ignore => "are ignored".to_owned(),
+                    scenario::ir::UnknownFields::Reject => "make a body invalid".to_owned(),
+                },
+            ),
         ]
     };
     let old = before.map(of);
@@ -153,11 +174,19 @@ fn draw_field(schema: &Schema, entity: &Entity, field: &Field, state: PartState)
     };
     match &field.kind {
         Kind::String { min_length, max_length, pattern } => {
-            rules.extend(range(min_length.map(|n| n.to_string()), max_length.map(|n| n.to_string()), " characters"));
+            rules.extend(range(
+                min_length.map(|n| n.to_string()),
+                max_length.map(|n| n.to_string()),
+                " characters",
+            ));
             rules.extend(pattern.map(|pattern| pattern.regex().to_owned()));
         }
-        Kind::Integer { min, max } => rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), "")),
-        Kind::Number { min, max } => rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), "")),
+        Kind::Integer { min, max } => {
+            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""))
+        }
+        Kind::Number { min, max } => {
+            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""))
+        }
         Kind::StringList { min_items, max_items } => {
             rules.extend(range(min_items.map(|n| n.to_string()), max_items.map(|n| n.to_string()), " items"));
         }
@@ -198,7 +227,10 @@ fn plain(value: &Value) -> String {
 }
 
 fn field_name(schema: &Schema, entity: &str, field: &str) -> String {
-    schema.entity(entity).and_then(|entity| entity.field(field)).map_or_else(|| field.to_owned(), |field| schema.json_name(&field.name))
+    schema
+        .entity(entity)
+        .and_then(|entity| entity.field(field))
+        .map_or_else(|| field.to_owned(), |field| schema.json_name(&field.name))
 }
 
 fn plural(schema: &Schema, entity: &str) -> String {
@@ -208,7 +240,9 @@ fn plural(schema: &Schema, entity: &str) -> String {
 fn computed_text(schema: &Schema, entity: &Entity, computed: &Computed) -> String {
     let own = |field: &str| field_name(schema, &entity.key, field);
     match computed {
-        Computed::Joined { first, second, separator } => format!("= {} + \"{separator}\" + {}", own(first), own(second)),
+        Computed::Joined { first, second, separator } => {
+            format!("= {} + \"{separator}\" + {}", own(first), own(second))
+        }
         Computed::Product { left, right } => format!("= {} × {}", own(left), own(right)),
         Computed::Sum { left, right } => format!("= {} + {}", own(left), own(right)),
         Computed::AtLeast { field, value } => format!("= {} ≥ {}", own(field), plain(value)),
@@ -223,7 +257,9 @@ fn comparison(is: &Comparison) -> String {
     match is {
         Comparison::Equals(value) => format!("= {}", plain(value)),
         Comparison::Not(value) => format!("≠ {}", plain(value)),
-        Comparison::OneOf(values) => format!("is {}", values.iter().map(plain).collect::<Vec<_>>().join(" or ")),
+        Comparison::OneOf(values) => {
+            format!("is {}", values.iter().map(plain).collect::<Vec<_>>().join(" or "))
+        }
         Comparison::AtLeast(value) => format!("≥ {}", plain(value)),
         Comparison::AtMost(value) => format!("≤ {}", plain(value)),
         Comparison::IsSet => "is set".to_owned(),
@@ -251,7 +287,9 @@ fn action_text(schema: &Schema, entity: &Entity, action: &Action) -> String {
                 let target = entity.field(reference).and_then(Field::target).unwrap_or_default();
                 format!("{}.{} {}", own(reference), field_name(schema, target, field), comparison(is))
             }
-            Condition::HasAtLeast { entity, count, .. } => format!("at least {count} {}", plural(schema, entity)),
+            Condition::HasAtLeast { entity, count, .. } => {
+                format!("at least {count} {}", plural(schema, entity))
+            }
             Condition::HasNone { entity, .. } => format!("no {}", plural(schema, entity)),
         })
         .collect();
@@ -287,8 +325,13 @@ fn analytic_text(schema: &Schema, analytic: &Analytic) -> String {
             .as_ref()
             .and_then(|reference| schema.entity(&analytic.entity)?.field(reference)?.target())
             .unwrap_or(&analytic.entity);
-        let through = only.through.as_ref().map_or_else(String::new, |reference| format!("{}.", own(reference)));
-        text.push_str(&format!(", where {through}{} = {}", field_name(schema, target, &only.field), plain(&only.equals)));
+        let through =
+            only.through.as_ref().map_or_else(String::new, |reference| format!("{}.", own(reference)));
+        text.push_str(&format!(
+            ", where {through}{} = {}",
+            field_name(schema, target, &only.field),
+            plain(&only.equals)
+        ));
     }
     if let Some(by) = &analytic.by {
         text.push_str(&format!("; parameter {}", own(by)));
@@ -307,13 +350,18 @@ mod tests {
         let drawn = entities(&example(), None);
         let orders = drawn.iter().find(|entity| entity.key == "repair_orders").expect("it is there");
         assert_eq!((orders.path.as_str(), orders.state), ("/api/repair-orders", PartState::Same));
-        let rules = |key: &str| orders.fields.iter().find(|field| field.key == key).expect("it is there").rules.join(", ");
+        let rules = |key: &str| {
+            orders.fields.iter().find(|field| field.key == key).expect("it is there").rules.join(", ")
+        };
         assert_eq!(rules("customer"), "required, nested route");
         assert_eq!(rules("hours"), "default 1, 0–80");
         assert_eq!(rules("labour"), "= hours × rate");
         assert_eq!(rules("note"), "may be null, ≤ 200 characters");
         let finish = orders.actions.iter().find(|action| action.key == "finish").expect("it is there");
-        assert_eq!(finish.text, "status := done; price := final_price; if status = in_work and mechanic_id.active = true");
+        assert_eq!(
+            finish.text,
+            "status := done; price := final_price; if status = in_work and mechanic_id.active = true"
+        );
         let all = analytics(&example(), None);
         assert_eq!(all[0].text, "sum of price of repair orders, where status = done; parameter customer_id");
     }
@@ -334,8 +382,11 @@ mod tests {
         assert_eq!(state("repair_orders", "note"), (PartState::Changed, PartState::Changed));
         assert_eq!(state("repair_orders", "fresh"), (PartState::Changed, PartState::New));
         assert_eq!(state("parts", "title"), (PartState::Same, PartState::Same));
-        let changed: Vec<String> =
-            conventions(&after, Some(&before)).into_iter().filter(|part| part.state == PartState::Changed).map(|part| part.key).collect();
+        let changed: Vec<String> = conventions(&after, Some(&before))
+            .into_iter()
+            .filter(|part| part.state == PartState::Changed)
+            .map(|part| part.key)
+            .collect();
         assert_eq!(changed, ["status"]);
     }
 }

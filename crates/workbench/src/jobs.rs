@@ -12,6 +12,9 @@ use crate::api::{ApiError, Generated, Job, JobKind, JobState, Validation};
 /// Ended jobs that are remembered.
 const REMEMBERED: usize = 20;
 
+/// Code of the error with which work ends that was asked to stop.
+const CANCELLED: &str = "pack.cancelled";
+
 /// What came of a job that ended well.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -32,11 +35,6 @@ impl Handle {
     /// Notes how far it is.
     pub(crate) fn progress(&self, done: u32, total: u32) {
         lock(&self.shared).job.progress = (done, total);
-    }
-
-    /// Whether it was asked to stop.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
     }
 
     /// The flag that asks it to stop.
@@ -83,6 +81,7 @@ impl Jobs {
         kind: JobKind,
         title: String,
         source: Option<i64>,
+        place: Option<String>,
         work: impl FnOnce(&Handle) -> Result<Outcome, ApiError> + Send + 'static,
     ) -> Result<u64, ApiError> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -92,6 +91,7 @@ impl Jobs {
             kind,
             title,
             source,
+            place,
             state: JobState::Running,
             progress: (0, 0),
             seconds: 0.0,
@@ -122,18 +122,20 @@ impl Jobs {
             match result {
                 Ok(Ok(Outcome::Validated(validation))) => entry.job.validation = Some(validation),
                 Ok(Ok(Outcome::Generated(generated))) => entry.job.generated = Some(generated),
+                // Who stops a job too late gets its result; an error is one even after that.
+                Ok(Err(error)) if error.code == CANCELLED => entry.job.state = JobState::Stopped,
                 Ok(Err(error)) => {
                     entry.job.state = JobState::Failed;
-                    entry.job.error = Some(error.hint.map_or_else(|| error.message.clone(), |hint| format!("{}. {hint}", error.message)));
+                    entry.job.error =
+                        Some(error.hint.map_or_else(
+                            || error.message.clone(),
+                            |hint| format!("{}. {hint}", error.message),
+                        ));
                 }
                 Err(_) => {
                     entry.job.state = JobState::Failed;
                     entry.job.error = Some("It failed inside; the log says where".to_owned());
                 }
-            }
-            if handle.is_stopped() {
-                entry.job.state = JobState::Stopped;
-                entry.job.error = None;
             }
         });
         if let Err(error) = spawned {
@@ -152,7 +154,8 @@ impl Jobs {
     /// One of them.
     pub(crate) fn get(&self, number: u64) -> Result<Job, ApiError> {
         self.all().into_iter().find(|job| job.job == number).ok_or_else(|| {
-            ApiError::new("job.not_found", format!("There is no job {number}")).hint("It may have ended long ago")
+            ApiError::new("job.not_found", format!("There is no job {number}"))
+                .hint("It may have ended long ago")
         })
     }
 
@@ -175,7 +178,14 @@ mod tests {
     use super::*;
 
     fn generated() -> Outcome {
-        Outcome::Generated(Generated { path: "p".into(), scenarios: 1, turns: 1, bytes: 1, seconds: 0.0, sha256: String::new() })
+        Outcome::Generated(Generated {
+            path: "p".into(),
+            scenarios: 1,
+            turns: 1,
+            bytes: 1,
+            seconds: 0.0,
+            sha256: String::new(),
+        })
     }
 
     /// The job once it has ended.
@@ -200,7 +210,7 @@ mod tests {
             wait.recv().ok();
             Ok(generated())
         };
-        let number = jobs.start(JobKind::Generation, "Half".into(), Some(7), work).expect("it starts");
+        let number = jobs.start(JobKind::Generation, "Half".into(), Some(7), None, work).expect("it starts");
         at_half.recv().expect("half");
         let job = jobs.get(number).expect("it is there");
         assert_eq!((job.state, job.progress, job.source), (JobState::Running, (1, 2), Some(7)));
@@ -215,15 +225,16 @@ mod tests {
     fn a_job_that_is_stopped_or_fails_says_so() {
         let jobs = Jobs::default();
         let endless = |job: &Handle| {
-            while !job.is_stopped() {
+            while !job.stop_flag().load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            Err(ApiError::new("x", "stopped"))
+            Err(ApiError::new(CANCELLED, "It was stopped"))
         };
-        let stopped = jobs.start(JobKind::Validation, "Stopped".into(), None, endless).expect("it starts");
+        let stopped =
+            jobs.start(JobKind::Validation, "Stopped".into(), None, None, endless).expect("it starts");
         jobs.stop(stopped).expect("it is there");
         let work = |_: &Handle| Err(ApiError::new("x", "No space").hint("Make some"));
-        let failed = jobs.start(JobKind::Generation, "Failed".into(), None, work).expect("it starts");
+        let failed = jobs.start(JobKind::Generation, "Failed".into(), None, None, work).expect("it starts");
         assert_eq!(ended(&jobs, stopped).state, JobState::Stopped);
         let failed = ended(&jobs, failed);
         assert_eq!((failed.state, failed.error.as_deref()), (JobState::Failed, Some("No space. Make some")));
@@ -234,7 +245,9 @@ mod tests {
     fn only_the_latest_ended_jobs_are_remembered() {
         let jobs = Jobs::default();
         for _ in 0..30 {
-            let number = jobs.start(JobKind::Generation, "x".into(), None, |_| Ok(generated())).expect("it starts");
+            let number = jobs
+                .start(JobKind::Generation, "x".into(), None, None, |_| Ok(generated()))
+                .expect("it starts");
             ended(&jobs, number);
         }
         let all = jobs.all();

@@ -9,15 +9,15 @@
 
 pub mod api;
 mod changes;
-mod diagram;
-mod jobs;
 mod commands;
+mod diagram;
 mod follow;
 mod inspect;
+mod jobs;
 mod library;
 mod live;
-mod policy;
 mod packs;
+mod policy;
 mod scenarios;
 mod sources;
 mod summary;

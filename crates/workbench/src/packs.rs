@@ -14,8 +14,8 @@ use store::Source;
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, Generated, GeneratePack, GenerationEstimate, GenerationSettings, Job, JobKind, JobList, JobRef, Nothing, OpenSource, PackInfo,
-    PackList, ScenarioInfo, ValidatePack, Validation,
+    ApiError, GeneratePack, Generated, GenerationEstimate, GenerationSettings, Job, JobKind, JobList, JobRef,
+    JobState, Nothing, OpenSource, PackInfo, PackList, ScenarioInfo, ValidatePack, Validation,
 };
 use crate::jobs::Outcome;
 
@@ -35,7 +35,8 @@ impl From<PackError> for ApiError {
 impl Workbench {
     fn pack_source(&self, source: i64) -> Result<Source, ApiError> {
         self.store.sources()?.into_iter().find(|s| s.id == source).ok_or_else(|| {
-            ApiError::new("source.not_found", format!("There is no source {source}")).hint("It may have been closed")
+            ApiError::new("source.not_found", format!("There is no source {source}"))
+                .hint("It may have been closed")
         })
     }
 
@@ -48,14 +49,26 @@ impl Workbench {
 
     /// The scenario packs among the opened sources.
     pub fn list_packs(&self, _: Nothing) -> Result<PackList, ApiError> {
-        let name = ingest::formats::all().iter().find(|format| format.id() == FORMAT).map_or("", |format| format.name());
+        let name = ingest::formats::all()
+            .iter()
+            .find(|format| format.id() == FORMAT)
+            .map_or("", |format| format.name());
         let mut packs = Vec::new();
-        for source in self.store.sources()?.into_iter().filter(|source| source.format.split(", ").any(|format| format == name)) {
+        for source in self
+            .store
+            .sources()?
+            .into_iter()
+            .filter(|source| source.format.split(", ").any(|format| format == name))
+        {
             let places = match self.live.tree(source.id, &source.path) {
                 Ok(tree) => discover(&tree).map(|found| found.places).unwrap_or_default(),
                 Err(_) => Vec::new(),
             };
-            let mut found: Vec<String> = places.into_iter().filter(|place| place.format.id() == FORMAT).map(|place| place.at).collect();
+            let mut found: Vec<String> = places
+                .into_iter()
+                .filter(|place| place.format.id() == FORMAT)
+                .map(|place| place.at)
+                .collect();
             if found.is_empty() {
                 // It was a pack when it was read; opening it says what is wrong now.
                 found.push(String::new());
@@ -96,7 +109,11 @@ impl Workbench {
                 info.sha256.clone_from(&manifest.sha256);
                 info.scenarios = (0..)
                     .zip(pack.scenarios())
-                    .map(|(scenario, entry)| ScenarioInfo { scenario, title: entry.title.clone(), turns: entry.turns })
+                    .map(|(scenario, entry)| ScenarioInfo {
+                        scenario,
+                        title: entry.title.clone(),
+                        turns: entry.turns,
+                    })
                     .collect();
             }
             Err(error) => info.problem = Some(error.message),
@@ -111,13 +128,26 @@ impl Workbench {
         let mut options = validate::Options::all(&pack.manifest().config);
         options.mutants = request.mutants.min(20);
         if !request.scenarios.is_empty() {
-            options.scenarios.retain(|scenario| request.scenarios.contains(scenario));
+            let there = pack.scenarios().len();
+            if let Some(missing) = request.scenarios.iter().find(|&&scenario| scenario as usize >= there) {
+                return Err(ApiError::new(
+                    "pack.no_such",
+                    format!("There is no scenario {missing}: the pack has {there}, counted from 0"),
+                ));
+            }
+            options.scenarios.clone_from(&request.scenarios);
         }
-        let job = self.jobs.start(JobKind::Validation, format!("Validate {}", source.name), Some(source.id), move |job| {
-            let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
-            let report = validate::validate(&pack, &options, &progress, job.stop_flag())?;
-            Ok(Outcome::Validated(validation(report)))
-        });
+        let job = self.jobs.start(
+            JobKind::Validation,
+            format!("Validate {}", source.name),
+            Some(source.id),
+            None,
+            move |job| {
+                let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
+                let report = validate::validate(&pack, &options, &progress, job.stop_flag())?;
+                Ok(Outcome::Validated(validation(report)))
+            },
+        );
         Ok(JobRef { job: job? })
     }
 
@@ -127,16 +157,35 @@ impl Workbench {
         generation.check().map_err(|error| ApiError::new(error.code(), error.to_string()))?;
         let path = request.out.trim().to_owned();
         if !Path::new(&path).is_absolute() {
-            return Err(ApiError::new("pack.relative", "The place must be an absolute path").at(path).hint("Begin with / (or a drive letter)"));
+            return Err(ApiError::new("pack.relative", "The place must be an absolute path")
+                .at(path)
+                .hint("Begin with / (or a drive letter)"));
+        }
+        if self
+            .jobs
+            .all()
+            .iter()
+            .any(|job| job.state == JobState::Running && job.place.as_deref() == Some(path.as_str()))
+        {
+            return Err(ApiError::new("pack.busy", "A pack is being generated there right now")
+                .at(path)
+                .hint("Wait for it or stop it"));
         }
         let me = self.live.workbench();
         let title = format!("Generate {}", files::file_name(&path));
-        let job = self.jobs.start(JobKind::Generation, title, None, move |job| {
+        let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
             let begun = Instant::now();
             let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
             let target = Target::at(Path::new(&path));
-            let made = generate(&generation, &Programmatic, &target, &Options::default(), &progress, job.stop_flag())
-                .map_err(|error| ApiError::from(error).at(path.clone()))?;
+            let made = generate(
+                &generation,
+                &Programmatic,
+                &target,
+                &Options::default(),
+                &progress,
+                job.stop_flag(),
+            )
+            .map_err(|error| ApiError::from(error).at(path.clone()))?;
             let seconds = begun.elapsed().as_secs_f64();
             if let Some(workbench) = me.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
@@ -146,7 +195,7 @@ impl Workbench {
             Ok(Outcome::Generated(Generated {
                 path,
                 scenarios: generation.n_scenarios,
-                turns: generation.n_scenarios * generation.n_turns,
+                turns: generation.n_turns,
                 bytes: made.manifest.bytes,
                 seconds,
                 sha256: made.manifest.sha256,
@@ -158,15 +207,29 @@ impl Workbench {
     /// What a generation will take.
     pub fn estimate_generation(&self, settings: GenerationSettings) -> Result<GenerationEstimate, ApiError> {
         let problems = problems(&settings);
-        let turns = u64::from(settings.scenarios) * u64::from(settings.turns);
-        let bytes = u64::from(settings.scenarios) * estimated_bytes(&settings);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(settings.scenarios.max(1) as usize);
-        let pace = if problems.is_empty() { pace() } else { 0.0 };
+        if !problems.is_empty() {
+            return Ok(GenerationEstimate {
+                files: 0,
+                bytes: 0,
+                seconds: 0.0,
+                basis: String::new(),
+                problems,
+            });
+        }
+        let what = generation(&settings);
+        let (scenarios, turns) = (u64::from(what.n_scenarios), u64::from(what.n_turns));
+        let bytes = scenarios * estimated_bytes(&what);
+        let threads = std::thread::available_parallelism()
+            .map_or(1, std::num::NonZero::get)
+            .min(what.n_scenarios as usize);
         Ok(GenerationEstimate {
-            files: if problems.is_empty() { turns * FILES_OF_A_TURN + 1 - u64::from(settings.scenarios) } else { 0 },
-            bytes: if problems.is_empty() { bytes } else { 0 },
-            seconds: bytes as f64 * pace / threads as f64,
-            basis: format!("From the pace of a few turns made just now, on {threads} threads; sizes grow with the turns"),
+            // The manifest is one more; the first turn of a scenario has no changes.
+            files: scenarios * (turns * FILES_OF_A_TURN - 1) + 1,
+            bytes,
+            seconds: bytes as f64 * pace() / threads as f64,
+            basis: format!(
+                "From the pace of a few turns made just now, on {threads} threads; sizes grow with the turns"
+            ),
             problems,
         })
     }
@@ -204,13 +267,25 @@ fn generation(settings: &GenerationSettings) -> Generation {
 
 /// What is wrong with settings, each by itself.
 fn problems(settings: &GenerationSettings) -> Vec<(String, String)> {
-    let good = Generation { n_scenarios: 1, n_turns: 1, num_changes_per_turn: 1, base_seed: 0, ..Generation::default() };
+    let good = Generation {
+        n_scenarios: 1,
+        n_turns: 1,
+        num_changes_per_turn: 1,
+        base_seed: 0,
+        ..Generation::default()
+    };
     let all = generation(settings);
     let mut found = Vec::new();
     for (name, alone) in [
         ("scenarios", Generation { n_scenarios: all.n_scenarios, ..good.clone() }),
         ("turns", Generation { n_turns: all.n_turns, ..good.clone() }),
-        ("changes_per_turn", Generation { num_changes_per_turn: if settings.iterative { all.num_changes_per_turn } else { 1 }, ..good.clone() }),
+        (
+            "changes_per_turn",
+            Generation {
+                num_changes_per_turn: if settings.iterative { all.num_changes_per_turn } else { 1 },
+                ..good.clone()
+            },
+        ),
         ("seed", Generation { base_seed: all.base_seed, ..good.clone() }),
     ] {
         if let Err(scenario::config::ConfigError::Value { wanted, .. }) = alone.check() {
@@ -222,11 +297,12 @@ fn problems(settings: &GenerationSettings) -> Vec<(String, String)> {
 
 /// Bytes of one scenario: a turn has about 260 kB at the begin and grows by about 9.5 kB a turn with five changes each
 /// (measured with seed 0, 20 × 100).
-fn estimated_bytes(settings: &GenerationSettings) -> u64 {
+fn estimated_bytes(what: &Generation) -> u64 {
     const FIRST: u64 = 260_000;
     const GROWTH_OF_A_CHANGE: u64 = 1_900;
-    let turns = u64::from(settings.turns);
-    turns * FIRST + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(settings.changes_per_turn)
+    let turns = u64::from(what.n_turns);
+    turns * FIRST
+        + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(what.num_changes_per_turn)
 }
 
 /// Seconds for a byte on one thread of this machine: three turns of a scenario, made once.
@@ -239,7 +315,8 @@ fn pace() -> f64 {
         for _ in 0..3 {
             if let Ok(made) = maker.make_next() {
                 bytes += made.request.len() + made.specification.len();
-                bytes += scenario::code::flask(&made.schema).len() + scenario::code::pytest(&made.suite).len();
+                bytes +=
+                    scenario::code::flask(&made.schema).len() + scenario::code::pytest(&made.suite).len();
                 bytes += serde_json::to_string(&made.suite).map_or(0, |text| text.len());
             }
         }
@@ -262,13 +339,23 @@ fn validation(report: validate::Report) -> Validation {
         vacuous_turns: report.vacuous.iter().map(|v| place(v.scenario, v.turn)).collect(),
         mutants: number(report.mutants),
         killed: number(report.killed),
-        operators: report.operators.into_iter().map(|(name, of)| (name, number(of.mutants), number(of.killed))).collect(),
+        operators: report
+            .operators
+            .into_iter()
+            .map(|(name, of)| (name, number(of.mutants), number(of.killed)))
+            .collect(),
         survivors: report
             .survivors
             .into_iter()
             .take(TOLD)
-            .map(|s| (format!("{}, {}", place(s.scenario, s.turn), s.site), format!("{}: {}", s.operator.replace('_', " "), s.reason)))
+            .map(|s| {
+                (
+                    format!("{}, {}", place(s.scenario, s.turn), s.site),
+                    format!("{}: {}", s.operator.replace('_', " "), s.reason),
+                )
+            })
             .collect(),
+        damages: number(report.mismatches.len() as u64),
         damaged: report.mismatches.into_iter().take(TOLD).map(|m| format!("{}: {}", m.at, m.what)).collect(),
     }
 }

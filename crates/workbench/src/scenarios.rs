@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 
 use scenario::pack::{Pack, Part};
 use scenario::sample::Origin;
-use scenario::suite::{Assertion, Aspect, Case, Mark, Step, Suite};
+use scenario::suite::{Aspect, Assertion, Case, Mark, Step, Suite};
 use scenario::text;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::api::{
-    ApiError, CaseInfo, CaseStep, ChangeInfo, ScenarioCase, ScenarioCaseRequest, ScenarioDocument, ScenarioDocumentRequest, ScenarioSuite,
-    ScenarioSuiteRequest, ScenarioText, ScenarioTurn, ScenarioTurnRef, TurnCounts,
+    ApiError, CaseInfo, CaseStep, ChangeInfo, ScenarioCase, ScenarioCaseRequest, ScenarioDocument,
+    ScenarioDocumentRequest, ScenarioSuite, ScenarioSuiteRequest, ScenarioText, ScenarioTurn,
+    ScenarioTurnRef, TurnCounts,
 };
 use crate::{Workbench, diagram};
 
+/// Steps and statements of one case that are shown; generated ones have far fewer.
+const MOST_STEPS: usize = 500;
+const MOST_SAYS: usize = 500;
 /// Cases in one answer, at most.
 const MOST_CASES: u32 = 2_000;
 
@@ -42,7 +46,11 @@ impl Workbench {
             conventions: diagram::conventions(&schema, before.as_ref()),
             changes: changes
                 .into_iter()
-                .map(|change| ChangeInfo { kind: word_of(&change.what, "change"), summary: change.summary, origin: origin(change.origin).to_owned() })
+                .map(|change| ChangeInfo {
+                    kind: word_of(&change.what, "change"),
+                    summary: change.summary,
+                    origin: origin(change.origin).to_owned(),
+                })
                 .collect(),
             counts: TurnCounts {
                 entities: schema.entities.len() as u32,
@@ -53,7 +61,10 @@ impl Workbench {
                 new: marked(Mark::New),
                 changed: marked(Mark::Changed),
                 kept: marked(Mark::Kept),
-                reference_lines: pack.text(of.scenario, of.turn, Part::Flask).ok().map(|text| text.lines().count() as u32),
+                reference_lines: pack
+                    .text(of.scenario, of.turn, Part::Flask)
+                    .ok()
+                    .map(|text| text.lines().count() as u32),
             },
         })
     }
@@ -115,17 +126,26 @@ impl Workbench {
         let pack = self.pack_of(&request.of)?;
         let suite = pack.suite(request.of.scenario, request.of.turn)?;
         let case = suite.cases.iter().find(|case| case.id == request.id).ok_or_else(|| {
-            ApiError::new("case.not_found", format!("The suite of turn {} has no case {}", request.of.turn, request.id))
-                .hint("Cases of what was removed are gone in later turns")
+            ApiError::new(
+                "case.not_found",
+                format!("The suite of turn {} has no case {}", request.of.turn, request.id),
+            )
+            .hint("Cases of what was removed are gone in later turns")
         })?;
         let clauses = text::clauses(&pack.schema(request.of.scenario, request.of.turn)?);
         Ok(ScenarioCase {
             case: case_info(case),
-            steps: case.steps.iter().map(|step| case_step(&suite, step)).collect(),
+            steps: case.steps.iter().take(MOST_STEPS).map(|step| case_step(&suite, step)).collect(),
             says: case
                 .says
                 .iter()
-                .filter_map(|id| clauses.iter().find(|clause| clause.id == *id).map(|clause| (clause.id.clone(), clause.text.clone())))
+                .take(MOST_SAYS)
+                .filter_map(|id| {
+                    clauses
+                        .iter()
+                        .find(|clause| clause.id == *id)
+                        .map(|clause| (clause.id.clone(), clause.text.clone()))
+                })
                 .collect(),
         })
     }
@@ -178,12 +198,15 @@ fn case_step(suite: &Suite, step: &Step) -> CaseStep {
     match step {
         Step::Make(make) => {
             let builder = suite.builders.iter().find(|builder| builder.entity == make.make);
-            let body = builder.and_then(|builder| builder.bodies.get((make.nth as usize).checked_sub(1)?)).cloned().map(|mut body| {
-                if let Value::Object(body) = &mut body {
-                    body.extend(make.with.clone());
-                }
-                body
-            });
+            let body = builder
+                .and_then(|builder| builder.bodies.get((make.nth as usize).checked_sub(1)?))
+                .cloned()
+                .map(|mut body| {
+                    if let Value::Object(body) = &mut body {
+                        body.extend(make.with.clone());
+                    }
+                    body
+                });
             CaseStep {
                 request: format!("POST {}", builder.map_or("", |builder| &builder.path)),
                 body: body.as_ref().and_then(pretty),
@@ -193,9 +216,16 @@ fn case_step(suite: &Suite, step: &Step) -> CaseStep {
             }
         }
         Step::Send(send) => {
-            let query: Vec<String> = send.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let query: Vec<String> =
+                send.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
             CaseStep {
-                request: format!("{} {}{}{}", send.method.as_str(), send.path, if query.is_empty() { "" } else { "?" }, query.join("&")),
+                request: format!(
+                    "{} {}{}{}",
+                    send.method.as_str(),
+                    send.path,
+                    if query.is_empty() { "" } else { "?" },
+                    query.join("&")
+                ),
                 body: send.body.as_ref().and_then(pretty),
                 status: u32::from(send.status),
                 expect: send.expect.iter().map(assertion).collect(),
@@ -217,10 +247,16 @@ fn assertion(of: &Assertion) -> String {
         Assertion::Absent { at: place } => format!("{} is not there", at(place)),
         Assertion::Text { at: place } => format!("{} is a text that is not empty", at(place)),
         Assertion::Id { at: place } => format!("{} is an id", at(place)),
-        Assertion::Column { at: place, key, values } => format!("{} has, in this order, {key} = {}", at(place), list(values)),
+        Assertion::Column { at: place, key, values } => {
+            format!("{} has, in this order, {key} = {}", at(place), list(values))
+        }
         Assertion::Rows { at: place, rows } => {
             let rows: Vec<Value> = rows.iter().cloned().map(Value::Object).collect();
-            format!("{} has exactly, in any order, {}", at(place), if rows.is_empty() { "nothing".to_owned() } else { list(&rows) })
+            format!(
+                "{} has exactly, in any order, {}",
+                at(place),
+                if rows.is_empty() { "nothing".to_owned() } else { list(&rows) }
+            )
         }
     }
 }

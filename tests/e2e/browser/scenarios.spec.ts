@@ -27,9 +27,9 @@ test("a pack's turns are shown as its files have them", async ({ lab, go, page }
 
   // Sizes and diagram.
   const sizes = page.getByRole("group", { name: "Sizes of turn 3" });
-  await expect(sizes).toContainText(`Test cases${suite.cases.length.toLocaleString("en-US")}`);
+  await expect(sizes).toContainText(`Test cases ${suite.cases.length.toLocaleString("en-US")}`);
   await expect(sizes).toContainText(`${String(suite.cases.filter((c) => c.mark === "new").length)} new`);
-  await expect(sizes).toContainText(`Reference${flask.trimEnd().split("\n").length.toLocaleString("en-US")}`);
+  await expect(sizes).toContainText(`Reference ${flask.trimEnd().split("\n").length.toLocaleString("en-US")}`);
   const boxes = page.locator("[data-entity]");
   const entities = Number((await sizes.innerText()).match(/Entities\s+(\d+)/)![1]);
   await expect(boxes).toHaveCount(entities);
@@ -72,10 +72,10 @@ test("a pack is validated and another one made from the form", async ({ lab, go,
   await dialog.getByRole("button", { name: "Scenario 0" }).click();
   await dialog.getByRole("button", { name: "Validate", exact: true }).click();
   const found = dialog.getByRole("group", { name: "What was found" });
-  await expect(found).toContainText(`Turns${String(TURNS)}`, { timeout: 60_000 });
-  await expect(found).toContainText("Reference fails0 cases");
-  await expect(found).toContainText("Vacuous turns0");
-  await expect(found).toContainText("Damaged files0");
+  await expect(found).toContainText(`Turns ${String(TURNS)}`, { timeout: 60_000 });
+  await expect(found).toContainText("Reference fails 0 cases");
+  await expect(found).toContainText("Vacuous turns 0");
+  await expect(found).toContainText("Not as the manifest says 0");
   const report = await lab.json<{ mutants: number; killed: number; operators: Record<string, unknown> }>("validate", lab.at("pack"), "--scenarios", "0");
   await expect(found).toContainText(`${report.killed.toLocaleString("en-US")} of ${report.mutants.toLocaleString("en-US")}`);
   await expect(dialog.getByRole("table", { name: "Mutants by operator" }).locator("tbody tr")).toHaveCount(Object.keys(report.operators).length);

@@ -95,14 +95,6 @@ impl Format for Pack {
                         ),
                     ));
                 }
-                report.warn(Warning::read_differently(
-                    path,
-                    "pack.scenarios",
-                    format!(
-                        "A pack of {} scenarios. It holds no results: its scenarios are shown as such, not as runs.",
-                        manifest.scenarios.len()
-                    ),
-                ));
             }
             Err(error) => report.unreadable(&path, &error, "The scenarios of the pack are not shown."),
         }

@@ -390,6 +390,8 @@ pub struct Job {
     pub title: String,
     /// Source that it is about.
     pub source: Option<i64>,
+    /// Path that it writes to.
+    pub place: Option<String>,
     /// How it is doing.
     pub state: JobState,
     /// Done and to do, in turns.
@@ -400,7 +402,7 @@ pub struct Job {
     pub seconds_left: Option<f64>,
     /// Why it failed.
     pub error: Option<String>,
-    /// Of a validation: what came of it (so far, while it runs).
+    /// Of a validation that has ended: what came of it.
     pub validation: Option<Validation>,
     /// Of a generation: what was made.
     pub generated: Option<Generated>,
@@ -449,9 +451,11 @@ pub struct Validation {
     pub killed: u32,
     /// For each operator: name, mutants, killed.
     pub operators: Vec<(String, u32, u32)>,
-    /// Mutants that nobody noticed: (place, what is wrong with them).
+    /// The first hundred mutants that nobody noticed: (place, what is wrong with them).
     pub survivors: Vec<(String, String)>,
-    /// Files that are not what the manifest says.
+    /// Places that are not what the manifest says.
+    pub damages: u32,
+    /// The first hundred of them.
     pub damaged: Vec<String>,
 }
 
@@ -462,7 +466,7 @@ pub struct Generated {
     pub path: String,
     /// Scenarios.
     pub scenarios: u32,
-    /// Turns of all scenarios.
+    /// Turns of each.
     pub turns: u32,
     /// Bytes.
     pub bytes: u64,

@@ -13,7 +13,7 @@ path: string,
  */
 scenarios: number, 
 /**
- * Turns of all scenarios.
+ * Turns of each.
  */
 turns: number, 
 /**

@@ -25,6 +25,10 @@ title: string,
  */
 source: number | null, 
 /**
+ * Path that it writes to.
+ */
+place: string | null, 
+/**
  * How it is doing.
  */
 state: JobState, 
@@ -45,7 +49,7 @@ seconds_left: number | null,
  */
 error: string | null, 
 /**
- * Of a validation: what came of it (so far, while it runs).
+ * Of a validation that has ended: what came of it.
  */
 validation: Validation | null, 
 /**

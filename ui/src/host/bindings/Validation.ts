@@ -37,10 +37,14 @@ killed: number,
  */
 operators: Array<[string, number, number]>, 
 /**
- * Mutants that nobody noticed: (place, what is wrong with them).
+ * The first hundred mutants that nobody noticed: (place, what is wrong with them).
  */
 survivors: Array<[string, string]>, 
 /**
- * Files that are not what the manifest says.
+ * Places that are not what the manifest says.
+ */
+damages: number, 
+/**
+ * The first hundred of them.
  */
 damaged: Array<string>, };

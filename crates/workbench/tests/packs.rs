@@ -1,0 +1,181 @@
+//! The commands of the Scenarios page on real packs, and on broken and hostile ones.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use scenario::config::Generation;
+use scenario::pack::{Options as Writing, Target, generate};
+use scenario::sample::Programmatic;
+use workbench::api::{
+    GeneratePack, GenerationSettings, Job, JobRef, JobState, Nothing, OpenSource, ScenarioCaseRequest,
+    ScenarioDocument, ScenarioDocumentRequest, ScenarioSuiteRequest, ScenarioTurnRef, ValidatePack,
+};
+use workbench::{Options, Workbench};
+
+fn write(at: &Path, seed: u64) {
+    let what = Generation { n_scenarios: 2, n_turns: 3, base_seed: seed, ..Generation::default() };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    generate(&what, &Programmatic, &Target::at(at), &Writing::default(), &|_| {}, &stop).expect("a pack");
+}
+
+fn lab(temp: &Path) -> Arc<Workbench> {
+    Workbench::open(Options { db: Some(temp.join("library.sqlite")), ..Options::default() })
+        .expect("a library")
+}
+
+fn opened(lab: &Workbench, path: &Path) -> i64 {
+    lab.ingest(path, &|_, _| {}).expect("it is read");
+    lab.list_packs(Nothing {})
+        .expect("packs")
+        .packs
+        .iter()
+        .find(|p| Path::new(&p.path) == path.canonicalize().expect("a path"))
+        .expect("it is a pack")
+        .source
+}
+
+fn ended(lab: &Workbench, job: JobRef) -> Job {
+    loop {
+        let now = lab.get_job(job.clone()).expect("it is there");
+        if now.state != JobState::Running {
+            return now;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn settings() -> GenerationSettings {
+    GenerationSettings { iterative: true, scenarios: 1, turns: 2, changes_per_turn: 5, seed: 3 }
+}
+
+#[test]
+fn a_turn_is_told_as_the_pack_has_it() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack.zip");
+    write(&path, 3);
+    let lab = lab(temp.path());
+    let source = opened(&lab, &path);
+    let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);
+    assert_eq!((pack.problem, pack.scenarios.len(), pack.scenarios[1].turns, pack.seed), (None, 2, 3, 3));
+    let of = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
+    let turn = lab.get_scenario_turn(of.clone()).expect("a turn");
+    assert_eq!((turn.turns, turn.changes.len(), turn.counts.entities as usize), (3, 5, turn.entities.len()));
+    assert_eq!(turn.counts.cases, turn.counts.new + turn.counts.changed + turn.counts.kept);
+    let ask = |marks: &[&str], text: &str| {
+        let marks = marks.iter().map(|&m| m.to_owned()).collect();
+        lab.list_scenario_cases(ScenarioSuiteRequest {
+            of: of.clone(),
+            text: text.to_owned(),
+            marks,
+            aspects: Vec::new(),
+            offset: 0,
+            limit: 3,
+        })
+        .expect("cases")
+    };
+    assert_eq!((ask(&[], "").total, ask(&["new"], "").total), (turn.counts.cases, turn.counts.new));
+    assert_eq!(ask(&[], "").cases.len(), 3);
+    let id = ask(&["new"], "").cases[0].id.clone();
+    assert!(ask(&[], &id).total >= 1);
+    let case = lab.get_scenario_case(ScenarioCaseRequest { of: of.clone(), id }).expect("a case");
+    assert!(!case.steps.is_empty() && !case.says.is_empty());
+    for document in [
+        ScenarioDocument::Request,
+        ScenarioDocument::Specification,
+        ScenarioDocument::Schema,
+        ScenarioDocument::Changes,
+        ScenarioDocument::Reference,
+        ScenarioDocument::Pytest,
+    ] {
+        let text = lab
+            .get_scenario_document(ScenarioDocumentRequest { of: of.clone(), document })
+            .expect("a document");
+        assert!(text.text.len() > 100, "{}", text.path);
+    }
+    assert_eq!(
+        lab.get_scenario_turn(ScenarioTurnRef { turn: 4, ..of }).expect_err("no such turn").code,
+        "pack.no_such"
+    );
+}
+
+#[test]
+fn a_pack_is_made_opened_and_validated() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let lab = lab(temp.path());
+    let out = temp.path().join("made").display().to_string();
+    let job = lab.generate_pack(GeneratePack { out: out.clone(), settings: settings() }).expect("it begins");
+    let job = ended(&lab, job);
+    assert_eq!((job.state, job.error, job.progress), (JobState::Done, None, (2, 2)));
+    let made = job.generated.expect("what was made");
+    assert_eq!((made.scenarios, made.turns), (1, 2));
+    lab.open_source(OpenSource { path: out }).expect("it is open");
+    let source = opened(&lab, Path::new(&made.path));
+    let ask = |scenarios: Vec<u32>| {
+        lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
+    };
+    let found = ended(&lab, ask(vec![0]).expect("it begins")).validation.expect("what was found");
+    assert_eq!((found.turns, found.failures, found.damages), (2, 0, 0));
+    assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
+    assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");
+}
+
+#[test]
+fn settings_are_estimated_or_refused_field_by_field() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let lab = lab(temp.path());
+    let estimate = |settings| lab.estimate_generation(settings).expect("an answer");
+    let good = estimate(settings());
+    assert_eq!((good.files, good.problems.len()), (14, 0));
+    // What was estimated is near what is made.
+    let bytes = ended(
+        &lab,
+        lab.generate_pack(GeneratePack {
+            out: temp.path().join("made").display().to_string(),
+            settings: settings(),
+        })
+        .expect("it begins"),
+    )
+    .generated
+    .expect("what was made")
+    .bytes;
+    assert!((good.bytes as f64 / bytes as f64 - 1.0).abs() < 0.5, "{} for {bytes}", good.bytes);
+    // One turn has no changes and no more turns, whatever the form still holds.
+    assert_eq!(estimate(GenerationSettings { iterative: false, turns: 100, ..settings() }).files, 7);
+    let bad =
+        estimate(GenerationSettings { turns: u32::MAX, scenarios: 0, changes_per_turn: 51, ..settings() });
+    assert_eq!(
+        bad.problems.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(),
+        ["scenarios", "turns", "changes_per_turn"]
+    );
+    let refused = |out: &str| {
+        lab.generate_pack(GeneratePack { out: out.to_owned(), settings: settings() })
+            .expect_err("refused")
+            .code
+    };
+    assert_eq!(refused("somewhere"), "pack.relative");
+}
+
+#[test]
+fn a_broken_pack_says_what_is_wrong_and_stays_listed() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack");
+    write(&path, 4);
+    let lab = lab(temp.path());
+    let source = opened(&lab, &path);
+    let of = ScenarioTurnRef { source, at: String::new(), scenario: 0, turn: 2 };
+    for file in ["schemas/turn_2.yaml", "test_suites/turn_2.json"] {
+        let file = path.join("scenario_0").join(file);
+        let whole = std::fs::read(&file).expect("it is there");
+        for bad in [&b""[..], b"\xff\xfe", b"[]", &whole[..whole.len() / 2], b"a: &a [*a, *a]"] {
+            std::fs::write(&file, bad).expect("it can be written");
+            let error = lab.get_scenario_turn(of.clone()).expect_err("it is broken");
+            assert!(!error.code.starts_with("command"), "{error:?}");
+        }
+        std::fs::write(&file, whole).expect("it can be written");
+    }
+    lab.get_scenario_turn(of).expect("it is whole again");
+    std::fs::write(path.join("manifest.json"), "{\"format\": \"stamina-pack/1\"}")
+        .expect("it can be written");
+    let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);
+    assert!(pack.problem.is_some() && pack.scenarios.is_empty());
+}
