@@ -3,7 +3,7 @@
 //! Every choice comes from a [`Draw`] named by (base seed, scenario, turn, purpose). Turn k of a scenario therefore does
 //! not depend on how many turns follow, nor one purpose on how much another one drew. Choices that hold over all turns
 //! of a scenario (values in tests, for instance) use turn 0. Only integer arithmetic is used, none of it from a library
-//! that may change its algorithm: ChaCha8 gives the words, this module makes the choices.
+//! that may change its algorithm: `ChaCha8` gives the words, this module makes the choices.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -42,7 +42,7 @@ impl Draw {
 
     /// An integer from `low` to `high`, both included.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1).max(0) as usize) as i64
+        low.saturating_add_unsigned(self.below((high - low + 1).max(0) as usize) as u64)
     }
 
     /// True `percent` times out of 100.
