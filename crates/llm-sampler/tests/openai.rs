@@ -236,11 +236,14 @@ fn what_is_no_completion_or_too_long_is_no_answer() {
     assert!(sampled.answers.iter().all(|answer| answer.text.len() < 10_000));
 }
 
+/// What an endpoint answers.
+type Script = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
+
 #[test]
 fn an_endpoint_that_fails_for_good_ends_it_with_advice_and_without_the_key() {
     let key = std::env::var("PATH").expect("a variable that is set");
     let echo = key.clone();
-    let cases: [(Box<dyn Fn(&Asked) -> Reply + Send + Sync>, &str); 3] = [
+    let cases: [(Script, &str); 3] = [
         (
             Box::new(|_| Reply::Http(500, Vec::new(), "broken".to_owned())),
             "500 Internal Server Error: broken",

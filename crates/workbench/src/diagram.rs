@@ -182,10 +182,10 @@ fn draw_field(schema: &Schema, entity: &Entity, field: &Field, state: PartState)
             rules.extend(pattern.map(|pattern| pattern.regex().to_owned()));
         }
         Kind::Integer { min, max } => {
-            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""))
+            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""));
         }
         Kind::Number { min, max } => {
-            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""))
+            rules.extend(range(min.map(|n| n.to_string()), max.map(|n| n.to_string()), ""));
         }
         Kind::StringList { min_items, max_items } => {
             rules.extend(range(min_items.map(|n| n.to_string()), max_items.map(|n| n.to_string()), " items"));

@@ -83,7 +83,7 @@ impl Jobs {
         source: Option<i64>,
         place: Option<String>,
         work: impl FnOnce(&Handle) -> Result<Outcome, ApiError> + Send + 'static,
-    ) -> Result<u64, ApiError> {
+    ) -> u64 {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let stop = Arc::new(AtomicBool::new(false));
         let job = Job {
@@ -143,7 +143,7 @@ impl Jobs {
             entry.job.state = JobState::Failed;
             entry.job.error = Some(format!("No thread could be started: {error}"));
         }
-        Ok(number)
+        number
     }
 
     /// All of them, latest first.
@@ -210,7 +210,7 @@ mod tests {
             wait.recv().ok();
             Ok(generated())
         };
-        let number = jobs.start(JobKind::Generation, "Half".into(), Some(7), None, work).expect("it starts");
+        let number = jobs.start(JobKind::Generation, "Half".into(), Some(7), None, work);
         at_half.recv().expect("half");
         let job = jobs.get(number).expect("it is there");
         assert_eq!((job.state, job.progress, job.source), (JobState::Running, (1, 2), Some(7)));
@@ -230,11 +230,10 @@ mod tests {
             }
             Err(ApiError::new(CANCELLED, "It was stopped"))
         };
-        let stopped =
-            jobs.start(JobKind::Validation, "Stopped".into(), None, None, endless).expect("it starts");
+        let stopped = jobs.start(JobKind::Validation, "Stopped".into(), None, None, endless);
         jobs.stop(stopped).expect("it is there");
         let work = |_: &Handle| Err(ApiError::new("x", "No space").hint("Make some"));
-        let failed = jobs.start(JobKind::Generation, "Failed".into(), None, None, work).expect("it starts");
+        let failed = jobs.start(JobKind::Generation, "Failed".into(), None, None, work);
         assert_eq!(ended(&jobs, stopped).state, JobState::Stopped);
         let failed = ended(&jobs, failed);
         assert_eq!((failed.state, failed.error.as_deref()), (JobState::Failed, Some("No space. Make some")));
@@ -245,9 +244,7 @@ mod tests {
     fn only_the_latest_ended_jobs_are_remembered() {
         let jobs = Jobs::default();
         for _ in 0..30 {
-            let number = jobs
-                .start(JobKind::Generation, "x".into(), None, None, |_| Ok(generated()))
-                .expect("it starts");
+            let number = jobs.start(JobKind::Generation, "x".into(), None, None, |_| Ok(generated()));
             ended(&jobs, number);
         }
         let all = jobs.all();

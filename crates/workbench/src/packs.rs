@@ -148,7 +148,7 @@ impl Workbench {
                 Ok(Outcome::Validated(validation(report)))
             },
         );
-        Ok(JobRef { job: job? })
+        Ok(JobRef { job })
     }
 
     /// Generates a pack in the background.
@@ -201,7 +201,7 @@ impl Workbench {
                 sha256: made.manifest.sha256,
             }))
         });
-        Ok(JobRef { job: job? })
+        Ok(JobRef { job })
     }
 
     /// What a generation will take.
