@@ -76,7 +76,6 @@ fn throttling_trouble_and_silence_are_tried_again() {
     let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
         0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),
         1 => refused(500, "InternalServerException", "Trouble", None),
-        2 => Reply::Says(asked.good_change()),
         3 => Reply::Hangs,
         4 => refused(408, "ModelTimeoutException", "The model took too long", None),
         _ => Reply::Says(asked.good_change()),

@@ -34,7 +34,7 @@ fn opened(lab: &Workbench, path: &Path) -> i64 {
         .source
 }
 
-fn ended(lab: &Workbench, job: JobRef) -> Job {
+fn ended(lab: &Workbench, job: &JobRef) -> Job {
     loop {
         let now = lab.get_job(job.clone()).expect("it is there");
         if now.state != JobState::Running {
@@ -104,7 +104,7 @@ fn a_pack_is_made_opened_and_validated() {
     let lab = lab(temp.path());
     let out = temp.path().join("made").display().to_string();
     let job = lab.generate_pack(GeneratePack { out: out.clone(), settings: settings() }).expect("it begins");
-    let job = ended(&lab, job);
+    let job = ended(&lab, &job);
     assert_eq!((job.state, job.error, job.progress), (JobState::Done, None, (2, 2)));
     let made = job.generated.expect("what was made");
     assert_eq!((made.scenarios, made.turns), (1, 2));
@@ -113,7 +113,7 @@ fn a_pack_is_made_opened_and_validated() {
     let ask = |scenarios: Vec<u32>| {
         lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
     };
-    let found = ended(&lab, ask(vec![0]).expect("it begins")).validation.expect("what was found");
+    let found = ended(&lab, &ask(vec![0]).expect("it begins")).validation.expect("what was found");
     assert_eq!((found.turns, found.failures, found.damages), (2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
     assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");
@@ -129,7 +129,7 @@ fn settings_are_estimated_or_refused_field_by_field() {
     // What was estimated is near what is made.
     let bytes = ended(
         &lab,
-        lab.generate_pack(GeneratePack {
+        &lab.generate_pack(GeneratePack {
             out: temp.path().join("made").display().to_string(),
             settings: settings(),
         })
