@@ -21,6 +21,8 @@ use crate::table;
 
 /// How often something long says how far it is.
 const PROGRESS: Duration = Duration::from_secs(1);
+/// Longest time for a suite against a server.
+const SUITE_TIME: Duration = Duration::from_mins(30);
 /// The largest configuration that is read.
 const CONFIG_CAP: u64 = 1 << 20;
 
@@ -321,16 +323,13 @@ pub(crate) fn test_server(
         told.tell(|| format!("ran {} of {total} cases", results.len()));
         ControlFlow::Continue(())
     };
-    runtime()?
-        .block_on(scenario::client::run_http(
-            url,
-            &suite,
-            &scenario::client::Options::default(),
-            &mut on_case,
-        ))
-        .map_err(|error| {
+    let options =
+        scenario::client::Options { total: Some(SUITE_TIME), ..scenario::client::Options::default() };
+    runtime()?.block_on(scenario::client::run_http(url, &suite, &options, &mut on_case)).map_err(
+        |error| {
             ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
-        })?;
+        },
+    )?;
     let seconds = begun.elapsed().as_secs_f64();
     let passed = results.iter().filter(|result| result.status == CaseStatus::Passed).count();
     if as_json {

@@ -173,6 +173,43 @@ fn a_run_ends_when_it_is_told_to() {
     assert_eq!(seen, 3);
 }
 
+#[test]
+fn requests_that_double_from_step_to_step_are_not_made() {
+    let mechanic = |at: usize, name: Value| {
+        json!({"method": "POST", "path": "/api/mechanics", "status": 201, "as": format!("m{at}"),
+            "body": {"first_name": name, "last_name": name, "badge": at + 1, "skills": ["brakes"]}})
+    };
+    let name = |at: usize| json!({"$": format!("m{at}.display_name")});
+    let mut steps = vec![mechanic(0, json!("x"))];
+    steps.extend((1..64).map(|at| mechanic(at, name(at - 1))));
+    let mut suite = suite();
+    suite.cases = vec![serde_json::from_value(case("doubles", json!(steps))).expect("a case")];
+    let verdicts = verdicts_in_process(&mut world(), &suite);
+    let message = verdicts.cases[0].message.as_deref().unwrap_or_default();
+    // A name of 2^19 characters twice is more than a request may have.
+    assert!(message.starts_with("Step 19: the request can not be made"), "{message}");
+    assert!(message.contains("too large"), "{message}");
+}
+
+#[test]
+fn a_suite_ends_with_its_time() {
+    block(async {
+        // Takes connections and never answers.
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let options = Options { total: Some(Duration::from_millis(200)), ..Options::default() };
+        let found = verdicts(&url, &suite(), &options).await.expect("a URL");
+        assert!(found.seconds < 3.0, "{}", found.seconds);
+        assert!(found.cases.len() > 2 && found.cases.iter().all(|case| case.status == CaseStatus::Error));
+        let messages: Vec<&str> = found.cases.iter().filter_map(|case| case.message.as_deref()).collect();
+        assert_eq!(messages[0], "Not finished: the time for the whole suite, 0.2 s, is over");
+        assert!(
+            messages[1..].iter().all(|message| message.starts_with("Not asked: the time")),
+            "{messages:?}"
+        );
+    });
+}
+
 mod hostile {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
