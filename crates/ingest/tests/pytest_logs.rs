@@ -444,6 +444,12 @@ fn many_failures_of_one_name_take_no_longer_than_others() {
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
 }
 
+#[test]
+fn a_terminal_narrower_than_the_first_banner_hides_no_numbers() {
+    let (text, counts) = written(&[0], false, 20);
+    assert_eq!(parse(&text).counts, counts);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

@@ -52,9 +52,12 @@ fn after_sequence(text: &str) -> &str {
 pub(super) struct Width(Option<usize>);
 
 impl Width {
-    /// Takes the first banner as the measure.
+    /// Takes the first banner as the measure, unless its title did not fit: then it says nothing about the width.
     pub(super) fn learn(&mut self, line: &str) {
-        self.0.get_or_insert(line.chars().count());
+        let fill = line.chars().next();
+        if line.chars().take_while(|&c| Some(c) == fill).count() > 1 {
+            self.0.get_or_insert(line.chars().count());
+        }
     }
 
     /// Whether a banner of this fill character and title is as wide as the others.
