@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ingest::discover::discover;
-use scenario::Seed;
 use scenario::config::{Benchmark, Generation};
-use scenario::pack::{Maker, Options, Pack, PackError, Target, generate};
+use scenario::pack::{Options, Pack, PackError, Target, generate};
 use scenario::sample::Programmatic;
 use scenario::validate;
 use store::Source;
@@ -295,32 +295,27 @@ fn problems(settings: &GenerationSettings) -> Vec<(String, String)> {
     found
 }
 
-/// Bytes of one scenario: a turn has about 260 kB at the begin and grows by about 9.5 kB a turn with five changes each
-/// (measured with seed 0, 20 × 100).
+/// Bytes of one scenario: a turn has about 320 kB at the begin and grows by about 27 kB a turn with five changes each
+/// (fitted to seed 0, 2 × 5 and 20 × 100).
 fn estimated_bytes(what: &Generation) -> u64 {
-    const FIRST: u64 = 260_000;
-    const GROWTH_OF_A_CHANGE: u64 = 1_900;
+    const FIRST: u64 = 320_000;
+    const GROWTH_OF_A_CHANGE: u64 = 5_400;
     let turns = u64::from(what.n_turns);
     turns * FIRST
         + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(what.num_changes_per_turn)
 }
 
-/// Seconds for a byte on one thread of this machine: three turns of a scenario, made once.
+/// Seconds for a byte on one thread of this machine: a few turns of a scenario, made once, without writing them.
 fn pace() -> f64 {
     static PACE: OnceLock<f64> = OnceLock::new();
     *PACE.get_or_init(|| {
         let begun = Instant::now();
-        let mut maker = Maker::new(&Programmatic, Seed { base: 0, scenario: 0 }, 5);
-        let mut bytes = 0_usize;
-        for _ in 0..3 {
-            if let Ok(made) = maker.make_next() {
-                bytes += made.request.len() + made.specification.len();
-                bytes +=
-                    scenario::code::flask(&made.schema).len() + scenario::code::pytest(&made.suite).len();
-                bytes += serde_json::to_string(&made.suite).map_or(0, |text| text.len());
-            }
+        let what = Generation { n_scenarios: 1, n_turns: 8, base_seed: 0, ..Generation::default() };
+        let go_on = AtomicBool::new(false);
+        match generate(&what, &Programmatic, &Target::Nowhere, &Options::default(), &|_| {}, &go_on) {
+            Ok(made) if made.manifest.bytes > 0 => begun.elapsed().as_secs_f64() / made.manifest.bytes as f64,
+            _ => 0.0,
         }
-        if bytes == 0 { 0.0 } else { begun.elapsed().as_secs_f64() / bytes as f64 }
     })
 }
 

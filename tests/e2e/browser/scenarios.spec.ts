@@ -86,7 +86,7 @@ test("a pack is validated and another one made from the form", async ({ lab, go,
   await expect(dialog.getByText("must be an integer from 1 to 1000")).toBeVisible();
   await dialog.getByRole("spinbutton", { name: "Turns" }).fill("2");
   await dialog.getByRole("spinbutton", { name: "Scenarios" }).fill("1");
-  await expect(dialog.getByRole("status", { name: "Estimate" })).toContainText("13 files");
+  await expect(dialog.getByRole("status", { name: "Estimate" })).toContainText("14 files");
   await dialog.getByRole("textbox").fill(lab.at("made.zip"));
   await dialog.getByRole("button", { name: "Generate", exact: true }).click();
   await expect(page.getByRole("navigation", { name: "Packs" })).toContainText("made.zip", { timeout: 60_000 });
