@@ -14,6 +14,7 @@ pub(crate) mod guards;
 pub mod values;
 
 pub(crate) use self::actions::{condition_fault, uses_param};
+pub(crate) use self::entities::TAKEN_BY_CASES;
 pub use self::entities::{can_filter, can_sort};
 pub use self::fields::can_be_unique;
 use crate::ir::{SCHEMA_VERSION, Schema};

@@ -51,6 +51,11 @@ test("a pack's turns are shown as its files have them", async ({ lab, go, page }
   await page.getByRole("spinbutton", { name: "with turn" }).fill("3");
   await expect(page.getByText("nothing differs between turn 3 and turn 3")).toBeVisible();
 
+  // A file as it is, every line of it.
+  await page.getByRole("button", { name: "Files" }).click();
+  await page.getByRole("group", { name: "File" }).getByRole("button", { name: "Reference server (Flask)" }).click();
+  await expect(page.locator(".cm-content").first()).toContainText(flask.split("\n").find((line) => line.startsWith("from flask"))!);
+
   // The suite with its filters.
   await page.getByRole("button", { name: "Suite", exact: true }).click();
   const cases = page.getByRole("table", { name: "Cases" }).locator("tbody tr");

@@ -14,6 +14,8 @@ export interface DiffOptions {
   readonly split: boolean;
   readonly path: string;
   readonly label: string;
+  /** Unchanged lines are shown too: a file as it is, not what changed. */
+  readonly whole?: boolean;
 }
 
 const theme = EditorView.theme({
@@ -136,7 +138,7 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
     root,
     extensions: [
       base(options.label),
-      unifiedMergeView({ original: options.before, mergeControls: false, gutter: true, collapseUnchanged: collapse, diffConfig: { scanLimit: 2_000, timeout: 300 } }),
+      unifiedMergeView({ original: options.before, mergeControls: false, gutter: true, ...(options.whole === true ? {} : { collapseUnchanged: collapse }), diffConfig: { scanLimit: 2_000, timeout: 300 } }),
     ],
   });
   return () => {

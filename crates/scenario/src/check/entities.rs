@@ -21,7 +21,7 @@ const TAKEN_BY_CLAUSES: [&str; 13] = [
 ];
 
 /// The same for keys of fields and actions.
-const TAKEN_BY_CASES: [&str; 11] = [
+pub(crate) const TAKEN_BY_CASES: [&str; 11] = [
     "create",
     "read",
     "list",

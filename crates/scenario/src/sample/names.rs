@@ -1,22 +1,8 @@
 //! Which words a schema's parts come from, and which are still free.
 
+use crate::check::TAKEN_BY_CASES;
 use crate::ir::{Analytic, Entity, Field, Kind, Schema, is_name};
 use crate::vocabulary::{EntityWord, FieldWord, Holds, ValueWord, vocabulary};
-
-/// Keys and names that ids of clauses and cases have a meaning for; no part of an entity is called so.
-const TAKEN: [&str; 11] = [
-    "create",
-    "read",
-    "list",
-    "replace",
-    "update",
-    "delete",
-    "filter",
-    "sort",
-    "nested",
-    "page",
-    "soft_delete",
-];
 
 /// A word for an entity, with those that are made of two.
 #[derive(Debug, Clone)]
@@ -70,7 +56,7 @@ pub(super) fn is_free(schema: &Schema, name: &str) -> bool {
 /// Whether a name of a part of an entity is new.
 pub(super) fn is_free_in(schema: &Schema, entity: &Entity, name: &str) -> bool {
     is_name(name)
-        && !TAKEN.contains(&name)
+        && !TAKEN_BY_CASES.contains(&name)
         && !entity.fields.iter().any(|field| field.key == name || field.name == name)
         && !entity.actions.iter().any(|action| action.key == name || action.name == name)
         && !is_used(schema, &format!("{}.{name}", entity.key))
