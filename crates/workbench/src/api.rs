@@ -3,6 +3,9 @@
 //! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used.
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
+mod comparisons;
+mod exports;
+mod failures;
 mod scenarios;
 
 use model::{
@@ -12,6 +15,9 @@ use model::{
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use self::comparisons::*;
+pub use self::exports::*;
+pub use self::failures::*;
 pub use self::scenarios::*;
 
 /// What a caller is told when a command fails. The UI decides by `code`, never by `message`.

@@ -75,6 +75,24 @@ macro_rules! with_commands {
             get_job(JobRef) -> Job;
             "Stops a job."
             stop_job(JobRef) -> Job;
+            "Compares runs, or groups of runs: what differs in their settings, survival, tests."
+            compare_runs(CompareRequest) -> Comparison;
+            "Turns on which members of a comparison disagree, paged."
+            list_disagreements(DisagreementRequest) -> DisagreementPage;
+            "Mean stamina by harness and model."
+            get_matrix(MatrixRequest) -> Matrix;
+            "Mean stamina against the retry budget."
+            get_retries(RetriesRequest) -> Retries;
+            "Failed attempts by class."
+            get_failures(FailuresRequest) -> Failures;
+            "The failed attempts behind a share."
+            list_failure_cases(FailureCasesRequest) -> FailureCasePage;
+            "A figure of a comparison, matrix, retry view or of failures."
+            draw_figure(DrawFigure) -> DrawnFigure;
+            "The venues that figures are made for."
+            list_presets(Nothing) -> PresetList;
+            "Makes a file of a figure, table, report or bundle."
+            export(ExportRequest) -> Exported;
             "Answers when something changes."
             wait_for_changes(WaitForChanges) -> Changes;
         }

@@ -10,12 +10,16 @@
 pub mod api;
 mod changes;
 mod commands;
+mod compare;
 mod diagram;
+mod export;
+mod failures;
 mod follow;
 mod inspect;
 mod jobs;
 mod library;
 mod live;
+mod matrix;
 mod packs;
 mod policy;
 mod scenarios;

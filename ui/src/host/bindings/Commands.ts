@@ -7,8 +7,20 @@ import type { CodeChanges } from "./CodeChanges";
 import type { CodeFile } from "./CodeFile";
 import type { CodeFileRequest } from "./CodeFileRequest";
 import type { CodeRequest } from "./CodeRequest";
+import type { CompareRequest } from "./CompareRequest";
+import type { Comparison } from "./Comparison";
+import type { DisagreementPage } from "./DisagreementPage";
+import type { DisagreementRequest } from "./DisagreementRequest";
+import type { DrawFigure } from "./DrawFigure";
+import type { DrawnFigure } from "./DrawnFigure";
 import type { EpisodeDetail } from "./EpisodeDetail";
 import type { EpisodeRef } from "./EpisodeRef";
+import type { ExportRequest } from "./ExportRequest";
+import type { Exported } from "./Exported";
+import type { FailureCasePage } from "./FailureCasePage";
+import type { FailureCasesRequest } from "./FailureCasesRequest";
+import type { Failures } from "./Failures";
+import type { FailuresRequest } from "./FailuresRequest";
 import type { FigureDrawing } from "./FigureDrawing";
 import type { GeneratePack } from "./GeneratePack";
 import type { GenerationEstimate } from "./GenerationEstimate";
@@ -19,11 +31,16 @@ import type { Job } from "./Job";
 import type { JobList } from "./JobList";
 import type { JobRef } from "./JobRef";
 import type { ListRuns } from "./ListRuns";
+import type { Matrix } from "./Matrix";
+import type { MatrixRequest } from "./MatrixRequest";
 import type { Nothing } from "./Nothing";
 import type { OpenSource } from "./OpenSource";
 import type { PackList } from "./PackList";
 import type { PolicyTable } from "./PolicyTable";
+import type { PresetList } from "./PresetList";
 import type { ReadText } from "./ReadText";
+import type { Retries } from "./Retries";
+import type { RetriesRequest } from "./RetriesRequest";
 import type { RunDetail } from "./RunDetail";
 import type { RunFigureRequest } from "./RunFigureRequest";
 import type { RunGrid } from "./RunGrid";
@@ -119,6 +136,24 @@ export interface Commands {
   get_job: { request: JobRef; response: Job };
   /** Stops a job. */
   stop_job: { request: JobRef; response: Job };
+  /** Compares runs, or groups of runs: what differs in their settings, survival, tests. */
+  compare_runs: { request: CompareRequest; response: Comparison };
+  /** Turns on which members of a comparison disagree, paged. */
+  list_disagreements: { request: DisagreementRequest; response: DisagreementPage };
+  /** Mean stamina by harness and model. */
+  get_matrix: { request: MatrixRequest; response: Matrix };
+  /** Mean stamina against the retry budget. */
+  get_retries: { request: RetriesRequest; response: Retries };
+  /** Failed attempts by class. */
+  get_failures: { request: FailuresRequest; response: Failures };
+  /** The failed attempts behind a share. */
+  list_failure_cases: { request: FailureCasesRequest; response: FailureCasePage };
+  /** A figure of a comparison, matrix, retry view or of failures. */
+  draw_figure: { request: DrawFigure; response: DrawnFigure };
+  /** The venues that figures are made for. */
+  list_presets: { request: Nothing; response: PresetList };
+  /** Makes a file of a figure, table, report or bundle. */
+  export: { request: ExportRequest; response: Exported };
   /** Answers when something changes. */
   wait_for_changes: { request: WaitForChanges; response: Changes };
 }

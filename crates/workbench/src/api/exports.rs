@@ -1,0 +1,315 @@
+//! Figures and tables, on the screen and for paper: what the pages and the export dialog ask for and get.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{CompareRequest, FailuresRequest, FigureTheme, MatrixRequest, RetriesRequest};
+
+/// What `bars` shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Mean stamina with its interval.
+    #[default]
+    Stamina,
+    /// The benchmark's own score.
+    Score,
+    /// Tokens per turn played.
+    Tokens,
+    /// Cost in US dollars.
+    Cost,
+    /// Agent seconds per turn played.
+    Time,
+    /// Tool calls per turn played.
+    Steps,
+    /// US dollars per turn survived.
+    CostPerSurvivedTurn,
+}
+
+/// Which bands a comparison of curves has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Bands {
+    /// All up to two members, the reference's from three on.
+    #[default]
+    Auto,
+    /// Every member's.
+    All,
+    /// None.
+    None,
+}
+
+/// A figure by what it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FigureOf {
+    /// Kaplan–Meier curves with at-risk table; one member gives the curve of a run.
+    Survival {
+        /// Whose.
+        of: CompareRequest,
+        /// Which bands.
+        #[serde(default)]
+        bands: Bands,
+        /// Published numbers laid over as reference where there are any.
+        #[serde(default)]
+        published: bool,
+    },
+    /// Forest of differences in mean stamina to the reference.
+    Differences {
+        /// Whose.
+        of: CompareRequest,
+        /// Ratios instead of differences.
+        #[serde(default)]
+        ratio: bool,
+    },
+    /// Paired dots per shared scenario of the reference and one other member.
+    Paired {
+        /// Whose.
+        of: CompareRequest,
+        /// Index of the other member.
+        other: u32,
+    },
+    /// Turn-of-failure histograms, one a member.
+    FirstFailures {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// One measure a member.
+    Bars {
+        /// Whose.
+        of: CompareRequest,
+        /// Which.
+        measure: Measure,
+    },
+    /// Mean stamina against cost per episode, with the Pareto front.
+    Pareto {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Harness × model.
+    Matrix {
+        /// Which.
+        of: MatrixRequest,
+        /// Published numbers laid over as reference.
+        #[serde(default)]
+        published: bool,
+    },
+    /// Mean stamina against the retry budget.
+    Retries {
+        /// Whose.
+        of: RetriesRequest,
+        /// Published numbers laid over as reference.
+        #[serde(default)]
+        published: bool,
+    },
+    /// Shares of failure classes.
+    Failures {
+        /// Whose.
+        of: FailuresRequest,
+    },
+}
+
+/// A table by what it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TableOf {
+    /// Members with n, events, censored, mean stamina, interval, median, score, tokens, cost.
+    Runs {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Pairs with difference, ratio, log-rank, paired test.
+    Pairs {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Settings that differ.
+    Settings {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Kaplan–Meier table, turn by turn.
+    Survival {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Harness × model.
+    Matrix {
+        /// Which.
+        of: MatrixRequest,
+    },
+    /// Retry budget.
+    Retries {
+        /// Whose.
+        of: RetriesRequest,
+    },
+    /// Failure classes.
+    Failures {
+        /// Whose.
+        of: FailuresRequest,
+    },
+}
+
+/// Asks for a figure on the screen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct DrawFigure {
+    /// Which.
+    pub figure: FigureOf,
+    /// Colours.
+    pub theme: FigureTheme,
+    /// Width in px.
+    pub width: f64,
+    /// Height in px; `None` = as high as its content asks for.
+    pub height: Option<f64>,
+}
+
+/// A figure on the screen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct DrawnFigure {
+    /// The SVG, drawn by the `figures` crate from numbers and escaped names only.
+    pub svg: String,
+    /// Width in px.
+    pub width: f64,
+    /// Height in px.
+    pub height: f64,
+    /// Places that stand for data, for hover and keys.
+    pub marks: Vec<FigureMark>,
+    /// The figure in words.
+    pub summary: String,
+    /// The caption of its export.
+    pub caption: String,
+}
+
+/// A place of a figure that stands for data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FigureMark {
+    /// What it belongs to: index of the member, row × columns + column of a matrix, index of a group.
+    pub series: u32,
+    /// Turn, retry budget, scenario or class index, where there is one.
+    pub item: Option<u32>,
+    /// Left edge in px.
+    pub x0: f64,
+    /// Upper edge.
+    pub y0: f64,
+    /// Right edge.
+    pub x1: f64,
+    /// Lower edge.
+    pub y1: f64,
+    /// What stands there, in words, one line each.
+    pub lines: Vec<String>,
+}
+
+/// What is exported.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum ExportOf {
+    /// A figure.
+    Figure {
+        /// Which.
+        figure: FigureOf,
+        /// Venue and columns: `icml`, `icml-2`, …; see `list_presets`.
+        preset: String,
+        /// Height in pt; `None` = the preset's.
+        height_pt: Option<u32>,
+        /// In greys.
+        #[serde(default)]
+        grey: bool,
+    },
+    /// A table.
+    Table {
+        /// Which.
+        table: TableOf,
+    },
+    /// A report of runs or of a comparison, with figures and tables.
+    Report {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Report, figures, tables, specs, settings and hashes of the inputs.
+    Bundle {
+        /// Whose.
+        of: CompareRequest,
+        /// Venue of its figures.
+        preset: String,
+    },
+}
+
+/// File formats. Which of them fit, `list_presets` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// Vector graphics for the web.
+    Svg,
+    /// Vector graphics for papers.
+    Pdf,
+    /// 300 dots an inch.
+    Png,
+    /// The data behind, or the table.
+    Csv,
+    /// The same in columns.
+    Parquet,
+    /// A pgfplots picture, or a booktabs table.
+    Tex,
+    /// The spec, from which `stamina figure` makes the same bytes again.
+    Toml,
+    /// Markdown.
+    Md,
+    /// One self-contained page.
+    Html,
+    /// Everything.
+    Zip,
+}
+
+/// Asks for an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ExportRequest {
+    /// What.
+    pub of: ExportOf,
+    /// As what.
+    pub format: ExportFormat,
+    /// Absolute path to write to; `None` = the answer carries the content.
+    pub to: Option<String>,
+}
+
+/// An export.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Exported {
+    /// A good name for the file.
+    pub file_name: String,
+    /// `image/svg+xml`.
+    pub media_type: String,
+    /// Where it was written.
+    pub path: Option<String>,
+    /// The content in base64, if it was not written.
+    pub base64: Option<String>,
+    /// Size.
+    pub bytes: u64,
+    /// Caption for the paper.
+    pub caption: String,
+    /// Width and height in inches, of a figure.
+    pub inches: Option<(f64, f64)>,
+    /// What does not read well: series that greys do not tell apart, letters that the font lacks, …
+    pub warnings: Vec<String>,
+}
+
+/// The venues.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct PresetList {
+    /// In order.
+    pub presets: Vec<PresetInfo>,
+}
+
+/// A venue's figure size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct PresetInfo {
+    /// `icml`, `icml-2`.
+    pub preset: String,
+    /// `ICML, one column`.
+    pub label: String,
+    /// Width in inches.
+    pub width_in: f64,
+    /// Size of labels in pt.
+    pub label_pt: f64,
+    /// Size of tick labels in pt.
+    pub tick_pt: f64,
+}

@@ -1,0 +1,245 @@
+//! Failures by class: what the Failures page asks for and gets. Classes and rules are defined in `analysis::failures`
+//! and in `docs/metrics.md`.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::Member;
+
+/// By what failed attempts are grouped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureGrouping {
+    /// By member of the request.
+    #[default]
+    Member,
+    /// By harness.
+    Harness,
+    /// By turn.
+    Turn,
+    /// By number of the attempt.
+    Attempt,
+}
+
+/// Which failed attempts count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureScope {
+    /// Every failed attempt.
+    #[default]
+    Attempts,
+    /// Final attempts of turns not passed.
+    Turns,
+    /// The attempt that ended each episode's stamina.
+    First,
+}
+
+/// Asks for failures by class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct FailuresRequest {
+    /// Whose; empty = every real run of the library.
+    pub members: Vec<Member>,
+    /// Grouped by.
+    #[serde(default)]
+    pub group: FailureGrouping,
+    /// Which attempts.
+    #[serde(default)]
+    pub scope: FailureScope,
+}
+
+/// Failures by class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Failures {
+    /// Classes that occur, in the order of the taxonomy.
+    pub classes: Vec<FailureClassInfo>,
+    /// Failed attempts in scope.
+    pub attempts: u32,
+    /// Attempts in all, passed ones included.
+    pub all_attempts: u32,
+    /// Failing tests in scope that the source describes.
+    pub tests: u32,
+    /// Failing tests that the source counts and does not describe.
+    pub not_described: u32,
+    /// All in scope.
+    pub total: FailureGroup,
+    /// In order.
+    pub groups: Vec<FailureGroup>,
+    /// Failing tests by origin.
+    pub origins: Vec<(FailureOrigin, u32)>,
+    /// Time to repair of turns that failed at first.
+    pub repair: Repair,
+    /// Tests that flip most, at most 100.
+    pub flips: Vec<FlippingTest>,
+    /// The rules, in the order in which they are tried.
+    pub rules: Vec<FailureRule>,
+}
+
+/// A class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FailureClassInfo {
+    /// Stable word: `guard_ignored`.
+    pub class: String,
+    /// In words.
+    pub label: String,
+    /// `code`, `harness` or `outside`; `unknown` for what no rule takes.
+    pub side: String,
+    /// When it applies.
+    pub description: String,
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FailureRule {
+    /// Stable word.
+    pub id: String,
+    /// The class that it gives.
+    pub class: String,
+    /// In words.
+    pub description: String,
+}
+
+/// Failed attempts that share a member, harness, turn or attempt number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FailureGroup {
+    /// For `list_failure_cases`; `""` = all.
+    pub key: String,
+    /// In words.
+    pub label: String,
+    /// Failed attempts.
+    pub attempts: u32,
+    /// One a class that occurs in it, in the order of `classes`.
+    pub shares: Vec<FailureShare>,
+}
+
+/// How often a class occurs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FailureShare {
+    /// The class.
+    pub class: String,
+    /// Failed attempts whose primary class it is.
+    pub attempts: u32,
+    /// Their share among the failed attempts of the group, 0 to 1.
+    pub share: f64,
+    /// Wilson's 95 % interval.
+    pub ci_low: f64,
+    /// Its upper end.
+    pub ci_high: f64,
+    /// Failing tests of this class in the group, whatever the attempt's primary class.
+    pub tests: u32,
+}
+
+/// Where a failing test comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureOrigin {
+    /// Never passed before in this episode.
+    New,
+    /// Passed in an earlier turn.
+    Regression,
+    /// Failed at the turn before, too.
+    StillFailing,
+    /// Earlier turns do not describe their tests.
+    Unknown,
+}
+
+/// How long it takes until what failed passes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Repair {
+    /// Turns whose first attempt failed.
+    pub failed_first: u32,
+    /// Of them: passed at a later attempt of the same turn.
+    pub repaired: u32,
+    /// Median attempts until it passed (Kaplan–Meier, turns never repaired are censored); `None` = not reached.
+    pub median_attempts: Option<u32>,
+    /// Turns that passed at attempt 2, 3, …
+    pub at_attempt: Vec<(u32, u32)>,
+    /// Failing tests that passed in a later turn, and the median number of turns until then.
+    pub tests_repaired_later: u32,
+    /// Failing tests of which that can be told.
+    pub tests_followed: u32,
+    /// Median turns from failing to passing again (Kaplan–Meier); `None` = not reached.
+    pub median_turns: Option<u32>,
+}
+
+/// A test that goes back and forth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FlippingTest {
+    /// Id of the run.
+    pub run: String,
+    /// Id of the episode.
+    pub episode: String,
+    /// The scenario.
+    pub scenario: String,
+    /// Id of the test.
+    pub test: String,
+    /// How often its outcome changed.
+    pub flips: u32,
+    /// Its outcome at the final attempt of each turn: `p`, `f`, `.` = not in the suite, not run or not described.
+    pub outcomes: String,
+}
+
+/// Asks for the cases behind a share.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FailureCasesRequest {
+    /// As in the request for failures.
+    pub of: FailuresRequest,
+    /// Key of the group; `""` = all.
+    #[serde(default)]
+    pub group: String,
+    /// Only this class.
+    #[serde(default)]
+    pub class: Option<String>,
+    /// Only attempts with a failing test of this origin.
+    #[serde(default)]
+    pub origin: Option<FailureOrigin>,
+    /// First row to give.
+    #[serde(default)]
+    pub offset: u32,
+    /// Most rows to give; 0 = 200.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// Failed attempts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FailureCasePage {
+    /// The asked rows, by member, scenario, turn and attempt.
+    pub rows: Vec<FailureCase>,
+    /// How many there are.
+    pub total: u32,
+}
+
+/// A failed attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct FailureCase {
+    /// Id of the run.
+    pub run: String,
+    /// Its name as the page says it.
+    pub name: String,
+    /// Id of the episode.
+    pub episode: String,
+    /// The scenario.
+    pub scenario: String,
+    /// From 1.
+    pub turn: u32,
+    /// From 1.
+    pub attempt: u32,
+    /// Primary class.
+    pub class: String,
+    /// The rule that gave it, and why in a sentence.
+    pub rule: Option<String>,
+    /// Failing tests by class, most first.
+    pub tests: Vec<(String, u32)>,
+    /// Failing tests by origin: new, regression, still failing, unknown.
+    pub origins: (u32, u32, u32, u32),
+    /// The test that the primary class rests on.
+    pub test: Option<String>,
+    /// The turn in which that test last passed, if it is a regression.
+    pub passed_in_turn: Option<u32>,
+    /// The beginning of what that test, or the exception, said.
+    pub message: Option<String>,
+    /// Tests passed and run.
+    pub passed: Option<u32>,
+    /// Tests run.
+    pub total: Option<u32>,
+}
