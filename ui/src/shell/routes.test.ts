@@ -4,6 +4,10 @@ import { hrefOf, linkOf, parseRoute, withQuery, type Route } from "./routes";
 const routes: Route[] = [
   { page: "library", query: {} },
   { page: "library", query: { source: "3", q: "a&b=c?#/ü" } },
+  { page: "compare", query: { members: "run:a.b,harness:open code@x" } },
+  { page: "side-by-side", query: { left: "a.b/scenario_1", right: "c.d/scenario_1", turn: "8" } },
+  { page: "matrix", query: { benchmark: "staminabench" } },
+  { page: "failures", query: { class: "guard_ignored" } },
   { page: "start", query: {} },
   { page: "open-failed", query: { path: "/data/100% real/ü #1" } },
   { page: "run", run: "evocode-published.claude-opus-4.8", query: { episode: "x-r2", turn: "5" } },

@@ -7,6 +7,11 @@ export type Query = Readonly<Record<string, string>>;
 export type Route =
   | { readonly page: "library"; readonly query: Query }
   | { readonly page: "scenarios"; readonly query: Query }
+  | { readonly page: "compare"; readonly query: Query }
+  /** One turn in two episodes, side by side. */
+  | { readonly page: "side-by-side"; readonly query: Query }
+  | { readonly page: "matrix"; readonly query: Query }
+  | { readonly page: "failures"; readonly query: Query }
   | { readonly page: "start"; readonly query: Query }
   | { readonly page: "open-failed"; readonly query: Query }
   | { readonly page: "run"; readonly run: string; readonly query: Query }
@@ -65,6 +70,10 @@ export function parseRoute(text: string): Route | undefined {
       return { page: "library", query };
     case "library":
     case "scenarios":
+    case "compare":
+    case "side-by-side":
+    case "matrix":
+    case "failures":
     case "start":
     case "open-failed":
     case "policy":
