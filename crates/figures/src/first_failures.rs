@@ -9,13 +9,14 @@ use crate::font::text_width;
 use crate::frame::{Frame, Room};
 use crate::marks::{Anchor, Canvas};
 use crate::spec::{Layout, RunData};
+use crate::survival::last_turn;
 use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
 use crate::words;
 use crate::{Drawing, Hit};
 
 const ROOM: Room =
-    Room { screen_top: 18.0, screen_bottom: 8.0, print_top: 22.0, print_bottom: 0.0, widest_y: "" };
+    Room { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
 
 /// Width of the widest bar, and of a thin one.
 const WIDEST: f64 = 28.0;
@@ -24,7 +25,7 @@ const THIN: f64 = 2.0;
 const LABEL_GAP: f64 = 3.0;
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
-    let frame = Frame::of(layout, ROOM);
+    let frame = Frame::of(layout, ROOM, last_turn(&data.points));
     let tokens = theme.tokens();
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
@@ -38,20 +39,20 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let mut document = Document::default();
     {
         let canvas = Canvas::new(&mut document, frame.width, frame.height);
-        if theme == Theme::Print {
+        if theme.has_paper() {
             canvas.part("paper");
             canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
         }
         canvas.part("events");
         for bar in bars.iter().filter(|b| b.event) {
-            canvas.bar((bar.left, bar.top), (bar.right, frame.bottom), tokens.series);
+            canvas.bar((bar.left, bar.top), (bar.right, frame.bottom), tokens.series[0]);
         }
         canvas.part("censored");
         for bar in bars.iter().filter(|b| !b.event) {
             canvas.bar((bar.left, bar.top), (bar.right, frame.bottom), tokens.censored);
         }
         // Over the bars' feet, so that the line is whole.
-        frame.draw_turn_axis(&canvas, tokens, frame.print, "Turn of first failure");
+        frame.draw_turn_axis(&canvas, tokens, frame.free, "Turn of first failure");
         canvas.part("counts");
         for label in labels(&frame, &bars) {
             let color = if label.event { tokens.label } else { tokens.muted };
@@ -68,7 +69,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
                 tokens.muted,
             );
         }
-        if frame.print {
+        if frame.free {
             draw_legend(&frame, &canvas, tokens);
         }
     }
@@ -90,7 +91,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
-    Drawing { svg, width: frame.width, height: frame.height, hits, ticks, summary }
+    Drawing { svg, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -184,7 +185,7 @@ fn draw_legend(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
     let base = size;
     canvas.part("legend");
     let mut right = frame.axis.right();
-    for (label, width, color) in [("censored", THIN, tokens.censored), ("failed", 7.0, tokens.series)] {
+    for (label, width, color) in [("censored", THIN, tokens.censored), ("failed", 7.0, tokens.series[0])] {
         canvas.text(label, (right, base), Anchor::End, size, tokens.label);
         let mark = right - text_width(label, size) - 3.0;
         canvas.bar((mark - width, base - 6.0), (mark, base + 0.5), color);

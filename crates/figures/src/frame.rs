@@ -5,7 +5,7 @@ use analysis::survival::MAX_TURNS;
 use crate::axis::TurnAxis;
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::spec::Layout;
+use crate::spec::{Fonts, Layout};
 use crate::theme::Tokens;
 
 /// The place and the sizes of a figure, all in px or all in pt.
@@ -18,6 +18,9 @@ pub(crate) struct Frame {
     /// y of the plot's lower edge, where the x axis stands.
     pub(crate) bottom: f64,
     pub(crate) axis: TurnAxis,
+    /// Whether it has axes of its own, with their names, rather than those of the run page.
+    pub(crate) free: bool,
+    /// On paper, in pt.
     pub(crate) print: bool,
     pub(crate) sizes: Sizes,
 }
@@ -33,6 +36,8 @@ pub(crate) struct Sizes {
     pub(crate) axis: f64,
     /// Length of ticks.
     pub(crate) tick: f64,
+    /// Between a tick and its label.
+    pub(crate) gap: f64,
     /// The curve.
     pub(crate) curve: f64,
     /// Edges of the band.
@@ -41,52 +46,69 @@ pub(crate) struct Sizes {
     pub(crate) censor: f64,
     /// Dotted rules.
     pub(crate) rule: f64,
+    /// Markers: half of their size.
+    pub(crate) mark: f64,
 }
 
-/// UI.md, "Charts".
-const SCREEN: Sizes = Sizes {
-    tick_font: 11.0,
-    name_font: 12.0,
-    axis: 0.75,
-    tick: 4.0,
-    curve: 1.6,
-    edge: 0.6,
-    censor: 1.2,
-    rule: 0.75,
-};
-/// Venues ask for 0.5 to 1.5 pt lines and 7 to 9 pt letters.
-const PRINT: Sizes = Sizes {
-    tick_font: 7.0,
-    name_font: 8.0,
-    axis: 0.5,
-    tick: 3.0,
-    curve: 1.2,
-    edge: 0.4,
-    censor: 0.9,
-    rule: 0.5,
-};
+impl Sizes {
+    /// UI.md, "Charts".
+    pub(crate) const SCREEN: Self = Self {
+        tick_font: 11.0,
+        name_font: 12.0,
+        axis: 0.75,
+        tick: 4.0,
+        gap: 4.0,
+        curve: 1.6,
+        edge: 0.6,
+        censor: 1.2,
+        rule: 0.75,
+        mark: 3.2,
+    };
 
-/// Room that a kind of figure needs inside its height on the screen, and on paper beyond the axis.
+    /// Venues ask for 0.5 to 1.5 pt lines and 6 to 9 pt letters.
+    pub(crate) fn print(fonts: Fonts) -> Self {
+        Self {
+            tick_font: within(fonts.tick, 4.0, 30.0),
+            name_font: within(fonts.label, 4.0, 30.0),
+            axis: 0.5,
+            tick: 3.0,
+            gap: 2.0,
+            curve: 1.2,
+            edge: 0.4,
+            censor: 0.9,
+            rule: 0.5,
+            mark: 2.2,
+        }
+    }
+}
+
+/// Room that a kind of figure needs inside its height on a track of the run page, and elsewhere beyond the axis.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// Above the plot on the screen, px.
+    /// Above the plot on a track, px.
     pub(crate) screen_top: f64,
-    /// Below the plot on the screen, px.
+    /// Below the plot on a track, px.
     pub(crate) screen_bottom: f64,
-    /// Above the plot in print, pt.
-    pub(crate) print_top: f64,
-    /// Below the name of the x axis in print, pt.
-    pub(crate) print_bottom: f64,
+    /// Above the plot elsewhere, in letters of the ticks.
+    pub(crate) free_top: f64,
+    /// Below the name of the x axis elsewhere, in letters of the ticks.
+    pub(crate) free_bottom: f64,
     /// The widest label of the y axis; empty = no y axis.
     pub(crate) widest_y: &'static str,
 }
 
-fn within(value: f64, low: f64, high: f64) -> f64 {
+pub(crate) fn within(value: f64, low: f64, high: f64) -> f64 {
     if value.is_finite() { value.clamp(low, high) } else { low }
 }
 
+/// Height of a figure that says nothing about it, by the golden section.
+pub(crate) fn usual_height(width: f64, print: bool) -> f64 {
+    if print { 0.618 * width } else { (0.5 * width).clamp(160.0, 380.0) }
+}
+
 impl Frame {
-    pub(crate) fn of(layout: &Layout, room: Room) -> Self {
+    /// The place of a figure whose data has this many turns.
+    pub(crate) fn of(layout: &Layout, room: Room, of_data: u32) -> Self {
         match *layout {
             Layout::Screen { width, height, plot_left, px_per_turn, turns } => {
                 let height = within(height, room.screen_top + room.screen_bottom + 1.0, 4_000.0);
@@ -100,32 +122,45 @@ impl Frame {
                         px_per_turn: within(px_per_turn, 0.1, 400.0),
                         turns: turns.clamp(1, MAX_TURNS),
                     },
+                    free: false,
                     print: false,
-                    sizes: SCREEN,
+                    sizes: Sizes::SCREEN,
                 }
             }
-            Layout::Print { width, height, turns } => {
-                let (width, height) = (within(width, 90.0, 4_000.0), within(height, 70.0, 4_000.0));
-                let turns = turns.clamp(1, MAX_TURNS);
-                let labels = if room.widest_y.is_empty() {
-                    text_width("0", PRINT.tick_font) / 2.0
-                } else {
-                    text_width(room.widest_y, PRINT.tick_font) + PRINT.tick + 2.0 + PRINT.name_font + 4.0
-                };
-                let left = 1.0 + labels;
-                let right = width - 1.0 - text_width(&turns.to_string(), PRINT.tick_font) / 2.0;
-                let px_per_turn = (right - left) / (f64::from(turns) + 0.5);
-                let below = PRINT.tick + PRINT.tick_font + PRINT.name_font + 7.0 + room.print_bottom;
-                Self {
-                    width,
-                    height,
-                    top: room.print_top,
-                    bottom: height - below,
-                    axis: TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns },
-                    print: true,
-                    sizes: PRINT,
-                }
+            Layout::Panel { width, height, turns } => {
+                let height = height.unwrap_or_else(|| usual_height(width, false));
+                Self::free((width, height), turns.unwrap_or(of_data), Sizes::SCREEN, room)
             }
+            Layout::Print { width, height, turns, fonts } => {
+                let height = height.unwrap_or_else(|| usual_height(width, true));
+                let size = (width, height);
+                Self { print: true, ..Self::free(size, turns.unwrap_or(of_data), Sizes::print(fonts), room) }
+            }
+        }
+    }
+
+    fn free((width, height): (f64, f64), turns: u32, sizes: Sizes, room: Room) -> Self {
+        let Sizes { tick_font, name_font, tick, gap, .. } = sizes;
+        let (width, height) = (within(width, 90.0, 4_000.0), within(height, 10.0 * tick_font, 4_000.0));
+        let turns = turns.clamp(1, MAX_TURNS);
+        let labels = if room.widest_y.is_empty() {
+            text_width("0", tick_font) / 2.0
+        } else {
+            text_width(room.widest_y, tick_font) + tick + gap + name_font + 4.0
+        };
+        let left = 1.0 + labels;
+        let right = width - 1.0 - text_width(&turns.to_string(), tick_font) / 2.0;
+        let px_per_turn = (right - left) / (f64::from(turns) + 0.5);
+        let below = tick + gap + tick_font + name_font + 5.0 + room.free_bottom * tick_font;
+        Self {
+            width,
+            height,
+            top: room.free_top * tick_font,
+            bottom: height - below,
+            axis: TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns },
+            free: true,
+            print: false,
+            sizes,
         }
     }
 
@@ -144,7 +179,7 @@ impl Frame {
             canvas.line(&[(x, self.bottom), (x, self.bottom + tick)], pen);
             canvas.text(&turn.to_string(), (x, base), Anchor::Middle, tick_font, tokens.label);
         }
-        if self.print {
+        if self.free {
             let middle = f64::midpoint(self.axis.x(0.0), self.axis.right());
             canvas.text(name, (middle, base + name_font + 3.0), Anchor::Middle, name_font, tokens.label);
         }
@@ -153,7 +188,6 @@ impl Frame {
     /// Base line of the x axis' tick labels.
     pub(crate) fn tick_base(&self) -> f64 {
         // Figures are 0.7 em high; 4 px stay free between them and the tick's end (2 pt in print).
-        let gap = if self.print { 2.0 } else { 4.0 };
-        self.bottom + self.sizes.tick + gap + (0.7 * self.sizes.tick_font).round()
+        self.bottom + self.sizes.tick + self.sizes.gap + (0.7 * self.sizes.tick_font).round()
     }
 }

@@ -19,14 +19,20 @@ mod spec;
 mod survival;
 mod svg;
 mod theme;
+pub mod venue;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 pub use axis::TurnAxis;
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, text_width};
-pub use spec::{Figure, FigureSpec, Layout, RunData, SPEC_VERSION};
-pub use theme::{Theme, Tokens};
+pub use spec::{
+    Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares,
+    Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell, Method, Pair,
+    Paired, PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries,
+    RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel, SharesForm, SurvivalComparison,
+};
+pub use theme::{SERIES, Theme, Tokens};
 
 /// A drawn figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,8 +43,10 @@ pub struct Drawing {
     pub width: f64,
     /// Height.
     pub height: f64,
-    /// One per turn of the axis, from turn 1.
+    /// One per turn of the axis, from turn 1, for figures over turns; else empty.
     pub hits: Vec<Hit>,
+    /// What else can be pointed at: bars, cells, dots, rows, names of curves.
+    pub marks: Vec<Mark>,
     /// Turns that carry a tick label, see [`TurnAxis::ticks`]; an at-risk row or a grid header labels the same.
     pub ticks: Vec<u32>,
     /// The figure in words, for those who do not see it.
@@ -60,10 +68,47 @@ pub struct Hit {
     pub lines: Vec<String>,
 }
 
+/// Something that can be pointed at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What it is, unique in the drawing: `row-2`, `cell-0-3`, `series-1`, `pair-12`.
+    pub id: String,
+    /// Index of the run (series, row, point) in the spec that it belongs to, if it belongs to one.
+    pub series: Option<u32>,
+    /// Left edge.
+    pub x0: f64,
+    /// Upper edge.
+    pub y0: f64,
+    /// Right edge.
+    pub x1: f64,
+    /// Lower edge.
+    pub y1: f64,
+    /// What stands there, in words, one line each; the first is its name.
+    pub lines: Vec<String>,
+}
+
 /// Draws a figure. Never fails: sizes out of reach are brought into reach, points outside the axis are left out.
 pub fn draw(spec: &FigureSpec) -> Drawing {
     match &spec.figure {
         Figure::Survival(data) => survival::draw(data, &spec.layout, spec.theme),
         Figure::FirstFailures(data) => first_failures::draw(data, &spec.layout, spec.theme),
+        _ => pending(spec),
+    }
+}
+
+/// Until the kind has its drawing.
+fn pending(spec: &FigureSpec) -> Drawing {
+    let width = match spec.layout {
+        Layout::Screen { width, .. } | Layout::Panel { width, .. } | Layout::Print { width, .. } => width,
+    };
+    let svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"100\"/>");
+    Drawing {
+        svg,
+        width,
+        height: 100.0,
+        hits: Vec::new(),
+        marks: Vec::new(),
+        ticks: Vec::new(),
+        summary: String::new(),
     }
 }

@@ -13,18 +13,18 @@ use crate::{Drawing, Hit};
 
 /// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
 const ROOM: Room =
-    Room { screen_top: 10.0, screen_bottom: 24.0, print_top: 5.0, print_bottom: 14.0, widest_y: "0.25" };
+    Room { screen_top: 10.0, screen_bottom: 24.0, free_top: 5.0 / 7.0, free_bottom: 2.0, widest_y: "0.25" };
 
 const Y_TICKS: [(f64, &str); 5] = [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
-    let frame = Frame::of(layout, ROOM);
+    let frame = Frame::of(layout, ROOM, last_turn(&data.points));
     let tokens = theme.tokens();
     let curve = Curve::of(&data.points, frame.axis.turns);
     let mut document = Document::default();
     {
         let canvas = Canvas::new(&mut document, frame.width, frame.height);
-        if theme == Theme::Print {
+        if theme.has_paper() {
             canvas.part("paper");
             canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
         }
@@ -50,7 +50,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         } else {
             draw_curve(&frame, &canvas, &plot, &curve, tokens);
         }
-        if frame.print {
+        if frame.free {
             draw_at_risk(&frame, &canvas, &data.points, tokens);
         }
     }
@@ -74,7 +74,12 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
-    Drawing { svg, width: frame.width, height: frame.height, hits, ticks, summary }
+    Drawing { svg, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
+}
+
+/// The last turn of a table, at least 1.
+pub(crate) fn last_turn(points: &[SurvivalPoint]) -> u32 {
+    points.iter().map(|p| p.turn).max().unwrap_or(1).max(1)
 }
 
 fn y_of(frame: &Frame, survival: f64) -> f64 {
@@ -139,10 +144,9 @@ impl<'a> Curve<'a> {
 }
 
 fn draw_y_axis(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
-    let Sizes { tick_font, name_font, axis, tick, .. } = frame.sizes;
+    let Sizes { tick_font, name_font, axis, tick, gap, .. } = frame.sizes;
     let pen = Pen::new(tokens.axis, axis);
     let left = frame.axis.x(0.0);
-    let gap = if frame.print { 2.0 } else { 4.0 };
     canvas.part("y-axis");
     canvas.line(&[(left, frame.top), (left, frame.bottom)], pen);
     for (value, label) in Y_TICKS {
@@ -151,7 +155,7 @@ fn draw_y_axis(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
         let base = y + (0.35 * tick_font).round();
         canvas.text(label, (left - tick - gap, base), Anchor::End, tick_font, tokens.label);
     }
-    if frame.print {
+    if frame.free {
         let middle = f64::midpoint(frame.top, frame.bottom);
         let x = left - tick - gap - text_width("0.25", tick_font) - 4.0;
         canvas.upright("Share alive", (x, middle), name_font, tokens.label);
@@ -206,22 +210,22 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
     if let Some([upper, lower]) = curve.band() {
         canvas.part("band");
         let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
-        plot.fill(&outline, tokens.series, tokens.band_opacity);
-        let thin = Pen::new(tokens.series, edge).opacity(0.7);
+        plot.fill(&outline, tokens.series[0], tokens.band_opacity);
+        let thin = Pen::new(tokens.series[0], edge).opacity(0.7);
         plot.line(&upper, thin);
         // The left end of the band is drawn with its lower edge, as far as the curve's own step does not cover it.
         let left: Vec<(f64, f64)> = upper.first().copied().into_iter().chain(lower).collect();
         plot.line(&left, thin);
     }
     canvas.part("curve");
-    plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series, line_width));
+    plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series[0], line_width));
     canvas.part("censored");
     let censored: Vec<&SurvivalPoint> = curve.points.iter().filter(|p| p.censored > 0).collect();
     // Many long ticks would make a comb of the curve.
     let half = if frame.print || censored.len() > 15 { 2.5 } else { 4.0 };
     for point in censored {
         let (x, y) = (frame.axis.x(f64::from(point.turn)), y_of(frame, point.survival));
-        canvas.line(&[(x, y - half), (x, y + half)], Pen::new(tokens.series, censor));
+        canvas.line(&[(x, y - half), (x, y + half)], Pen::new(tokens.series[0], censor));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Colours by their semantic names. The values are those of the UI's `tokens.css`; a test compares them.
 
+use std::sync::OnceLock;
+
 use plotters::style::RGBColor;
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +16,20 @@ pub enum Theme {
     Dark,
     /// The light colours on white paper, which is drawn.
     Print,
+    /// `Print` as a black-and-white printer gives it: each colour as the grey of its luminance.
+    Grey,
 }
+
+/// Number of colours for series; an index beyond begins anew.
+pub const SERIES: usize = 8;
 
 /// The tokens that figures use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tokens {
-    /// `--series-1`
-    pub series: RGBColor,
+    /// `--series-1` to `--series-8`: lines and marks.
+    pub series: [RGBColor; SERIES],
+    /// `--series-1-text` to `--series-8-text`: labels in the colour of a series.
+    pub series_text: [RGBColor; SERIES],
     /// `--status-censored`
     pub censored: RGBColor,
     /// `--band-opacity`
@@ -38,7 +47,26 @@ pub struct Tokens {
 }
 
 const LIGHT: Tokens = Tokens {
-    series: RGBColor(0x00, 0x72, 0xB2),
+    series: [
+        RGBColor(0x00, 0x72, 0xB2),
+        RGBColor(0xD5, 0x5E, 0x00),
+        RGBColor(0x00, 0x9E, 0x73),
+        RGBColor(0xCC, 0x79, 0xA7),
+        RGBColor(0x00, 0x00, 0x00),
+        RGBColor(0x2E, 0x97, 0xD6),
+        RGBColor(0xC2, 0x85, 0x00),
+        RGBColor(0x87, 0x8C, 0x92),
+    ],
+    series_text: [
+        RGBColor(0x00, 0x68, 0xA3),
+        RGBColor(0xB0, 0x4D, 0x00),
+        RGBColor(0x00, 0x75, 0x5A),
+        RGBColor(0x9C, 0x4A, 0x78),
+        RGBColor(0x00, 0x00, 0x00),
+        RGBColor(0x1B, 0x6F, 0xA3),
+        RGBColor(0x8A, 0x5D, 0x00),
+        RGBColor(0x50, 0x55, 0x5B),
+    ],
     censored: RGBColor(0x5D, 0x63, 0x6B),
     band_opacity: 0.16,
     paper: RGBColor(0xFF, 0xFF, 0xFF),
@@ -49,7 +77,26 @@ const LIGHT: Tokens = Tokens {
 };
 
 const DARK: Tokens = Tokens {
-    series: RGBColor(0x4A, 0xA3, 0xE0),
+    series: [
+        RGBColor(0x4A, 0xA3, 0xE0),
+        RGBColor(0xF0, 0x80, 0x3C),
+        RGBColor(0x2F, 0xBF, 0x94),
+        RGBColor(0xDB, 0x93, 0xBB),
+        RGBColor(0xD9, 0xDA, 0xDC),
+        RGBColor(0x9A, 0xD8, 0xFA),
+        RGBColor(0xF0, 0xB4, 0x29),
+        RGBColor(0x98, 0x9D, 0xA4),
+    ],
+    series_text: [
+        RGBColor(0x6B, 0xB5, 0xE8),
+        RGBColor(0xF5, 0x93, 0x5A),
+        RGBColor(0x4C, 0xCB, 0xA4),
+        RGBColor(0xE2, 0xA4, 0xC7),
+        RGBColor(0xD9, 0xDA, 0xDC),
+        RGBColor(0x9A, 0xD8, 0xFA),
+        RGBColor(0xF0, 0xB4, 0x29),
+        RGBColor(0xB0, 0xB4, 0xB9),
+    ],
     censored: RGBColor(0x9E, 0xA3, 0xAA),
     band_opacity: 0.2,
     paper: RGBColor(0x1E, 0x1F, 0x21),
@@ -61,12 +108,68 @@ const DARK: Tokens = Tokens {
 
 impl Theme {
     /// The values of its tokens.
-    pub const fn tokens(self) -> &'static Tokens {
+    pub fn tokens(self) -> &'static Tokens {
+        static GREY: OnceLock<Tokens> = OnceLock::new();
         match self {
             Self::Light | Self::Print => &LIGHT,
             Self::Dark => &DARK,
+            Self::Grey => GREY.get_or_init(|| LIGHT.in_grey()),
         }
     }
+
+    /// Whether the figure draws its own white paper.
+    pub const fn has_paper(self) -> bool {
+        matches!(self, Self::Print | Self::Grey)
+    }
+}
+
+impl Tokens {
+    /// The colour of a series, whatever its index.
+    pub fn series(&self, index: u8) -> RGBColor {
+        self.series[usize::from(index) % SERIES]
+    }
+
+    /// The colour of a series' label.
+    pub fn series_text(&self, index: u8) -> RGBColor {
+        self.series_text[usize::from(index) % SERIES]
+    }
+
+    fn in_grey(&self) -> Self {
+        Self {
+            series: self.series.map(grey),
+            series_text: self.series_text.map(grey),
+            censored: grey(self.censored),
+            band_opacity: self.band_opacity,
+            paper: grey(self.paper),
+            axis: grey(self.axis),
+            label: grey(self.label),
+            muted: grey(self.muted),
+            rule: grey(self.rule),
+        }
+    }
+}
+
+/// Relative luminance of a colour, from 0 (black) to 1 (white) (WCAG 2, sRGB).
+pub(crate) fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
+    let linear = |c: u8| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
+/// Lightness L* (CIE 1976), from 0 to 100.
+pub(crate) fn lightness(color: RGBColor) -> f64 {
+    let y = luminance(color);
+    if y <= 216.0 / 24_389.0 { y * 24_389.0 / 27.0 } else { 116.0 * y.cbrt() - 16.0 }
+}
+
+/// The grey of the same luminance.
+pub(crate) fn grey(color: RGBColor) -> RGBColor {
+    let y = luminance(color);
+    let c = if y <= 0.003_130_8 { 12.92 * y } else { 1.055 * y.powf(1.0 / 2.4) - 0.055 };
+    let level = (c * 255.0).round().clamp(0.0, 255.0) as u8;
+    RGBColor(level, level, level)
 }
 
 #[cfg(test)]
@@ -100,19 +203,50 @@ mod tests {
         };
         for (selector, tokens) in [(":root", &LIGHT), ("[data-theme=dark]", &DARK)] {
             let css = declared(&css, selector);
-            for (name, RGBColor(r, g, b)) in [
-                ("--series-1", tokens.series),
+            let of_series = (1..=SERIES).flat_map(|i| {
+                [
+                    (format!("--series-{i}"), tokens.series[i - 1]),
+                    (format!("--series-{i}-text"), tokens.series_text[i - 1]),
+                ]
+            });
+            let others = [
                 ("--status-censored", tokens.censored),
                 ("--figure-paper", tokens.paper),
                 ("--figure-axis", tokens.axis),
                 ("--figure-label", tokens.label),
                 ("--figure-muted", tokens.muted),
                 ("--figure-rule", tokens.rule),
-            ] {
-                let given = css.get(name).unwrap_or_else(|| panic!("{selector} has no {name}"));
+            ];
+            let others = others.into_iter().map(|(name, color)| (name.to_owned(), color));
+            for (name, RGBColor(r, g, b)) in of_series.chain(others) {
+                let given = css.get(&name).unwrap_or_else(|| panic!("{selector} has no {name}"));
                 assert_eq!(given.to_uppercase(), format!("#{r:02X}{g:02X}{b:02X}"), "{selector} {name}");
             }
             assert_eq!(css["--band-opacity"].parse::<f64>(), Ok(tokens.band_opacity));
         }
+    }
+
+    #[test]
+    fn series_stand_out_from_their_surface() {
+        let contrast = |a, b| {
+            let (a, b) = (luminance(a), luminance(b));
+            (f64::max(a, b) + 0.05) / (f64::min(a, b) + 0.05)
+        };
+        for tokens in [&LIGHT, &DARK] {
+            for i in 0..SERIES {
+                assert!(contrast(tokens.series[i], tokens.paper) >= 3.0, "line {i}");
+                assert!(contrast(tokens.series_text[i], tokens.paper) >= 4.5, "label {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn grey_keeps_lightness() {
+        for color in LIGHT.series {
+            let RGBColor(r, g, b) = grey(color);
+            assert!(r == g && g == b);
+            assert!((lightness(color) - lightness(grey(color))).abs() < 0.5);
+        }
+        assert!((lightness(RGBColor(255, 255, 255)) - 100.0).abs() < 1e-6);
     }
 }

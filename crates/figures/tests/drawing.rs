@@ -100,7 +100,7 @@ fn the_summary_says_what_the_picture_shows() {
 
 #[test]
 fn a_spec_draws_the_same_bytes_after_a_round_trip() {
-    let print = Layout::Print { width: 234.0, height: 145.0, turns: 40 };
+    let print = Layout::print(234.0).with_height(145.0).with_turns(40);
     for (layout, theme) in [(screen(AXIS, 164.0), Theme::Dark), (print, Theme::Print)] {
         for figure in [Figure::Survival(cases::thousand()), Figure::FirstFailures(cases::thousand())] {
             let spec = FigureSpec::new(figure, layout, theme);
@@ -170,7 +170,7 @@ fn names_are_text_and_ids_are_not_shared() {
     let mut data = cases::normal();
     data.name = evil.to_owned();
     data.policy = evil.to_owned();
-    let print = Layout::Print { width: 234.0, height: 145.0, turns: 15 };
+    let print = Layout::print(234.0).with_height(145.0).with_turns(15);
     let drawings = [
         survival(data.clone(), screen(AXIS, 164.0)),
         first_failures(data.clone(), screen(AXIS, 72.0)),
@@ -231,11 +231,12 @@ fn layout() -> impl Strategy<Value = Layout> {
                 turns
             }
         ),
-        (anything(), anything(), turns()).prop_map(|(width, height, turns)| Layout::Print {
-            width,
-            height,
-            turns
-        }),
+        (anything(), anything(), turns())
+            .prop_map(|(width, height, turns)| Layout::print(width).with_height(height).with_turns(turns)),
+        anything().prop_map(Layout::print),
+        (anything(), anything(), turns())
+            .prop_map(|(width, height, turns)| Layout::panel(width).with_height(height).with_turns(turns)),
+        anything().prop_map(Layout::panel),
     ]
 }
 

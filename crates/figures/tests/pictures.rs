@@ -75,7 +75,7 @@ fn screen(name: &str, data: &RunData, px_per_turn: f64, turns: u32, theme: Theme
 
 /// ICML's column, 3.25 in wide.
 fn print(name: &str, data: &RunData, turns: u32) {
-    let layout = Layout::Print { width: 234.0, height: 145.0, turns };
+    let layout = Layout::print(234.0).with_height(145.0).with_turns(turns);
     check(&format!("{name}-survival"), Figure::Survival(data.clone()), layout, Theme::Print);
     check(&format!("{name}-first-failures"), Figure::FirstFailures(data.clone()), layout, Theme::Print);
 }

@@ -1,0 +1,70 @@
+//! How a figure's numbers were made: what its caption says.
+
+use serde::{Deserialize, Serialize};
+
+/// The software that makes figures here, as captions name it.
+pub const SOFTWARE: &str = concat!("Stamina Lab ", env!("CARGO_PKG_VERSION"));
+
+/// How a figure's numbers were made. Everything in it is said in the caption; nothing in it changes the drawing, except
+/// that τ is drawn where a figure has none of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Method {
+    /// Name of the censoring policy: `default`, `custom`, or a name of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// What the policy says, one line a rule: `budget: failure`. For `default` usually empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy_details: Vec<String>,
+    /// Horizon of mean stamina, in turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tau: Option<u32>,
+    /// How intervals were made: `Greenwood 95 % CI`. Survival figures say their own band without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<String>,
+    /// How p values were made: `log-rank, Holm-adjusted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// The bootstrap behind the intervals, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Bootstrap>,
+    /// Number of scenarios that the runs share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenarios: Option<u32>,
+    /// Further sentences, without their full stops: `26 simulated episodes`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Hash of the data behind the figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Name and version of the software that computed the numbers.
+    pub software: String,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self {
+            policy: None,
+            policy_details: Vec::new(),
+            tau: None,
+            intervals: None,
+            test: None,
+            bootstrap: None,
+            scenarios: None,
+            notes: Vec::new(),
+            data: None,
+            software: SOFTWARE.to_owned(),
+        }
+    }
+}
+
+/// A bootstrap that can be repeated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bootstrap {
+    /// Number of resamples.
+    pub resamples: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// What was drawn: `scenario`, `episode`.
+    pub unit: String,
+}

@@ -1,0 +1,52 @@
+//! Two runs on the same scenarios.
+
+use serde::{Deserialize, Serialize};
+
+use super::label::SeriesLabel;
+
+/// Two runs, scenario by scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Paired {
+    /// The first run, usually the reference.
+    pub a: SeriesLabel,
+    /// The second run.
+    pub b: SeriesLabel,
+    /// The scenarios that both have. They are drawn sorted by b − a, then by name.
+    pub pairs: Vec<Pair>,
+    /// Mean of b − a over the scenarios, for the words under the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<PairedMean>,
+}
+
+/// One scenario in both runs. Several episodes of one scenario come in as their mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Stamina of the first run, in turns passed.
+    pub a: f64,
+    /// Whether that is a lower bound: an episode was censored.
+    #[serde(default)]
+    pub a_censored: bool,
+    /// Stamina of the second run.
+    pub b: f64,
+    /// Whether that is a lower bound.
+    #[serde(default)]
+    pub b_censored: bool,
+}
+
+/// The mean difference of a paired comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PairedMean {
+    /// Mean of b − a, in turns.
+    pub value: f64,
+    /// Lower end of its 95 % interval; `None` = no variation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_low: Option<f64>,
+    /// Upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_high: Option<f64>,
+    /// p value of the paired test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+}
