@@ -1,0 +1,173 @@
+//! What kind of failure: the classes, their words and whose side they are on.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the cause of a failure lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// In the code that the agent wrote.
+    Code,
+    /// In the harness, or in how model and harness work together.
+    Harness,
+    /// Outside: endpoint, budget, infrastructure.
+    Outside,
+    /// Not known.
+    Unknown,
+}
+
+impl Side {
+    /// Every side, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[Self::Code, Self::Harness, Self::Outside, Self::Unknown];
+
+    /// The stable word in JSON and in links.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Harness => "harness",
+            Self::Outside => "outside",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The words a person reads.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Code => "agent's code",
+            Self::Harness => "harness",
+            Self::Outside => "outside",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+macro_rules! classes {
+    ($($variant:ident = $word:literal, $label:literal, $side:ident, $about:literal;)+) => {
+        /// The kind of a failure. The order is that of priority: of two classes with the same number of failing tests
+        /// the earlier one is the attempt's.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum FailureClass { $(#[doc = $about] $variant,)+ }
+
+        impl FailureClass {
+            /// Every class, in order of priority.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The stable word in JSON and in links.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// The words a person reads.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label),+ }
+            }
+
+            /// On whose side the cause lies.
+            pub const fn side(self) -> Side {
+                match self { $(Self::$variant => Side::$side),+ }
+            }
+
+            /// When it applies, in a sentence; `docs/metrics.md` says the same.
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$variant => $about),+ }
+            }
+        }
+    };
+}
+
+classes! {
+    Endpoint = "endpoint", "endpoint", Outside,
+        "The model's endpoint refused or failed.";
+    Budget = "budget", "budget", Outside,
+        "A limit on tokens, money, steps or time of the run was reached.";
+    Infrastructure = "infrastructure", "infrastructure", Outside,
+        "The box could not be built or started, or was lost.";
+    ContextOverflow = "context_overflow", "context overflow", Harness,
+        "The model's context was exceeded, or its compaction failed.";
+    ToolCallFormat = "tool_call_format", "tool-call format", Harness,
+        "The harness could not read the model's tool call.";
+    LoopDetection = "loop_detection", "loop detection", Harness,
+        "The harness stopped the agent because it repeated itself.";
+    KilledItself = "killed_itself", "killed itself", Harness,
+        "The agent ended its own harness, for instance with a broad `pkill`.";
+    GaveUp = "gave_up", "gave up", Harness,
+        "The agent said that it would not go on.";
+    NoChange = "no_change", "no change", Harness,
+        "The agent ended its turn without changing anything.";
+    AgentTimeout = "agent_timeout", "agent timeout", Harness,
+        "The agent used up its time.";
+    HarnessError = "harness_error", "harness error", Harness,
+        "The harness raised an error or exited with one, and no other class says why.";
+    DidNotStart = "did_not_start", "server did not start", Code,
+        "What the agent wrote could not be built, loaded or started.";
+    Crashed = "crashed", "crashed", Code,
+        "What the agent wrote ended, broke off its answer, raised an error or answered with a status of 500 to 599.";
+    TimedOut = "timed_out", "timed out", Code,
+        "What the agent wrote did not answer or end in time.";
+    NoVerdict = "no_verdict", "no verdict", Unknown,
+        "The tests left no verdict that can be read, and no other class says why.";
+    StaleName = "stale_name", "stale name", Code,
+        "What a turn renamed, removed or loosened is still there as it was.";
+    MissingRoute = "missing_route", "missing route", Code,
+        "A route, command or action that is asked for is not there.";
+    GuardIgnored = "guard_ignored", "guard ignored", Code,
+        "A condition of an action is not looked at, or not as it is stated.";
+    MissingCascade = "missing_cascade", "missing cascade", Code,
+        "A deletion does something else to the record, or to those that refer to it, than is stated.";
+    WrongAggregate = "wrong_aggregate", "wrong aggregate", Code,
+        "An analytic or a computed field gives another value.";
+    Nullability = "nullability", "nullability", Code,
+        "Null is refused where it is a value, taken where it is none, or shown otherwise.";
+    WrongDefault = "wrong_default", "wrong default", Code,
+        "What is not given becomes something else than the default.";
+    InventedFeature = "invented_feature", "invented feature", Code,
+        "There is a rule, field or route that nothing asks for.";
+    TooStrict = "too_strict", "validation too strict", Code,
+        "Something valid is refused.";
+    TooLax = "too_lax", "validation too lax", Code,
+        "Something that is to be refused is accepted.";
+    WrongStatus = "wrong_status", "wrong status", Code,
+        "The answer has another status, exit code or error code, and no other class says why.";
+    WrongEffect = "wrong_effect", "wrong effect", Code,
+        "An action does not change the records as stated.";
+    WrongList = "wrong_list", "wrong list", Code,
+        "A list has the wrong records, order or page.";
+    WrongValue = "wrong_value", "wrong value", Code,
+        "The answer has another content than expected, and no other class says why.";
+    Other = "other", "not classified", Unknown,
+        "No rule applies, or nothing is known about what failed.";
+}
+
+impl FailureClass {
+    /// The inverse of [`FailureClass::as_str`].
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|class| class.as_str() == word)
+    }
+
+    /// Whether what the agent wrote was not there to be tested.
+    pub const fn is_of_server(self) -> bool {
+        matches!(self, Self::DidNotStart | Self::Crashed | Self::TimedOut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn words_round_trip_and_are_the_serde_names() {
+        for class in FailureClass::ALL {
+            assert_eq!(FailureClass::parse(class.as_str()), Some(*class));
+            assert_eq!(serde_json::to_string(class).unwrap(), format!("\"{}\"", class.as_str()));
+        }
+        for side in Side::ALL {
+            assert_eq!(serde_json::to_string(side).unwrap(), format!("\"{}\"", side.as_str()));
+        }
+        assert_eq!(FailureClass::parse("unheard_of"), None);
+        let labels: BTreeSet<_> = FailureClass::ALL.iter().map(|class| class.label()).collect();
+        assert_eq!(labels.len(), FailureClass::ALL.len());
+    }
+}

@@ -1,0 +1,196 @@
+//! One attempt: its class, and that of each failing test.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Attempt, EndReason, Verdict};
+use serde::Serialize;
+
+use super::FailureClass;
+use super::evidence::{AttemptEvidence, Evidence, none_passed};
+use super::rules::{ATTEMPT_RULES, TEST_RULES, first};
+
+/// Stands for the id of a rule where none applies.
+pub const NO_RULE: &str = "none";
+/// Stands for the id of a rule where nothing of the failing tests is described.
+pub const NOT_DESCRIBED: &str = "not_described";
+
+/// What is known beside the attempt. Logs stay in the source; who has read them gives their text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// Output of the harness; its end is looked at.
+    pub agent_log: Option<&'a str>,
+    /// Output of the agent's server; its end is looked at.
+    pub server_log: Option<&'a str>,
+}
+
+/// A failing test and its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ClassifiedTest {
+    /// Its place in [`Attempt::tests`].
+    pub test: usize,
+    /// Its class.
+    pub class: FailureClass,
+    /// The rule that decided; [`NO_RULE`] for what is not classified.
+    pub rule: &'static str,
+}
+
+/// A failed attempt and its classes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Classified {
+    /// The class of the attempt.
+    pub primary: FailureClass,
+    /// The rule that decided it; [`NO_RULE`] or [`NOT_DESCRIBED`] for what is not classified.
+    pub rule: &'static str,
+    /// Every failing test that is described, in the order of the attempt.
+    pub tests: Vec<ClassifiedTest>,
+    /// Failing tests by class; adds up to the length of `tests`.
+    pub counts: BTreeMap<FailureClass, u32>,
+    /// Failing tests that are counted and not described. They have no class.
+    pub not_described: u32,
+}
+
+/// Whether an attempt failed: it has the verdict failed or error, or was ended by a failure before it had one.
+///
+/// What a person cancelled, and what is in flight, did not fail.
+pub fn is_failed(attempt: &Attempt) -> bool {
+    use EndReason as R;
+    let ended = !matches!(attempt.end_reason, Some(R::Cancelled | R::Unfinished | R::PassedAll));
+    match attempt.verdict {
+        Verdict::Passed => false,
+        Verdict::Failed => true,
+        Verdict::Error => ended,
+        Verdict::Unfinished => ended && attempt.end_reason.is_some(),
+    }
+}
+
+/// The class of a failed attempt and of its failing tests; `None` if it did not fail ([`is_failed`]).
+///
+/// The attempt's class is, in this order:
+/// 1. that of the first rule over the end of the attempt that applies ([`ATTEMPT_RULES`]);
+/// 2. if no test passed and most failing tests (at least half) are of a class of the server (did not start, crashed,
+///    timed out): the most frequent of those;
+/// 3. the most frequent class among the failing tests, [`FailureClass::Other`] last; of equally frequent ones the first
+///    in the order of [`FailureClass::ALL`];
+/// 4. `Other`.
+pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Classified> {
+    if !is_failed(attempt) {
+        return None;
+    }
+    let tests = classify_tests(attempt);
+    let mut counts = BTreeMap::new();
+    for test in &tests {
+        *counts.entry(test.class).or_insert(0_u32) += 1;
+    }
+    let of_end = first(ATTEMPT_RULES, &AttemptEvidence::of(attempt, context));
+    let (primary, rule) = match of_end {
+        Some(rule) => (rule.class, rule.id),
+        None => of_tests(&tests, &counts, none_passed(attempt)),
+    };
+    Some(Classified { primary, rule, tests, counts, not_described: attempt.failing_not_described() })
+}
+
+/// The class that failing tests give their attempt, and the rule that decided most of them.
+fn of_tests(
+    tests: &[ClassifiedTest],
+    counts: &BTreeMap<FailureClass, u32>,
+    none_passed: bool,
+) -> (FailureClass, &'static str) {
+    if tests.is_empty() {
+        return (FailureClass::Other, NOT_DESCRIBED);
+    }
+    // Of equal counts the first class wins: later ones replace it only if they are more.
+    let most = |wanted: &dyn Fn(FailureClass) -> bool| {
+        let mut best: Option<(FailureClass, u32)> = None;
+        for (&class, &count) in counts.iter().filter(|(class, _)| wanted(**class)) {
+            if best.is_none_or(|(_, most)| count > most) {
+                best = Some((class, count));
+            }
+        }
+        best.map(|(class, _)| class)
+    };
+    let of_server: u32 =
+        counts.iter().filter(|(class, _)| class.is_of_server()).map(|(_, count)| count).sum();
+    let server = if none_passed && of_server as usize * 2 >= tests.len() {
+        most(&FailureClass::is_of_server)
+    } else {
+        None
+    };
+    let Some(class) = server.or_else(|| most(&|class| class != FailureClass::Other)) else {
+        return (FailureClass::Other, NO_RULE);
+    };
+    let mut rules: BTreeMap<&'static str, u32> = BTreeMap::new();
+    for test in tests.iter().filter(|test| test.class == class) {
+        *rules.entry(test.rule).or_insert(0) += 1;
+    }
+    let rule = rules.iter().fold(
+        (NO_RULE, 0),
+        |best, (&rule, &count)| {
+            if count > best.1 { (rule, count) } else { best }
+        },
+    );
+    (class, rule.0)
+}
+
+fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
+    let none_passed = none_passed(attempt);
+    let failing = || attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
+    let old = OldNames::of(failing().map(|(_, test)| test.id.as_str()));
+    failing()
+        .map(|(at, test)| {
+            let mut evidence = Evidence::of(test, none_passed);
+            evidence.old_name_answers = old.reaches(&evidence);
+            let rule = first(TEST_RULES, &evidence);
+            ClassifiedTest {
+                test: at,
+                class: rule.map_or(FailureClass::Other, |rule| rule.class),
+                rule: rule.map_or(NO_RULE, |rule| rule.id),
+            }
+        })
+        .collect()
+}
+
+/// What failing cases of the kind `gone.…` show to be there under its old name.
+#[derive(Debug, Default)]
+struct OldNames {
+    /// A collection or the prefix of all paths.
+    collections: bool,
+    analytics: bool,
+    /// Entities of which a field, action or nested route is.
+    fields: BTreeSet<String>,
+    actions: BTreeSet<String>,
+}
+
+impl OldNames {
+    fn of<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+        let mut old = Self::default();
+        for id in ids.filter(|id| id.contains("gone")) {
+            let case = super::evidence::case_of(id);
+            let parts: Vec<&str> = case.iter().map(String::as_str).collect();
+            match parts.as_slice() {
+                ["gone", "collection" | "prefix", ..] => old.collections = true,
+                ["gone", "analytic", ..] => old.analytics = true,
+                ["gone", entity, "field", ..] => {
+                    old.fields.insert((*entity).to_owned());
+                }
+                ["gone", entity, "action" | "nested", ..] => {
+                    old.actions.insert((*entity).to_owned());
+                }
+                _ => {}
+            }
+        }
+        old
+    }
+
+    /// Whether a failing test may fail because of one of them.
+    fn reaches(&self, evidence: &Evidence) -> bool {
+        let Some(first) = evidence.case.first().filter(|first| *first != "gone") else { return false };
+        match &evidence.asked {
+            Some(asked) if evidence.got() == Some(404) => {
+                (self.analytics && asked.path.contains("/analytics/"))
+                    || (self.actions.contains(first) && asked.is_below_a_record())
+                    || (self.collections && !asked.path.contains("/analytics/") && !asked.is_below_a_record())
+            }
+            _ => self.fields.contains(first),
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! What rules look at: a failing test or an attempt, taken apart once.
+//!
+//! Everything here was written by an agent, its server or a harness. Texts are cut before they are looked at, and looked
+//! at with plain searches only: the work grows with the length that is kept, whatever is in them.
+
+use model::{Attempt, EndReason, TestOutcome, TestResult, Verdict};
+
+use super::Context;
+
+/// Most bytes of a message that rules look at.
+const MESSAGE: usize = 4 * 1024;
+/// Most bytes of what was expected and of what came.
+const SIDE: usize = 1024;
+/// Most bytes of ids, kinds and intents.
+const ABOUT: usize = 1024;
+/// Most bytes of the end of a log.
+const LOG: usize = 16 * 1024;
+
+/// The beginning of a text, cut between characters.
+fn head(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// The end of a text, cut between characters.
+fn tail(text: &str, most: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
+}
+
+/// A request that a message names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// `POST`.
+    pub method: String,
+    /// `/orders/1/cancel`, without its query.
+    pub path: String,
+}
+
+impl Asked {
+    fn is_number(segment: &str) -> bool {
+        !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit())
+    }
+
+    /// Whether it creates a record: a POST to a path without an id.
+    pub fn creates(&self) -> bool {
+        self.method == "POST" && !self.path.split('/').any(Self::is_number)
+    }
+
+    /// Whether the path ends with something behind an id: an action, a nested route.
+    pub fn is_below_a_record(&self) -> bool {
+        let mut segments = self.path.rsplit('/').filter(|segment| !segment.is_empty());
+        !segments.next().is_none_or(Self::is_number) && segments.next().is_some_and(Self::is_number)
+    }
+}
+
+/// A failing test, taken apart. Texts are in lower case.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// The parts of an id such as `orders.cancel.guard.shipped` (or `test_orders__cancel__guard__shipped`); empty for ids
+    /// of another kind.
+    pub case: Vec<String>,
+    /// Id, group, kind, intent and circumstances: what the test is about.
+    pub about: String,
+    /// The kind of the test, in the source's word.
+    pub kind: String,
+    /// The message, and what came: what was seen.
+    pub said: String,
+    /// What was expected.
+    pub expected: Option<String>,
+    /// What came.
+    pub actual: Option<String>,
+    /// The HTTP statuses that were expected (`None`: some success) and came.
+    pub status: Option<(Option<u16>, u16)>,
+    /// The exit codes that were expected (`None`: not known) and came.
+    pub exit: Option<(Option<i32>, i32)>,
+    /// The request that failed.
+    pub asked: Option<Asked>,
+    /// Where in the answer something is wrong: a JSON pointer, `the body`.
+    pub place: Option<String>,
+    /// Whether the test raised outside its body.
+    pub is_error: bool,
+    /// Whether no test of the attempt passed.
+    pub none_passed: bool,
+    /// Whether another failing test shows that what this one is about is still there under its old name.
+    pub old_name_answers: bool,
+}
+
+impl Evidence {
+    /// Takes a failing test apart. `none_passed`: no test of its attempt passed.
+    pub fn of(test: &TestResult, none_passed: bool) -> Self {
+        let message = head(test.message.as_deref().unwrap_or_default(), MESSAGE);
+        let mut about = String::new();
+        for part in [Some(&test.id), test.group.as_ref(), test.kind.as_ref(), test.intent.as_ref()] {
+            about.push_str(head(part.map_or("", String::as_str), ABOUT));
+            about.push('\n');
+        }
+        about.push_str(line_after(message, "scenario: ").unwrap_or_default());
+        let side = |side: &Option<String>| side.as_deref().map(|text| head(text, SIDE).trim().to_lowercase());
+        let mut said = message.to_lowercase();
+        if let Some(actual) = &test.actual {
+            said.push('\n');
+            said.push_str(&head(actual, SIDE).to_lowercase());
+        }
+        let mut evidence = Self {
+            case: case_of(&test.id),
+            about: about.to_lowercase(),
+            kind: head(test.kind.as_deref().unwrap_or_default(), ABOUT).trim().to_lowercase(),
+            expected: side(&test.expected),
+            actual: side(&test.actual),
+            asked: asked(message),
+            is_error: test.outcome == TestOutcome::Error,
+            none_passed,
+            said,
+            ..Self::default()
+        };
+        evidence.take_comparison();
+        evidence.status = evidence.statuses();
+        evidence.exit = evidence.exits();
+        evidence
+    }
+
+    /// `…: expected /total to be 3, got 4`, `expected='3', got=''`, `expected: a | actual: b`.
+    fn take_comparison(&mut self) {
+        if let Some((_, rest)) = self.said.split_once(": expected ")
+            && let Some((place, rest)) = rest.split_once(" to be ")
+            && let Some((expected, actual)) = rest.split_once(", got ")
+        {
+            let actual = actual.split('\n').next().unwrap_or_default();
+            let sides = (place.to_owned(), expected.trim().to_owned(), actual.trim().to_owned());
+            self.place = Some(sides.0);
+            (self.expected, self.actual) = (Some(sides.1), Some(sides.2));
+            return;
+        }
+        // Where the source's own "actual" holds both sides they say more than its two fields.
+        let line = self.said.lines().next().unwrap_or_default();
+        for (expected, actual) in [
+            ("expected=", " actual="),
+            ("expected='", "', got='"),
+            ("expected: ", " | actual: "),
+            ("expected to contain: ", " | actual: "),
+        ] {
+            if let Some(rest) = line.strip_prefix(expected)
+                && let Some((wanted, given)) = rest.split_once(actual)
+            {
+                let trim = |text: &str| text.trim().trim_matches('\'').to_owned();
+                let sides = (trim(wanted), trim(given));
+                (self.expected, self.actual) = (Some(sides.0), Some(sides.1));
+                return;
+            }
+        }
+    }
+
+    fn statuses(&self) -> Option<(Option<u16>, u16)> {
+        let status = |n: i64| u16::try_from(n).ok().filter(|n| (100..600).contains(n));
+        let got = number_after(&self.said, &["got status "]).and_then(status);
+        if let Some(got) = got {
+            return Some((number_after(&self.said, &["expected status "]).and_then(status), got));
+        }
+        let speaks_of_status = self.asked.is_some()
+            || ["status_code", "status code", "http status", "statuscode", "http/1.1"]
+                .iter()
+                .any(|word| self.said.contains(word));
+        if !speaks_of_status {
+            return None;
+        }
+        let number = |text: &Option<String>| {
+            let text = text.as_deref()?.trim();
+            text.parse().ok().or_else(|| number_after(text, &["status ", "status_code ", "http "]))
+        };
+        if let (Some(expected), Some(actual)) =
+            (number(&self.expected).and_then(status), number(&self.actual).and_then(status))
+        {
+            return Some((Some(expected), actual));
+        }
+        let got = number_after(&self.said, &["got ", "actual ", "assert "]).and_then(status)?;
+        Some((number_after(&self.said, &["expected ", " == "]).and_then(status), got))
+    }
+
+    fn exits(&self) -> Option<(Option<i32>, i32)> {
+        const WORDS: &[&str] = &[
+            "got exit=",
+            "exit=",
+            "exit code ",
+            "exit code: ",
+            "exit status ",
+            "rc=",
+            "ec=",
+            "code=",
+            "exit_code=",
+        ];
+        let exit = |n: i64| i32::try_from(n).ok();
+        let wanted =
+            |text: &str| number_after(text, &["exit ", "exits ", "exit=", "exit code "]).and_then(exit);
+        let expected = self.expected.as_deref().and_then(wanted).or_else(|| wanted(&self.about));
+        if let Some(got) = number_after(&self.said, WORDS).and_then(exit) {
+            let expected = number_after(&self.said, &["expected exit="]).and_then(exit).or(expected);
+            return Some((expected, got));
+        }
+        // `expected=0 actual=1` of a test that is about an exit code.
+        let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i32>().ok());
+        match (number(&self.expected), number(&self.actual)) {
+            (Some(expected), Some(actual))
+                if self.about.contains("exit code") || self.about.contains("exits") =>
+            {
+                Some((Some(expected), actual))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the id has this part after its first.
+    pub fn has(&self, part: &str) -> bool {
+        self.case.iter().skip(1).any(|other| other == part)
+    }
+
+    /// Whether the id begins with this part.
+    pub fn begins(&self, part: &str) -> bool {
+        self.case.first().is_some_and(|first| first == part)
+    }
+
+    /// Whether the id ends with these parts.
+    pub fn ends(&self, parts: &[&str]) -> bool {
+        self.case.len() > parts.len()
+            && self.case.iter().rev().zip(parts.iter().rev()).all(|(part, other)| part == other)
+    }
+
+    /// Whether the message has one of these texts.
+    pub fn says(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.said.contains(text))
+    }
+
+    /// Whether what the test is about has one of these words.
+    pub fn is_about(&self, words: &[&str]) -> bool {
+        let mut about = self.about.split(|c: char| !c.is_alphanumeric());
+        about.any(|word| words.contains(&word))
+    }
+
+    /// The status that came, if another was expected.
+    pub fn got(&self) -> Option<u16> {
+        self.status.filter(|(expected, actual)| *expected != Some(*actual)).map(|(_, actual)| actual)
+    }
+
+    /// Whether success was expected and a refusal (400 to 499) came.
+    pub fn was_refused(&self) -> bool {
+        self.status.is_some_and(|(expected, actual)| {
+            expected.is_none_or(|expected| expected < 400) && (400..500).contains(&actual)
+        })
+    }
+
+    /// Whether a refusal was expected and success came.
+    pub fn was_accepted(&self) -> bool {
+        self.status.is_some_and(|(expected, actual)| {
+            expected.is_some_and(|expected| (400..500).contains(&expected)) && actual < 400
+        })
+    }
+
+    /// Whether a record that the test needs could not be made, because the server refused it.
+    pub fn set_up_was_refused(&self) -> bool {
+        self.was_refused() && self.asked.as_ref().is_some_and(Asked::creates)
+    }
+
+    /// Whether what was expected and what came are known, and are not the same.
+    pub fn differs(&self) -> bool {
+        matches!((&self.expected, &self.actual), (Some(expected), Some(actual)) if expected != actual)
+    }
+
+    /// Whether both sides are numbers.
+    pub fn are_numbers(&self) -> bool {
+        let is = |side: &Option<String>| side.as_deref().is_some_and(|text| text.parse::<f64>().is_ok());
+        is(&self.expected) && is(&self.actual)
+    }
+
+    /// Whether exactly one side is null.
+    pub fn one_is_null(&self) -> bool {
+        let null =
+            |side: &Option<String>| side.as_deref().is_some_and(|t| matches!(t, "null" | "none" | "nil"));
+        null(&self.expected) != null(&self.actual)
+    }
+}
+
+/// What of an attempt is no test. Texts are in lower case.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptEvidence {
+    /// Why it ended, as the source says.
+    pub end_reason: Option<EndReason>,
+    /// Type and message of the exception.
+    pub exception: String,
+    /// The end of the harness's output.
+    pub agent_log: String,
+    /// The end of the server's output.
+    pub server_log: String,
+    /// Whether the tests ran and some did not pass.
+    pub tests_ran: bool,
+    /// Whether it is known that no test passed.
+    pub none_passed: bool,
+    /// Tool calls of the agent.
+    pub tool_calls: Option<u32>,
+}
+
+impl AttemptEvidence {
+    /// Takes an attempt apart.
+    pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
+        let lower = |text: Option<&str>| tail(text.unwrap_or_default(), LOG).to_lowercase();
+        let exception = attempt.exception.as_ref().map_or_else(String::new, |(kind, message)| {
+            format!("{}: {}", head(kind, ABOUT), head(message, MESSAGE)).to_lowercase()
+        });
+        Self {
+            end_reason: attempt.end_reason,
+            exception,
+            agent_log: lower(context.agent_log),
+            server_log: lower(context.server_log),
+            tests_ran: attempt.verdict == Verdict::Failed,
+            none_passed: none_passed(attempt),
+            tool_calls: attempt.tool_calls,
+        }
+    }
+
+    /// Whether the source gives this reason.
+    pub fn ended(&self, reason: EndReason) -> bool {
+        self.end_reason == Some(reason)
+    }
+
+    /// Whether the exception has one of these texts.
+    pub fn raised(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.exception.contains(text))
+    }
+
+    /// Whether the exception or the end of the harness's output has one of these texts.
+    pub fn harness_said(&self, texts: &[&str]) -> bool {
+        self.raised(texts) || texts.iter().any(|text| self.agent_log.contains(text))
+    }
+
+    /// Whether the end of the server's output has one of these texts.
+    pub fn server_said(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.server_log.contains(text))
+    }
+
+    /// Whether the source says nothing more exact than that there was an error, or no verdict.
+    pub fn is_vague(&self) -> bool {
+        use EndReason as R;
+        matches!(
+            self.end_reason,
+            None | Some(R::AgentError | R::VerifierError | R::NoVerdict | R::TestsFailed)
+        )
+    }
+}
+
+/// Whether it is known that no test of an attempt passed.
+pub(super) fn none_passed(attempt: &Attempt) -> bool {
+    attempt.passed.map_or_else(
+        || !attempt.tests.is_empty() && attempt.tests.iter().all(|t| t.outcome != TestOutcome::Passed),
+        |passed| passed == 0,
+    )
+}
+
+/// The parts of the id of a case; empty for ids of another kind.
+pub(super) fn case_of(id: &str) -> Vec<String> {
+    let id = head(id, ABOUT);
+    let name = id.rsplit("::").next().unwrap_or(id);
+    // Parameters (`[…]`) and the number of a second case of the same name (`#2`) are no part of it.
+    let name = name.split(['[', '#']).next().unwrap_or(name);
+    let parts: Vec<&str> = match name.strip_prefix("test_") {
+        Some(name) if name.contains("__") => name.split("__").collect(),
+        Some(_) => return Vec::new(),
+        None => name.split('.').collect(),
+    };
+    let is_word =
+        |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if parts.len() < 2 || !parts.iter().all(is_word) {
+        return Vec::new();
+    }
+    parts.into_iter().map(str::to_lowercase).collect()
+}
+
+/// The first request that a message names: a method in capitals and a path.
+fn asked(message: &str) -> Option<Asked> {
+    let mut words = message.split([' ', '\n', '"', '\'']).peekable();
+    while let Some(word) = words.next() {
+        let method = word.trim_start_matches(['(', '`']);
+        if matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
+            && let Some(path) = words.peek().filter(|path| path.starts_with('/'))
+        {
+            let path = path.split(['?', ':', '`', ',']).next().unwrap_or_default();
+            return Some(Asked { method: method.to_owned(), path: path.to_owned() });
+        }
+    }
+    None
+}
+
+/// What follows a mark at the beginning of a line, up to the line's end.
+fn line_after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(mark))
+}
+
+/// The number that follows the first of these marks that has one.
+fn number_after(text: &str, marks: &[&str]) -> Option<i64> {
+    marks.iter().find_map(|mark| {
+        text.match_indices(mark).take(20).find_map(|(at, _)| {
+            let rest = text[at + mark.len()..].trim_start_matches(['\'', '"', '=', ' ']);
+            let end = rest.char_indices().find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && *c == '-')));
+            let end = end.map_or(rest.len(), |(i, _)| i);
+            rest[..end.min(12)].parse().ok()
+        })
+    })
+}

@@ -1,0 +1,115 @@
+//! How long it takes until a failing test passes again, and until a failed turn does.
+
+use model::{Episode, Verdict};
+use serde::Serialize;
+
+use super::Outcome;
+use crate::failures::is_failed;
+use crate::survival::{Observation, kaplan_meier, median as half};
+
+/// A stretch of attempts at which a test failed (or, for a turn, the turn).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// The test's id; empty for a whole turn.
+    pub id: String,
+    /// The turn at which it failed first.
+    pub turn: u32,
+    /// The attempt of that turn.
+    pub attempt: u32,
+    /// Whether it was seen to pass afterwards.
+    pub repaired: bool,
+    /// Attempts made from then on until the one at which it passed, that one included; if it was not repaired, until the
+    /// last one at which it is known to have failed (0: seen once).
+    pub attempts: u32,
+    /// Turns in between, counted likewise: 0 = repaired in the same turn.
+    pub turns: u32,
+    #[serde(skip)]
+    first: u32,
+}
+
+impl Repair {
+    pub(super) fn begins(id: &str, outcome: Outcome, ordinal: u32) -> Self {
+        Self {
+            id: id.to_owned(),
+            turn: outcome.turn,
+            attempt: outcome.attempt,
+            repaired: false,
+            attempts: 0,
+            turns: 0,
+            first: ordinal,
+        }
+    }
+
+    /// The same without its id, for who counts only.
+    pub(crate) fn without_id(&self) -> Self {
+        Self { id: String::new(), ..*self }
+    }
+
+    /// The next outcome of the same test; `ordinal` counts the attempts of the episode.
+    pub(super) fn take(&mut self, outcome: Outcome, ordinal: u32) {
+        self.repaired = outcome.passed;
+        self.attempts = ordinal.saturating_sub(self.first);
+        self.turns = outcome.turn.saturating_sub(self.turn);
+    }
+}
+
+/// Times to repair of many tests or turns. What was not repaired is censored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RepairTimes {
+    /// Stretches of failing.
+    pub failed: u32,
+    /// Those that ended with a pass.
+    pub repaired: u32,
+    /// Those that ended with a pass in the same turn.
+    pub in_same_turn: u32,
+    /// Attempts by which half are repaired (Kaplan–Meier); `None` = not reached.
+    pub median_attempts: Option<u32>,
+    /// Turns after which half are repaired, 0 = in the same turn; `None` = not reached.
+    pub median_turns: Option<u32>,
+}
+
+/// The times to repair, with medians of the Kaplan–Meier estimate.
+pub fn repair_times<'a>(repairs: impl IntoIterator<Item = &'a Repair>) -> RepairTimes {
+    let mut times = RepairTimes::default();
+    let (mut attempts, mut turns) = (Vec::new(), Vec::new());
+    for repair in repairs {
+        times.failed = times.failed.saturating_add(1);
+        times.repaired += u32::from(repair.repaired);
+        times.in_same_turn += u32::from(repair.repaired && repair.turns == 0);
+        // Turns are shifted by one: a repair in the same turn takes no turn, and time begins at 1.
+        if repair.repaired {
+            attempts.push(Observation::failed_at(repair.attempts.max(1)));
+            turns.push(Observation::failed_at(repair.turns.saturating_add(1)));
+        } else {
+            attempts.push(Observation::censored_after(repair.attempts));
+            turns.push(Observation::censored_after(repair.turns));
+        }
+    }
+    let median = |observations: &[Observation]| {
+        let longest = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
+        half(&kaplan_meier(observations, longest))
+    };
+    times.median_attempts = median(&attempts);
+    times.median_turns = median(&turns).map(|turn| turn.saturating_sub(1));
+    times
+}
+
+/// The failed turns of an episode, and how many attempts it took until they passed. A turn is only tried again within
+/// itself, so `turns` is always 0.
+pub fn turn_repairs(episode: &Episode) -> Vec<Repair> {
+    let mut repairs = Vec::new();
+    for turn in &episode.turns {
+        let mut open: Option<Repair> = None;
+        for (at, attempt) in turn.attempts.iter().enumerate() {
+            let passed = attempt.verdict == Verdict::Passed;
+            let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+            match &mut open {
+                None if is_failed(attempt) => open = Some(Repair::begins("", outcome, at as u32)),
+                Some(repair) if passed || is_failed(attempt) => repair.take(outcome, at as u32),
+                _ => {}
+            }
+        }
+        repairs.extend(open);
+    }
+    repairs
+}

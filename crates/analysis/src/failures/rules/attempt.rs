@@ -1,0 +1,265 @@
+//! Rules over the end of an attempt.
+//!
+//! What the source says comes first. Only where it says nothing exact (an error, no verdict, failed tests) the end of the
+//! harness's output is looked at for what harnesses print when they stop; these texts were taken from nine of them.
+
+use model::EndReason as R;
+
+use super::Rule;
+use crate::failures::FailureClass as C;
+use crate::failures::evidence::AttemptEvidence as E;
+
+/// What harnesses print when the context is exceeded.
+const CONTEXT: &[&str] = &[
+    "contextwindowexceedederror",
+    "contextoverflowerror",
+    "apicontextoverflowerror",
+    "contextlengthexceeded",
+    "prompt_too_long",
+    "prompt is too long",
+    "context_length_exceeded",
+    "maximum context length",
+    "context window exceeded",
+    "compaction.failed",
+];
+/// What they print when they could not read a tool call.
+const FORMAT: &[&str] = &[
+    "repeatedformaterror",
+    "formaterror",
+    "invalid tool call",
+    "malformed tool call",
+    "failed to parse tool call",
+    "could not parse tool call",
+    "tool call arguments are not valid json",
+];
+/// What they print when they stop a loop.
+const LOOP: &[&str] = &[
+    "loop detection halted",
+    "loop detected",
+    "loop_detected",
+    "agentstuckinlooperror",
+    "agent is stuck in a loop",
+];
+/// What they print when the endpoint fails for good.
+const ENDPOINT: &[&str] = &[
+    "ratelimiterror",
+    "internalservererror: litellm",
+    "litellm.internalservererror",
+    "litellm.apiconnectionerror",
+    "authenticationerror",
+    "provider.api_error",
+    "[api error: ",
+    "\"terminal_reason\":\"api_error\"",
+    "\"name\":\"apierror\"",
+    "experiencing high demand",
+];
+/// What they print at a limit on steps or money.
+const BUDGET: &[&str] = &[
+    "limitsexceeded",
+    "error_max_turns",
+    "max number of steps reached",
+    "\"outcome\":\"turn_limit\"",
+    "fatalturnlimitederror",
+    "maximum session turns",
+    "cost limit",
+];
+/// What a box says that is going down.
+const LOST: &[&str] = &[
+    "no space left on device",
+    "cannot connect to the docker daemon",
+    "error response from daemon",
+    "oomkilled",
+    "no such container",
+];
+
+/// In order: what the source says, then what can be told from exceptions and logs.
+pub const ATTEMPT_RULES: &[Rule<E>] = &[
+    Rule {
+        id: "end.endpoint",
+        class: C::Endpoint,
+        about: "The end reason is endpoint.",
+        applies: |e| e.ended(R::Endpoint),
+    },
+    Rule {
+        id: "end.budget",
+        class: C::Budget,
+        about: "The end reason is budget.",
+        applies: |e| e.ended(R::Budget),
+    },
+    Rule {
+        id: "end.environment",
+        class: C::Infrastructure,
+        about: "The end reason is environment.",
+        applies: |e| e.ended(R::Environment),
+    },
+    Rule {
+        id: "end.context_overflow",
+        class: C::ContextOverflow,
+        about: "The end reason is context overflow.",
+        applies: |e| e.ended(R::ContextOverflow),
+    },
+    Rule {
+        id: "end.tool_call_format",
+        class: C::ToolCallFormat,
+        about: "The end reason is tool-call format.",
+        applies: |e| e.ended(R::ToolCallFormat),
+    },
+    Rule {
+        id: "end.loop_detected",
+        class: C::LoopDetection,
+        about: "The end reason is loop detected.",
+        applies: |e| e.ended(R::LoopDetected),
+    },
+    Rule {
+        id: "end.killed_itself",
+        class: C::KilledItself,
+        about: "The end reason is killed itself.",
+        applies: |e| e.ended(R::KilledItself),
+    },
+    Rule {
+        id: "end.gave_up",
+        class: C::GaveUp,
+        about: "The end reason is gave up.",
+        applies: |e| e.ended(R::GaveUp),
+    },
+    Rule {
+        id: "end.no_change",
+        class: C::NoChange,
+        about: "The end reason is no change.",
+        applies: |e| e.ended(R::NoChange),
+    },
+    Rule {
+        id: "end.agent_timeout",
+        class: C::AgentTimeout,
+        about: "The end reason is agent timeout.",
+        applies: |e| e.ended(R::AgentTimeout),
+    },
+    Rule {
+        id: "end.build_failed",
+        class: C::DidNotStart,
+        about: "The end reason is build failed.",
+        applies: |e| e.ended(R::BuildFailed),
+    },
+    Rule {
+        id: "end.server_crashed",
+        class: C::Crashed,
+        about: "The end reason is server failed, and the exception says that it crashed or ended.",
+        applies: |e| {
+            e.ended(R::ServerFailed)
+                && e.raised(&[
+                    "crash",
+                    "segmentation fault",
+                    "core dumped",
+                    "connection reset",
+                    "server died",
+                ])
+        },
+    },
+    Rule {
+        id: "end.server_timed_out",
+        class: C::TimedOut,
+        about: "The end reason is server failed, and the exception says that it stopped answering in time.",
+        applies: |e| e.ended(R::ServerFailed) && e.raised(&["stopped answering", "read timed out", "hung"]),
+    },
+    Rule {
+        id: "end.server_failed",
+        class: C::DidNotStart,
+        about: "The end reason is server failed, and nothing more is said.",
+        applies: |e| e.ended(R::ServerFailed),
+    },
+    Rule {
+        id: "end.verifier_timeout",
+        class: C::TimedOut,
+        about: "The end reason is verifier timeout.",
+        applies: |e| e.ended(R::VerifierTimeout),
+    },
+    Rule {
+        id: "log.context_overflow",
+        class: C::ContextOverflow,
+        about: "The source says nothing exact; exception or harness output end with a context that was exceeded.",
+        applies: |e| e.is_vague() && e.harness_said(CONTEXT),
+    },
+    Rule {
+        id: "log.tool_call_format",
+        class: C::ToolCallFormat,
+        about: "The source says nothing exact; exception or harness output end with a tool call that could not be read.",
+        applies: |e| e.is_vague() && e.harness_said(FORMAT),
+    },
+    Rule {
+        id: "log.loop_detected",
+        class: C::LoopDetection,
+        about: "The source says nothing exact; exception or harness output end with a loop that was stopped.",
+        applies: |e| e.is_vague() && e.harness_said(LOOP),
+    },
+    Rule {
+        id: "log.budget",
+        class: C::Budget,
+        about: "The source says nothing exact; exception or harness output end with a limit on steps or cost.",
+        applies: |e| e.is_vague() && e.harness_said(BUDGET),
+    },
+    Rule {
+        id: "log.endpoint",
+        class: C::Endpoint,
+        about: "The source says nothing exact; exception or harness output end with an endpoint that failed.",
+        applies: |e| e.is_vague() && e.harness_said(ENDPOINT),
+    },
+    Rule {
+        id: "log.infrastructure",
+        class: C::Infrastructure,
+        about: "There is no verdict; exception or harness output end with a box that was lost.",
+        applies: |e| e.is_vague() && !e.tests_ran && e.harness_said(LOST),
+    },
+    Rule {
+        id: "log.killed_itself",
+        class: C::KilledItself,
+        about: "There is no verdict; the exception says that the harness was ended by a signal (exit code 137 or 143).",
+        applies: |e| {
+            e.is_vague()
+                && !e.tests_ran
+                && e.raised(&[
+                    "exit code 137",
+                    "exit code: 137",
+                    "exit code 143",
+                    "exit code: 143",
+                    "sigkill",
+                    "sigterm",
+                ])
+        },
+    },
+    Rule {
+        id: "log.server_port",
+        class: C::DidNotStart,
+        about: "No test passed, and the server's output ends with a port that was taken or code that could not be loaded.",
+        applies: |e| {
+            e.none_passed
+                && e.server_said(&[
+                    "address already in use",
+                    "eaddrinuse",
+                    "modulenotfounderror",
+                    "importerror",
+                    "syntaxerror",
+                    "cannot find module",
+                    "command not found",
+                    "could not compile",
+                ])
+        },
+    },
+    Rule {
+        id: "attempt.no_calls",
+        class: C::NoChange,
+        about: "The tests failed, and the agent called no tool in the attempt.",
+        applies: |e| e.tests_ran && e.tool_calls == Some(0),
+    },
+    Rule {
+        id: "end.agent_error",
+        class: C::HarnessError,
+        about: "The end reason is agent error, and nothing more is said.",
+        applies: |e| e.ended(R::AgentError),
+    },
+    Rule {
+        id: "end.verifier_error",
+        class: C::NoVerdict,
+        about: "The end reason is verifier error or no verdict, and nothing more is said.",
+        applies: |e| !e.tests_ran && (e.ended(R::VerifierError) || e.ended(R::NoVerdict)),
+    },
+];

@@ -1,0 +1,387 @@
+//! Rules over one failing test.
+//!
+//! Three groups, in this order. First what holds for tests of any kind: no answer, a crash, a route that is not there.
+//! Then what the ids of this project's suites say (`docs/scenarios.md`, "Ids of cases"). Then what statuses, values and
+//! common words say, for all other suites.
+
+use super::Rule;
+use crate::failures::FailureClass as C;
+use crate::failures::evidence::Evidence as E;
+
+/// Nobody listens.
+const REFUSED: &[&str] = &[
+    "no connection (",
+    "connection refused",
+    "connectionrefusederror",
+    "econnrefused",
+    "failed to establish a new connection",
+    "cases before were not answered",
+];
+/// It was there, and went away.
+const BROKE_OFF: &[&str] = &[
+    "remotedisconnected",
+    "connection aborted",
+    "connection reset",
+    "connectionreseterror",
+    "econnreset",
+    "socket hang up",
+    "the answer breaks off",
+    "connection closed before",
+    "badstatusline",
+    "incompleteread",
+    "broken pipe",
+];
+/// It fell.
+const CRASHED: &[&str] = &[
+    "segmentation fault",
+    "core dumped",
+    "sigsegv",
+    "sigabrt",
+    "panicked at",
+    "panic: ",
+    "goroutine 1 [",
+    "traceback (most recent call last)",
+    "unhandled exception",
+    "uncaught exception",
+    "unhandledpromiserejection",
+    "stack overflow",
+    "recursionerror",
+    "zerodivisionerror",
+    "unboundlocalerror",
+];
+/// It took too long.
+const TOO_LONG: &[&str] = &[
+    "nothing complete came within",
+    "the time for the whole suite",
+    "readtimeout",
+    "read timed out",
+    "connecttimeout",
+    "timeoutexpired",
+    "timeouterror",
+    "failed: timeout >",
+    "timed out after",
+    "command timed out",
+    "deadline exceeded",
+];
+/// It could not be built, loaded or started.
+const NOT_BUILT: &[&str] = &[
+    "build failed",
+    "compilation failed",
+    "could not compile",
+    "compile error",
+    "undefined reference to",
+    "modulenotfounderror",
+    "no module named",
+    "cannot find module",
+    "cannot find package",
+    "importerror while",
+    "syntaxerror",
+    "indentationerror",
+    "binary missing",
+    "binary not found",
+    "command not found",
+    "executable file not found",
+];
+/// A part of a program's interface is not there.
+const NOT_THERE: &[&str] = &[
+    "unknown command",
+    "unknown subcommand",
+    "no such command",
+    "unrecognized subcommand",
+    "unrecognized arguments",
+    "unrecognized option",
+    "unknown option",
+    "unknown flag",
+    "flag provided but not defined",
+    "invalid choice:",
+    "unexpected argument",
+    "not implemented",
+    "notimplemented",
+    "cannot import name",
+    "' has no attribute '",
+    "is not a function",
+    "is not defined",
+    "no such function",
+    "no such table",
+    "no such column",
+    "cannot get /",
+    "cannot post /",
+];
+
+fn is_of_deletion(e: &E) -> bool {
+    ["cascade", "restrict", "set_null", "soft_delete"].iter().any(|part| e.has(part)) || e.ends(&["delete"])
+}
+
+fn is_of_list(e: &E) -> bool {
+    ["filter", "sort", "pages"].iter().any(|part| e.has(part)) || e.ends(&["list", "all"])
+}
+
+fn computed(e: &E) -> bool {
+    e.has("computed")
+}
+
+/// In order; the first that applies decides.
+pub const TEST_RULES: &[Rule<E>] = &[
+    // No answer, or none that a program gives that works.
+    Rule {
+        id: "server.refused",
+        class: C::DidNotStart,
+        about: "No connection, and no test of the attempt passed.",
+        applies: |e| e.status.is_none() && e.none_passed && e.says(REFUSED),
+    },
+    Rule {
+        id: "server.gone",
+        class: C::Crashed,
+        about: "No connection, although other tests of the attempt passed.",
+        applies: |e| e.status.is_none() && e.says(REFUSED),
+    },
+    Rule {
+        id: "server.broke_off",
+        class: C::Crashed,
+        about: "The connection or the answer broke off.",
+        applies: |e| e.status.is_none() && e.says(BROKE_OFF),
+    },
+    Rule {
+        id: "server.too_long",
+        class: C::TimedOut,
+        about: "No answer, or no end, in time (also exit code 124).",
+        applies: |e| e.status.is_none() && (e.says(TOO_LONG) || e.exit.is_some_and(|(_, got)| got == 124)),
+    },
+    Rule {
+        id: "server.status_5xx",
+        class: C::Crashed,
+        about: "A status of 500 to 599 (but 501) where another was expected.",
+        applies: |e| e.got().is_some_and(|got| (500..600).contains(&got) && got != 501),
+    },
+    Rule {
+        id: "program.not_built",
+        class: C::DidNotStart,
+        about: "The code could not be built, loaded or found (also exit codes 126 and 127).",
+        applies: |e| {
+            e.status.is_none()
+                && (e.says(NOT_BUILT) || e.exit.is_some_and(|(_, got)| matches!(got, 126 | 127)))
+        },
+    },
+    Rule {
+        id: "program.not_there",
+        class: C::MissingRoute,
+        about: "A command, option, function or column is not known or not implemented.",
+        applies: |e| e.status.is_none() && e.says(NOT_THERE),
+    },
+    Rule {
+        id: "program.crashed",
+        class: C::Crashed,
+        about: "An error that nobody caught, a panic or a signal (also exit codes 132 to 139).",
+        applies: |e| {
+            e.status.is_none()
+                && (e.says(CRASHED) || e.exit.is_some_and(|(_, got)| (132..140).contains(&got) || got < -1))
+        },
+    },
+    // What is still there under its old name.
+    Rule {
+        id: "route.old_name",
+        class: C::StaleName,
+        about: "A route or field is not there under its new name, and another test shows that the old one still is.",
+        applies: |e| e.old_name_answers && (e.got() == Some(404) || e.actual.as_deref() == Some("nothing")),
+    },
+    Rule {
+        id: "route.not_there",
+        class: C::MissingRoute,
+        about: "A status of 404, 405 or 501 where another was expected, unless the case is about deletion.",
+        applies: |e| {
+            e.got().is_some_and(|got| matches!(got, 405 | 501) || (got == 404 && !is_of_deletion(e)))
+        },
+    },
+    Rule {
+        id: "case.set_up_refused",
+        class: C::TooStrict,
+        about: "A record that the case needs, and is not about, could not be made.",
+        applies: |e| {
+            e.set_up_was_refused()
+                && (e.has("guard")
+                    || e.has("effect")
+                    || e.begins("analytics")
+                    || is_of_list(e)
+                    || is_of_deletion(e))
+        },
+    },
+    Rule {
+        id: "case.gone",
+        class: C::StaleName,
+        about: "The case is about something that the turn took away or loosened.",
+        applies: |e| e.begins("gone"),
+    },
+    // What the ids of cases say.
+    Rule {
+        id: "case.wide",
+        class: C::InventedFeature,
+        about: "A value was refused or changed that no stated rule forbids.",
+        applies: |e| e.ends(&["create", "wide"]),
+    },
+    Rule {
+        id: "case.unknown_route",
+        class: C::InventedFeature,
+        about: "A route answers that nothing asks for.",
+        applies: |e| e.begins("conventions") && e.has("unknown_route"),
+    },
+    Rule {
+        id: "value.not_asked_for",
+        class: C::InventedFeature,
+        about: "The answer holds something where nothing was expected.",
+        applies: |e| e.place.is_some() && e.expected.as_deref() == Some("nothing"),
+    },
+    Rule {
+        id: "case.guard",
+        class: C::GuardIgnored,
+        about: "The case is about a guard.",
+        applies: |e| e.has("guard"),
+    },
+    Rule {
+        id: "case.deletion",
+        class: C::MissingCascade,
+        about: "The case is about a deletion and the records that refer.",
+        applies: is_of_deletion,
+    },
+    Rule {
+        id: "case.analytic",
+        class: C::WrongAggregate,
+        about: "The case is about an analytic or a computed field.",
+        applies: |e| e.begins("analytics") || computed(e),
+    },
+    Rule {
+        id: "case.null",
+        class: C::Nullability,
+        about: "The case is about null, or null was expected and the field is not shown.",
+        applies: |e| {
+            e.ends(&["null"])
+                || (e.place.is_some()
+                    && e.expected.as_deref() == Some("null")
+                    && e.actual.as_deref() == Some("nothing"))
+        },
+    },
+    Rule {
+        id: "case.default",
+        class: C::WrongDefault,
+        about: "The case makes a record of required fields only, and a field has another value.",
+        applies: |e| (e.ends(&["create", "minimal"]) || e.has("default")) && e.status.is_none(),
+    },
+    Rule {
+        id: "case.effect",
+        class: C::WrongEffect,
+        about: "The case is about an effect of an action.",
+        applies: |e| e.has("effect"),
+    },
+    Rule {
+        id: "case.error",
+        class: C::WrongStatus,
+        about: "The case is about statuses and bodies of errors, or their order.",
+        applies: |e| e.begins("conventions") && (e.has("error") || e.has("order")),
+    },
+    Rule {
+        id: "case.list",
+        class: C::WrongList,
+        about: "The case is about a filter, an order, a page or a list, and its content is wrong.",
+        applies: |e| is_of_list(e) && e.status.is_none(),
+    },
+    // What statuses say, in any suite.
+    Rule {
+        id: "status.refused",
+        class: C::TooStrict,
+        about: "Success was expected, and a status of 400 to 499 came.",
+        applies: |e| e.was_refused(),
+    },
+    Rule {
+        id: "status.accepted",
+        class: C::TooLax,
+        about: "A status of 400 to 499 was expected, and success came.",
+        applies: |e| e.was_accepted(),
+    },
+    Rule {
+        id: "status.other",
+        class: C::WrongStatus,
+        about: "Another status was expected, and no rule before applies.",
+        applies: |e| e.got().is_some(),
+    },
+    Rule {
+        id: "exit.accepted",
+        class: C::TooLax,
+        about: "An exit code other than 0 was expected in a test of an error, and 0 came.",
+        applies: |e| {
+            e.exit.is_some_and(|(expected, got)| got == 0 && expected.is_some_and(|code| code != 0))
+                && e.kind == "error"
+        },
+    },
+    Rule {
+        id: "exit.other",
+        class: C::WrongStatus,
+        about: "Another exit code was expected.",
+        applies: |e| e.exit.is_some_and(|(expected, got)| expected.is_some_and(|code| code != got)),
+    },
+    // What common words say, where two values are known to differ.
+    Rule {
+        id: "words.default",
+        class: C::WrongDefault,
+        about: "The test is about a default, and the value is another one.",
+        applies: |e| e.differs() && e.is_about(&["default", "defaults", "defaulted"]),
+    },
+    Rule {
+        id: "words.null",
+        class: C::Nullability,
+        about: "The test is about null, and one of expected and actual is null.",
+        applies: |e| e.one_is_null() && e.is_about(&["null", "nullable", "none"]),
+    },
+    Rule {
+        id: "words.cascade",
+        class: C::MissingCascade,
+        about: "The test is about a cascade.",
+        applies: |e| e.is_about(&["cascade", "cascades", "cascading"]),
+    },
+    Rule {
+        id: "words.guard",
+        class: C::GuardIgnored,
+        about: "The test is about a guard.",
+        applies: |e| e.is_about(&["guard", "guards"]),
+    },
+    Rule {
+        id: "words.stale",
+        class: C::StaleName,
+        about: "The test is about a name that was renamed, removed or deprecated.",
+        applies: |e| {
+            e.is_about(&["renamed", "rename", "removed", "deprecated"])
+                && e.is_about(&["old", "gone", "absent", "no"])
+        },
+    },
+    Rule {
+        id: "words.aggregate",
+        class: C::WrongAggregate,
+        about: "The test is about a sum, mean or count, and one number came instead of another.",
+        applies: |e| {
+            e.are_numbers()
+                && e.differs()
+                && e.is_about(&[
+                    "sum",
+                    "sums",
+                    "average",
+                    "avg",
+                    "mean",
+                    "median",
+                    "count",
+                    "counts",
+                    "total",
+                    "totals",
+                    "percentile",
+                    "aggregate",
+                    "aggregates",
+                    "aggregation",
+                    "variance",
+                    "stddev",
+                ])
+        },
+    },
+    Rule {
+        id: "value.differs",
+        class: C::WrongValue,
+        about: "What was expected and what came are known and differ.",
+        applies: |e| e.differs(),
+    },
+];
