@@ -54,6 +54,12 @@ export interface Host {
   setMenu(menus: readonly MenuSpec[], run: (id: string) => void): Promise<void>;
   /** Copies text to the clipboard. */
   copy(text: string): Promise<void>;
+  /** Copies a PNG to the clipboard. */
+  copyPicture(png: Blob): Promise<void>;
+  /** Asks with a native dialog where to save a file; `undefined` = this host has none (then `download`), `null` = cancelled. */
+  pickSave(fileName: string): Promise<string | null | undefined>;
+  /** Hands a file to the browser, which saves it where it saves files. */
+  download(fileName: string, content: Blob): void;
 }
 
 export function isApiError(value: unknown): value is ApiError {
@@ -87,4 +93,21 @@ export async function copyText(text: string): Promise<void> {
     area.remove();
     if (!done) throw asCallError(thrown);
   }
+}
+
+/** Copies a picture; the clipboard of an older WebKit takes none. */
+export async function copyPicture(png: Blob): Promise<void> {
+  if (!("ClipboardItem" in globalThis)) throw new CallError({ code: "host.failed", message: "This window can not put pictures on the clipboard", hint: "Save the file instead.", path: null, not_recognised: null });
+  await navigator.clipboard.write([new ClipboardItem({ "image/png": png })]);
+}
+
+/** Offers a file for download. */
+export function download(fileName: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  // The download has its own hold on the content once the click was handled.
+  setTimeout(() => { URL.revokeObjectURL(address); }, 60_000);
 }

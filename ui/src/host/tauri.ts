@@ -4,8 +4,8 @@ import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 import { Menu, MenuItem, PredefinedMenuItem, Submenu } from "@tauri-apps/api/menu";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
-import { open } from "@tauri-apps/plugin-dialog";
-import { asCallError, copyText, isMac, type Host } from "./host";
+import { open, save } from "@tauri-apps/plugin-dialog";
+import { asCallError, copyPicture, copyText, download, isMac, type Host } from "./host";
 
 declare global {
   interface Window {
@@ -88,5 +88,11 @@ export function tauriHost(): Host {
       await (await Menu.new({ items: submenus })).setAsAppMenu();
     },
     copy: copyText,
+    copyPicture,
+    async pickSave(fileName) {
+      const ending = fileName.split(".").at(-1) ?? "";
+      return save({ title: "Save", defaultPath: fileName, filters: [{ name: ending.toUpperCase(), extensions: [ending] }] });
+    },
+    download,
   };
 }

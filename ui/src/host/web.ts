@@ -1,6 +1,6 @@
 // The browser: commands go to `stamina serve` over HTTP. The token comes with the address once and is then kept for
 // this tab, so that it does not stand in the address bar or in the history.
-import { asCallError, CallError, copyText, isApiError, isMac, type Host } from "./host";
+import { asCallError, CallError, copyPicture, copyText, download, isApiError, isMac, type Host } from "./host";
 
 const KEY = "stamina-token";
 
@@ -102,5 +102,8 @@ export function webHost(): Host {
     onOpened: () => () => undefined,
     setMenu: () => Promise.resolve(),
     copy: copyText,
+    copyPicture,
+    pickSave: () => Promise.resolve(undefined),
+    download,
   };
 }

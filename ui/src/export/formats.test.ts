@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { bytesOf, formats, inInches, textOf } from "./formats";
+
+test("base64 gives back bytes and letters beyond Latin", () => {
+  expect([...bytesOf("AAH/")]).toEqual([0, 1, 255]);
+  expect(textOf(btoa(String.fromCharCode(...new TextEncoder().encode("τ = 9, ≥"))))).toBe("τ = 9, ≥");
+  expect(textOf(btoa("abcdef"), 3)).toBe("abc\n…");
+});
+
+test("every kind of export has a format, and no format twice", () => {
+  for (const list of Object.values(formats)) {
+    expect(list.length).toBeGreaterThan(0);
+    expect(new Set(list.map((f) => f.format)).size).toBe(list.length);
+  }
+});
+
+test("sizes are said in inches", () => {
+  expect(inInches([3.25, 2.0085])).toBe("3.25 × 2.01 in");
+});

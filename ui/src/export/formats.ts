@@ -1,0 +1,56 @@
+// What can be made of what, in the words of the dialog. Pure.
+import type { ExportFormat } from "../host/bindings/ExportFormat";
+import type { ExportOf } from "../host/bindings/ExportOf";
+
+export type What = ExportOf["what"];
+
+export interface Format {
+  readonly format: ExportFormat;
+  readonly name: string;
+  readonly about: string;
+  /** Whether a person can read it as text: then it is shown, and copied as text. */
+  readonly text?: true;
+}
+
+const figure: readonly Format[] = [
+  { format: "pdf", name: "PDF", about: "vector, page = figure, fonts embedded" },
+  { format: "svg", name: "SVG", about: "vector, text as text" },
+  { format: "png", name: "PNG", about: "300 dpi, physical size set" },
+  { format: "tex", name: "LaTeX", about: "pgfplots picture", text: true },
+  { format: "csv", name: "CSV", about: "the data behind", text: true },
+  { format: "parquet", name: "Parquet", about: "the data behind, in columns" },
+  { format: "toml", name: "Spec", about: "makes the same bytes again with stamina figure", text: true },
+];
+const table: readonly Format[] = [
+  { format: "tex", name: "LaTeX", about: "booktabs table", text: true },
+  { format: "csv", name: "CSV", about: "full precision", text: true },
+  { format: "parquet", name: "Parquet", about: "in columns" },
+  { format: "md", name: "Markdown", about: "for notes and issues", text: true },
+  { format: "html", name: "HTML", about: "for pages" , text: true },
+];
+const report: readonly Format[] = [
+  { format: "html", name: "HTML", about: "one self-contained page" },
+  { format: "md", name: "Markdown", about: "text and tables", text: true },
+];
+const bundle: readonly Format[] = [{ format: "zip", name: "Zip", about: "figures, tables, specs, settings, hashes of the inputs" }];
+
+export const formats: Readonly<Record<What, readonly Format[]>> = { figure, table, report, bundle };
+
+export const whatNames: Readonly<Record<What, string>> = { figure: "Figure", table: "Table", report: "Report", bundle: "Bundle" };
+
+/** The bytes of a base64 answer. */
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const raw = atob(base64);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i += 1) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+/** The text of a base64 answer, at most `most` letters of it. */
+export function textOf(base64: string, most = Number.POSITIVE_INFINITY): string {
+  const text = new TextDecoder().decode(bytesOf(base64));
+  return text.length > most ? `${text.slice(0, most)}\n…` : text;
+}
+
+/** `3.25 × 2.01 in` */
+export const inInches = ([width, height]: readonly [number, number]): string => `${width.toFixed(2)} × ${height.toFixed(2)} in`;
