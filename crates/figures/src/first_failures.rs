@@ -5,11 +5,11 @@
 
 use analysis::survival::SurvivalPoint;
 
+use crate::curve::last_turn;
 use crate::font::text_width;
 use crate::frame::{Frame, Room};
 use crate::marks::{Anchor, Canvas};
 use crate::spec::{Layout, RunData};
-use crate::survival::last_turn;
 use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
 use crate::words;
@@ -54,7 +54,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         // Over the bars' feet, so that the line is whole.
         frame.draw_turn_axis(&canvas, tokens, frame.free, "Turn of first failure");
         canvas.part("counts");
-        for label in labels(&frame, &bars) {
+        for label in labels(frame.sizes.tick_font, frame.axis.px_per_turn, &bars) {
             let color = if label.event { tokens.label } else { tokens.muted };
             canvas.text(&label.text, (label.x, label.base), Anchor::Middle, frame.sizes.tick_font, color);
         }
@@ -95,16 +95,16 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Bar {
-    left: f64,
-    right: f64,
-    top: f64,
+pub(crate) struct Bar {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
     count: u32,
-    event: bool,
+    pub(crate) event: bool,
 }
 
 /// How wide bars are in all columns of a figure.
-struct Widths {
+pub(crate) struct Widths {
     /// Of an event's bar, alone in its column and beside a thin one.
     wide: [f64; 2],
     /// Of a censoring's bar, alone in its column and beside a wide one.
@@ -115,7 +115,7 @@ struct Widths {
 impl Widths {
     /// A wide bar always stands in the middle of its column. A thin one beside it stands in the free room at the right;
     /// narrow columns have none, so there the wide bar makes room (everywhere, if that is the case at many turns).
-    fn of(column: f64, turns_with_both: usize) -> Self {
+    pub(crate) fn of(column: f64, turns_with_both: usize) -> Self {
         if column >= 12.0 {
             let wide = (column - (0.4 * column).min(8.0)).min(WIDEST);
             let side = (column - wide) / 2.0;
@@ -130,7 +130,7 @@ impl Widths {
     }
 
     /// The bars of a turn that stands at `middle`.
-    fn bars(&self, middle: f64, point: &SurvivalPoint, top: impl Fn(u32) -> f64) -> Vec<Bar> {
+    pub(crate) fn bars(&self, middle: f64, point: &SurvivalPoint, top: impl Fn(u32) -> f64) -> Vec<Bar> {
         let both = usize::from(point.events > 0 && point.censored > 0);
         let (wide, thin) = (self.wide[both], self.thin[both]);
         let thin_at = if both == 1 { middle + wide / 2.0 + self.gap } else { middle - thin / 2.0 };
@@ -143,22 +143,22 @@ impl Widths {
     }
 }
 
-struct Label {
-    x: f64,
-    base: f64,
+/// A count above a bar.
+pub(crate) struct Label {
+    pub(crate) x: f64,
+    pub(crate) base: f64,
     half: f64,
-    text: String,
-    event: bool,
+    pub(crate) text: String,
+    pub(crate) event: bool,
 }
 
 /// Counts above bars, as far as they stay clear of bars and of each other. Where columns are too narrow for all of
 /// them, only the highest of each kind has its count: it gives the scale.
-fn labels(frame: &Frame, bars: &[Bar]) -> Vec<Label> {
-    let size = frame.sizes.tick_font;
+pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     let highest = bars.iter().map(|b| b.count).max().unwrap_or(0);
     let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
-    if frame.axis.px_per_turn < text_width(&words::count(highest), size) + 4.0 {
+    if px_per_turn < text_width(&words::count(highest), size) + 4.0 {
         let first = |event| wanted.iter().copied().find(|b| b.event == event);
         wanted = [first(true), first(false)].into_iter().flatten().collect();
     }

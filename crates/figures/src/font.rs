@@ -10,18 +10,54 @@ pub const PLEX_SANS_REGULAR: &[u8] = include_bytes!("../fonts/IBMPlexSans-Regula
 /// The font stack of every text, the same as the UI's `--font-sans`.
 pub const FONT_FAMILY: &str = "'IBM Plex Sans','Inter','Noto Sans','Noto Sans CJK SC',system-ui,sans-serif";
 
-/// Width of `text` set in IBM Plex Sans at `size`, in the unit of `size`. Kerning is left out; characters that the font
-/// does not have count as one em, which is right for CJK.
-pub fn text_width(text: &str, size: f64) -> f64 {
+fn face() -> &'static Face<'static> {
     static FACE: OnceLock<Face<'static>> = OnceLock::new();
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the bundled font is valid, and every figure would show otherwise"
-    )]
-    let face = FACE.get_or_init(|| Face::parse(PLEX_SANS_REGULAR, 0).expect("the bundled font is valid"));
+    FACE.get_or_init(|| Face::parse(PLEX_SANS_REGULAR, 0).expect("the bundled font is valid"))
+}
+
+/// Width of `text` set in IBM Plex Sans at `size`, in the unit of `size`. Kerning is left out. Characters that the font
+/// does not have are set in another one, whose widths are not known: those of East Asia count as one em, which is right,
+/// others as 0.7 em, which is more than Arabic or Hebrew usually take.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    let face = face();
     let em = f64::from(face.units_per_em());
-    let advance = |c| face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
-    text.chars().map(|c| advance(c).map_or(em, f64::from)).sum::<f64>() / em * size
+    let advance = |c| {
+        let known = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
+        known.map_or_else(|| fallback_width(c) * em, f64::from)
+    };
+    text.chars().map(advance).sum::<f64>() / em * size
+}
+
+/// Width in em of a character that the font lacks.
+fn fallback_width(c: char) -> f64 {
+    match c {
+        // Combining marks, joiners and variation selectors stand on what is before them.
+        '\u{0300}'..='\u{036F}'
+        | '\u{0591}'..='\u{05BD}'
+        | '\u{064B}'..='\u{065F}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{20D0}'..='\u{20FF}'
+        | '\u{FE00}'..='\u{FE0F}' => 0.0,
+        '\u{1100}'..='\u{115F}'
+        | '\u{2E80}'..='\u{A4CF}'
+        | '\u{AC00}'..='\u{D7A3}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{FE30}'..='\u{FE4F}'
+        | '\u{FF00}'..='\u{FF60}'
+        | '\u{FFE0}'..='\u{FFE6}'
+        | '\u{20000}'..='\u{3FFFD}' => 1.0,
+        '\u{2190}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}' => 1.3,
+        _ => 0.7,
+    }
+}
+
+/// The characters of `text` that the bundled font lacks, sorted, each once: a PDF or PNG needs another font for them.
+/// Characters that show nothing are not named.
+pub fn missing_characters(text: &str) -> Vec<char> {
+    let shows = |c: &char| !c.is_control() && !c.is_whitespace() && fallback_width(*c) > 0.0;
+    let missing: std::collections::BTreeSet<char> =
+        text.chars().filter(shows).filter(|c| face().glyph_index(*c).is_none()).collect();
+    missing.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -36,5 +72,10 @@ mod tests {
         assert!((text_width("0.25", 22.0) - 2.0 * text_width("0.25", 11.0)).abs() < 1e-9);
         assert!((text_width("生", 11.0) - 11.0).abs() < 1e-9);
         assert!((text_width("τ", 11.0) - 11.0).abs() > 1.0, "the font has Greek");
+    }
+
+    #[test]
+    fn what_the_font_lacks_is_named() {
+        assert_eq!(missing_characters("a模b模ש τ≥−×…←→\n\u{301}"), ['ש', '模']);
     }
 }

@@ -10,14 +10,34 @@
 //! that the grid, the at-risk row and both charts share. The SVG has presentation attributes only: no script, no style
 //! sheet, no reference to anything outside; every text in it is escaped.
 
+mod at_risk;
 mod axis;
+mod bars;
+mod curve;
+mod differences;
+mod failure_shares;
 mod first_failures;
+mod first_failures_comparison;
 mod font;
 mod frame;
+mod labels;
+mod legend;
 mod marks;
+mod matrix;
+mod names;
+mod notes;
+mod number;
+mod paired;
+mod pareto;
+mod pattern;
+mod retries;
+mod scale;
+mod sheet;
 mod spec;
 mod survival;
+mod survival_comparison;
 mod svg;
+mod swatch;
 mod theme;
 pub mod venue;
 mod words;
@@ -25,7 +45,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use axis::TurnAxis;
-pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, text_width};
+pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares,
     Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell, Method, Pair,
@@ -87,28 +107,28 @@ pub struct Mark {
     pub lines: Vec<String>,
 }
 
+impl Mark {
+    pub(crate) fn of(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
+        let [x0, y0, x1, y1] = [area.left, area.top, area.right, area.bottom].map(svg::hundredths);
+        Self { id, series: series.map(|i| i as u32), x0, y0, x1, y1, lines }
+    }
+}
+
 /// Draws a figure. Never fails: sizes out of reach are brought into reach, points outside the axis are left out.
 pub fn draw(spec: &FigureSpec) -> Drawing {
     match &spec.figure {
         Figure::Survival(data) => survival::draw(data, &spec.layout, spec.theme),
         Figure::FirstFailures(data) => first_failures::draw(data, &spec.layout, spec.theme),
-        _ => pending(spec),
-    }
-}
-
-/// Until the kind has its drawing.
-fn pending(spec: &FigureSpec) -> Drawing {
-    let width = match spec.layout {
-        Layout::Screen { width, .. } | Layout::Panel { width, .. } | Layout::Print { width, .. } => width,
-    };
-    let svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"100\"/>");
-    Drawing {
-        svg,
-        width,
-        height: 100.0,
-        hits: Vec::new(),
-        marks: Vec::new(),
-        ticks: Vec::new(),
-        summary: String::new(),
+        Figure::SurvivalComparison(data) => survival_comparison::draw(data, &spec.layout, spec.theme),
+        Figure::Differences(data) => differences::draw(data, &spec.layout, spec.theme),
+        Figure::Bars(data) => bars::draw(data, &spec.layout, spec.theme),
+        Figure::Paired(data) => paired::draw(data, &spec.layout, spec.theme),
+        Figure::Retries(data) => retries::draw(data, &spec.layout, spec.theme),
+        Figure::Pareto(data) => pareto::draw(data, &spec.layout, spec.theme),
+        Figure::Matrix(data) => matrix::draw(data, &spec.layout, spec.theme),
+        Figure::FirstFailuresComparison(data) => {
+            first_failures_comparison::draw(data, &spec.layout, spec.theme)
+        }
+        Figure::FailureShares(data) => failure_shares::draw(data, &spec.layout, spec.theme),
     }
 }

@@ -2,7 +2,7 @@
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
-use plotters::element::{Drawable, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{Circle, Drawable, PathElement, Polygon, Rectangle, Text};
 use plotters::prelude::{Cartesian2d, DrawingArea, IntoDrawingArea};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle};
@@ -68,13 +68,39 @@ impl<'a> Canvas<'a> {
     }
 
     /// Begins a part of the figure: a group with an id.
-    pub(crate) fn part(&self, name: &'static str) {
+    ///
+    /// Names are unique in a drawing.
+    pub(crate) fn part(&self, name: &str) {
         self.root.draw(&Part(name)).expect(INFALLIBLE);
     }
 
     pub(crate) fn line(&self, points: &[(f64, f64)], pen: Pen) {
         let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();
         self.root.draw(&PathElement::new(points, pen.style())).expect(INFALLIBLE);
+    }
+
+    /// A line with dashes as SVG writes them: `6 2`.
+    pub(crate) fn dashed(&self, points: &[(f64, f64)], pen: Pen, dashes: &str) {
+        let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();
+        self.root.draw(&Dashed { points, style: pen.style(), dashes: dashes.to_owned() }).expect(INFALLIBLE);
+    }
+
+    /// A filled shape.
+    pub(crate) fn shape(&self, points: &[(f64, f64)], color: RGBColor, opacity: f64) {
+        let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();
+        self.root.draw(&Polygon::new(points, color.mix(opacity))).expect(INFALLIBLE);
+    }
+
+    /// A filled circle.
+    pub(crate) fn disc(&self, center: (f64, f64), radius: f64, color: RGBColor) {
+        let radius = unit(radius).max(1);
+        self.root.draw(&Circle::new(point(center.0, center.1), radius, color.filled())).expect(INFALLIBLE);
+    }
+
+    /// The outline of a rectangle.
+    pub(crate) fn frame(&self, left_top: (f64, f64), right_bottom: (f64, f64), pen: Pen) {
+        let corners = [point(left_top.0, left_top.1), point(right_bottom.0, right_bottom.1)];
+        self.root.draw(&Rectangle::new(corners, pen.style())).expect(INFALLIBLE);
     }
 
     pub(crate) fn bar(&self, left_top: (f64, f64), right_bottom: (f64, f64), color: RGBColor) {
@@ -117,7 +143,8 @@ impl Plot<'_> {
     }
 
     pub(crate) fn dotted(&self, points: &[(f64, f64)], pen: Pen) {
-        self.area.draw(&Dotted { points: points.to_vec(), style: pen.style() }).expect(INFALLIBLE);
+        let dashes = "2 3".to_owned();
+        self.area.draw(&Dashed { points: points.to_vec(), style: pen.style(), dashes }).expect(INFALLIBLE);
     }
 
     pub(crate) fn fill(&self, points: &[(f64, f64)], color: RGBColor, opacity: f64) {
@@ -126,9 +153,9 @@ impl Plot<'_> {
 }
 
 /// Begins a group with an id; draws nothing.
-struct Part(&'static str);
+struct Part<'n>(&'n str);
 
-impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part {
+impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part<'_> {
     type Point = &'a BackendCoord;
     type IntoIter = std::iter::Empty<&'a BackendCoord>;
     fn point_iter(self) -> Self::IntoIter {
@@ -136,7 +163,7 @@ impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part {
     }
 }
 
-impl<'a> Drawable<SvgBackend<'a>> for Part {
+impl<'a> Drawable<SvgBackend<'a>> for Part<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
         _: I,
@@ -148,13 +175,14 @@ impl<'a> Drawable<SvgBackend<'a>> for Part {
     }
 }
 
-/// A dotted path. Plotters would cut it into many short lines.
-struct Dotted<C> {
+/// A dashed path. Plotters would cut it into many short lines.
+struct Dashed<C> {
     points: Vec<C>,
     style: ShapeStyle,
+    dashes: String,
 }
 
-impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dotted<C> {
+impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dashed<C> {
     type Point = &'a C;
     type IntoIter = &'a [C];
     fn point_iter(self) -> Self::IntoIter {
@@ -162,14 +190,14 @@ impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dotted<C> {
     }
 }
 
-impl<'a, C> Drawable<SvgBackend<'a>> for Dotted<C> {
+impl<'a, C> Drawable<SvgBackend<'a>> for Dashed<C> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
         points: I,
         backend: &mut SvgBackend<'a>,
         _: (u32, u32),
     ) -> Result<(), DrawingErrorKind<<SvgBackend<'a> as DrawingBackend>::ErrorType>> {
-        backend.draw_dashed(points, &self.style, "2 3");
+        backend.draw_dashed(points, &self.style, &self.dashes);
         Ok(())
     }
 }

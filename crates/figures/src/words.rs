@@ -28,7 +28,8 @@ pub(crate) fn count(n: u32) -> String {
     out
 }
 
-fn counted(n: u32, one: &str, many: &str) -> String {
+/// A number with its noun.
+pub(crate) fn counted(n: u32, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 

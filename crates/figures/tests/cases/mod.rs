@@ -1,6 +1,8 @@
 //! The runs that figures are tried with.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of them")]
 
+pub mod many;
+
 use analysis::survival::{Observation, kaplan_meier, summarise};
 use figures::RunData;
 

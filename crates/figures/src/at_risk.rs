@@ -1,0 +1,112 @@
+//! The table of numbers at risk under a turn axis, which names the series too.
+
+use analysis::survival::SurvivalPoint;
+
+use crate::frame::Sizes;
+use crate::marks::{Anchor, Canvas};
+use crate::names::shown;
+use crate::sheet::{PAD, Sheet};
+use crate::spec::SeriesLabel;
+use crate::swatch::{Style, sample_width};
+use crate::words;
+
+/// One row.
+pub(crate) struct Row<'a> {
+    pub(crate) label: &'a SeriesLabel,
+    pub(crate) style: Style,
+    pub(crate) points: &'a [SurvivalPoint],
+    /// What stands at the right of the numbers; empty = nothing.
+    pub(crate) extra: String,
+}
+
+/// The table's place.
+pub(crate) struct Place<'a> {
+    /// Upper edge.
+    pub(crate) top: f64,
+    /// Right edge of the column with names and samples.
+    pub(crate) names_right: f64,
+    /// Turns that may have a column, and where.
+    pub(crate) columns: &'a [(u32, f64)],
+    /// Right edge of the texts at the right, and what stands above them.
+    pub(crate) extra: Option<(f64, &'a str)>,
+}
+
+/// Height of a row.
+pub(crate) fn row_height(sizes: &Sizes) -> f64 {
+    (1.36 * sizes.tick_font).round()
+}
+
+/// Height of a table of so many rows, with the room above it.
+pub(crate) fn height(rows: usize, sizes: &Sizes) -> f64 {
+    (rows + 1) as f64 * row_height(sizes) + 0.6 * sizes.tick_font
+}
+
+/// Width of the samples beside the names.
+pub(crate) fn sample_room(sizes: &Sizes) -> f64 {
+    sample_width(sizes) + 0.8 * sizes.tick_font
+}
+
+/// Draws the table. Returns the upper edge of each row.
+pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: &[Row<'_>]) -> Vec<f64> {
+    let sizes = &sheet.sizes;
+    let (size, row_height) = (sizes.tick_font, row_height(sizes));
+    let base =
+        |line: usize| place.top + 0.6 * size + line as f64 * row_height + 0.5 * row_height + 0.35 * size;
+    let sample = sample_width(sizes);
+    let names_right = place.names_right - sample_room(sizes);
+    canvas.part("at-risk");
+    // Where names are short the head is wider than their column.
+    let head = "At risk";
+    let head_right = names_right.max(PAD + sheet.tick_width(head));
+    canvas.text(head, (head_right, base(0)), Anchor::End, size, sheet.tokens.muted);
+    if let Some((right, head)) = place.extra {
+        canvas.text(head, (right, base(0)), Anchor::End, size, sheet.tokens.muted);
+    }
+    let columns = columns(sheet, place, rows);
+    for (i, row) in rows.iter().enumerate() {
+        let base = base(i + 1);
+        let color = if row.style.muted { sheet.tokens.muted } else { sheet.tokens.label };
+        let name = shown(row.label, names_right - PAD, size);
+        canvas.text(&name, (names_right, base), Anchor::End, size, color);
+        let left = names_right + 0.5 * size;
+        row.style.sample(canvas, (left, base - 0.35 * size), sample, sizes);
+        for (turn, x) in &columns {
+            if let Some(text) = number(row.points, *turn) {
+                canvas.text(&text, (*x, base), Anchor::Middle, size, color);
+            }
+        }
+        if let (Some((right, _)), false) = (place.extra, row.extra.is_empty()) {
+            canvas.text(&row.extra, (right, base), Anchor::End, size, color);
+        }
+    }
+    (0..rows.len()).map(|i| place.top + 0.6 * size + (i + 1) as f64 * row_height).collect()
+}
+
+fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
+    points.iter().find(|p| p.turn == turn).map(|p| words::count(p.at_risk))
+}
+
+/// The columns in which every row's number stays clear of its neighbours; the same for all rows.
+fn columns(sheet: &Sheet, place: &Place<'_>, rows: &[Row<'_>]) -> Vec<(u32, f64)> {
+    let size = sheet.sizes.tick_font;
+    let mut free_from = place.names_right;
+    let mut kept = Vec::new();
+    for (turn, x) in place.columns {
+        let widest = rows
+            .iter()
+            .filter_map(|r| number(r.points, *turn))
+            .map(|text| sheet.tick_width(&text))
+            .fold(0.0, f64::max);
+        let half = widest / 2.0;
+        let inside = x + half <= sheet.width - PAD;
+        let clear = place.extra.is_none_or(|(right, _)| {
+            let extra = rows.iter().map(|r| sheet.tick_width(&r.extra)).fold(0.0, f64::max);
+            x + half + 0.5 * size <= right - extra
+        });
+        if x - half >= free_from && inside && clear {
+            kept.push((*turn, *x));
+            free_from = x + half + 0.6 * size;
+        }
+    }
+    kept
+}

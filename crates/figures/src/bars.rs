@@ -1,0 +1,199 @@
+//! One measure, one horizontal bar a run.
+
+use crate::labels::Area;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{clean, natural_width, said, shown};
+use crate::notes;
+use crate::number::amount;
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{BarRow, Bars, Layout, Scale};
+use crate::swatch::{Style, hollow_diamond};
+use crate::theme::Theme;
+use crate::words::counted;
+use crate::{Drawing, Mark};
+
+struct Plan {
+    names_right: f64,
+    axis: ValueAxis,
+    row: f64,
+    bottom: f64,
+    notes: Vec<String>,
+    height: f64,
+}
+
+const TOP: f64 = 2.0;
+
+pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let plan = plan(data, &sheet);
+    let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        for (i, row) in data.rows.iter().enumerate() {
+            draw_row(&sheet, canvas, &plan, i, row, data.unit.as_deref());
+        }
+        let zero = plan.axis.at(0.0);
+        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &axis_name(data));
+        canvas.part("zero");
+        canvas.line(&[(zero, TOP), (zero, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
+        let top = plan.bottom + sheet.below(true);
+        notes::draw(canvas, &plan.notes, (PAD, top), sheet.sizes.tick_font, sheet.tokens.muted);
+    });
+    drawing.marks = data
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(i, row)| {
+            let top = TOP + i as f64 * plan.row;
+            let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
+            Mark::of(format!("row-{i}"), Some(i), area, said_row(row, data))
+        })
+        .collect();
+    drawing
+}
+
+/// `Cost per survived turn ($)`.
+pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
+    unit.map_or_else(|| clean(name), |unit| format!("{} ({})", clean(name), clean(unit)))
+}
+
+fn axis_name(data: &Bars) -> String {
+    with_unit(&data.measure, data.unit.as_deref())
+}
+
+/// An amount with its unit: `$0.42`, `2.31 M tokens`.
+pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit)
+            if unit.chars().count() == 1 && !unit.chars().all(char::is_alphanumeric) && unit != "%" =>
+        {
+            let text = amount(value);
+            text.strip_prefix('−').map_or_else(|| format!("{unit}{text}"), |rest| format!("−{unit}{rest}"))
+        }
+        _ => amount(value),
+    }
+}
+
+fn value_text(row: &BarRow, unit: Option<&str>) -> String {
+    let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
+    row.value
+        .filter(|v| v.is_finite())
+        .map_or_else(|| format!("unknown{note}"), |v| format!("{}{note}", in_unit(v, unit)))
+}
+
+fn published(data: &Bars) -> Vec<String> {
+    let mut sources: Vec<String> = Vec::new();
+    for source in data.rows.iter().flat_map(|r| &r.published).map(|p| clean(&p.source)) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    sources
+}
+
+/// Room for the mark of published values in a note.
+pub(crate) fn published_note(sources: &[String]) -> String {
+    if sources.is_empty() {
+        String::new()
+    } else {
+        format!("Hollow marks: published, {}", sources.join("; "))
+    }
+}
+
+fn plan(data: &Bars, sheet: &Sheet) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let unit = data.unit.as_deref();
+    let natural = data.rows.iter().map(|r| natural_width(&r.label, size)).fold(0.0, f64::max);
+    let names_right = PAD + natural.min(0.32 * sheet.width);
+    let left = names_right + 0.7 * size;
+    let widest = data.rows.iter().map(|r| sheet.tick_width(&value_text(r, unit))).fold(0.0, f64::max);
+    // Numbers stand right of the longest bar.
+    let after = (widest + 0.8 * size).min(0.45 * sheet.width);
+    let right = (sheet.width - PAD - after).max(left + 4.0 * size);
+    let values = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
+    let others = data.rows.iter().flat_map(|r| &r.published).map(|p| p.value);
+    let axis = sheet.across(values.chain(others).chain([0.0]), Scale::Linear, left, right);
+    let notes = notes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
+    let count = data.rows.len().max(1) as f64;
+    let rest = TOP + sheet.below(true) + notes::height(notes.len(), size) + PAD;
+    let least = if sheet.print { 1.6 * size } else { 22.0 };
+    let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
+    let bottom = TOP + count * row;
+    Plan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+}
+
+fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &BarRow, unit: Option<&str>) {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let middle = TOP + (i as f64 + 0.5) * plan.row;
+    let base = middle + 0.35 * size;
+    let style = Style::of_label(&row.label, sheet.tokens);
+    canvas.part(&format!("row-{i}"));
+    let name = shown(&row.label, plan.names_right - PAD, size);
+    canvas.text(&name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
+    let zero = plan.axis.at(0.0);
+    let mut end = zero;
+    if let Some(value) = row.value.filter(|v| v.is_finite()) {
+        let x = plan.axis.at(value);
+        let half = 0.32 * plan.row;
+        canvas.bar((zero.min(x), middle - half), (zero.max(x), middle + half), style.color);
+        end = end.max(x);
+        if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
+            let (low, high) = (plan.axis.at(low), plan.axis.at(high));
+            let cap = 0.16 * plan.row;
+            // Over the bar a whisker needs a light line around it.
+            for (color, width) in
+                [(sheet.tokens.paper, 3.0 * sizes.axis), (sheet.tokens.axis, 1.4 * sizes.axis)]
+            {
+                let pen = Pen::new(color, width);
+                canvas.line(&[(low, middle), (high, middle)], pen);
+                for end in [low, high] {
+                    canvas.line(&[(end, middle - cap), (end, middle + cap)], pen);
+                }
+            }
+            end = end.max(high);
+        }
+    }
+    for published in row.published.iter().filter(|p| plan.axis.holds(p.value)) {
+        let x = plan.axis.at(published.value);
+        hollow_diamond(
+            canvas,
+            (x, middle),
+            1.2 * sizes.mark,
+            sheet.tokens.axis,
+            sheet.tokens.paper,
+            sizes.censor,
+        );
+        end = end.max(x + 1.5 * sizes.mark);
+    }
+    let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
+    let left = end + 0.5 * size;
+    let text = crate::names::fit(&value_text(row, unit), sheet.width - PAD - left, size);
+    canvas.text(&text, (left, base), Anchor::Start, size, color);
+}
+
+fn said_row(row: &BarRow, data: &Bars) -> Vec<String> {
+    let unit = data.unit.as_deref();
+    let mut lines = vec![said(&row.label), format!("{}: {}", axis_name(data), value_text(row, unit))];
+    if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
+        lines.push(format!("95 % CI {}–{}", amount(low), amount(high)));
+    }
+    lines.extend(
+        row.published.iter().map(|p| format!("published: {} ({})", in_unit(p.value, unit), clean(&p.source))),
+    );
+    lines
+}
+
+fn summary(data: &Bars) -> String {
+    let mut sentences =
+        vec![format!("{} of {}.", axis_name(data), counted(data.rows.len() as u32, "run", "runs"))];
+    for row in &data.rows {
+        let said = said_row(row, data);
+        let rest: Vec<&str> = said[2..].iter().map(String::as_str).collect();
+        let value = value_text(row, data.unit.as_deref());
+        let rest = if rest.is_empty() { String::new() } else { format!(", {}", rest.join(", ")) };
+        sentences.push(format!("{}: {value}{rest}.", said[0]));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,70 @@
+//! A survival curve as lines: steps, band, and how far it is known.
+
+use analysis::survival::SurvivalPoint;
+
+/// The last turn of a table, at least 1.
+pub(crate) fn last_turn(points: &[SurvivalPoint]) -> u32 {
+    points.iter().map(|p| p.turn).max().unwrap_or(1).max(1)
+}
+
+/// The known part of a curve as steps in (turn, share).
+pub(crate) struct Curve<'a> {
+    pub(crate) points: &'a [SurvivalPoint],
+    /// The last turn with someone at risk: the curve is drawn to there and not beyond.
+    pub(crate) known: u32,
+}
+
+impl<'a> Curve<'a> {
+    pub(crate) fn of(points: &'a [SurvivalPoint], turns: u32) -> Self {
+        let shown = points.iter().position(|p| p.turn > turns).map_or(points, |end| &points[..end]);
+        let end = shown.iter().rposition(|p| p.at_risk > 0).map_or(0, |i| i + 1);
+        let points = &shown[..end];
+        Self { points, known: points.last().map_or(0, |p| p.turn) }
+    }
+
+    /// Step-post line through `value` of each turn, from (0, 1) to the last known turn.
+    pub(crate) fn steps(&self, value: impl Fn(&SurvivalPoint) -> f64) -> Vec<(f64, f64)> {
+        let mut steps = vec![(0.0, 1.0)];
+        let mut now = 1.0;
+        for point in self.points {
+            let next = value(point).clamp(0.0, 1.0);
+            if (next - now).abs() > 0.0 {
+                let turn = f64::from(point.turn);
+                steps.extend([(turn, now), (turn, next)]);
+                now = next;
+            }
+        }
+        steps.push((f64::from(self.known), now));
+        steps
+    }
+
+    /// Upper and lower step line of the band, from the first event to the last turn where both limits are known.
+    /// `None` without a turn to fill.
+    pub(crate) fn band(&self) -> Option<[Vec<(f64, f64)>; 2]> {
+        let begin = self.points.iter().position(|p| p.ci_low.is_some() && p.ci_high.is_some())?;
+        let banded = &self.points[begin..];
+        let banded = &banded[..banded.iter().position(|p| p.ci_low.is_none()).unwrap_or(banded.len())];
+        // A turn's limits hold until the next turn, so those of the last turn have no width.
+        let end = banded.last().map(|p| self.points.iter().find(|q| q.turn > p.turn).unwrap_or(p).turn)?;
+        let line = |limit: fn(&SurvivalPoint) -> Option<f64>| {
+            let mut steps: Vec<(f64, f64)> = Vec::new();
+            for point in banded.iter().filter(|p| p.turn < end) {
+                let (turn, value) = (f64::from(point.turn), limit(point).unwrap_or(1.0).clamp(0.0, 1.0));
+                match steps.last() {
+                    Some(before) if (before.1 - value).abs() < 1e-12 => {}
+                    Some(before) => steps.extend([(turn, before.1), (turn, value)]),
+                    None => steps.push((turn, value)),
+                }
+            }
+            steps.extend(steps.last().map(|before| (f64::from(end), before.1)));
+            steps
+        };
+        let limits = [line(|p| p.ci_high), line(|p| p.ci_low)];
+        (limits[0].len() > 1).then_some(limits)
+    }
+
+    /// S at a turn of the known part; 1 before the first.
+    pub(crate) fn at(&self, turn: u32) -> f64 {
+        self.points.iter().take_while(|p| p.turn <= turn).last().map_or(1.0, |p| p.survival.clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,218 @@
+//! Forest plot: how far each run is from the reference, with its interval.
+
+use crate::font::text_width;
+use crate::labels::Area;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{natural_width, said, shown};
+use crate::number::{decimal, interval, p_value};
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{DifferenceRow, Differences, Layout, Scale};
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::words::counted;
+use crate::{Drawing, Mark};
+
+/// What is known of a row, as text.
+struct Texts {
+    value: String,
+    p: String,
+}
+
+struct Plan {
+    names_right: f64,
+    value_right: f64,
+    p_right: Option<f64>,
+    axis: ValueAxis,
+    /// Upper edge of the first row.
+    top: f64,
+    row: f64,
+    bottom: f64,
+    height: f64,
+}
+
+pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let texts: Vec<Texts> = data.rows.iter().map(|r| texts(r)).collect();
+    let plan = plan(data, &sheet, &texts);
+    let described = Described {
+        kind: "differences",
+        title: "Differences to the reference",
+        summary: summary(data, &texts),
+    };
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        draw_heads(&sheet, canvas, data, &plan);
+        draw_axis(&sheet, canvas, data, &plan);
+        for (i, (row, texts)) in data.rows.iter().zip(&texts).enumerate() {
+            draw_row(&sheet, canvas, &plan, i, row, texts);
+        }
+    });
+    drawing.marks = data
+        .rows
+        .iter()
+        .zip(&texts)
+        .enumerate()
+        .map(|(i, (row, texts))| {
+            let top = plan.top + i as f64 * plan.row;
+            let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
+            let mut lines = vec![said(&row.label), texts.value.clone()];
+            if data.p_name.is_some() {
+                lines.push(texts.p.clone());
+            }
+            Mark::of(format!("row-{i}"), Some(i), area, lines)
+        })
+        .collect();
+    drawing
+}
+
+fn texts(row: &DifferenceRow) -> Texts {
+    let value = row.value.filter(|v| v.is_finite());
+    let value = value.map_or_else(
+        || "unknown".to_owned(),
+        |v| format!("{} {}", decimal(v, 2), interval(row.ci_low, row.ci_high, 2)),
+    );
+    Texts { value, p: p_value(row.p) }
+}
+
+const VALUE_HEAD: [&str; 2] = ["Δ [95 % CI]", "Ratio [95 % CI]"];
+
+fn value_head(data: &Differences) -> &'static str {
+    VALUE_HEAD[usize::from(data.scale == Scale::Log)]
+}
+
+fn none(data: &Differences) -> f64 {
+    if data.scale == Scale::Log { 1.0 } else { 0.0 }
+}
+
+fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
+    let size = sheet.sizes.tick_font;
+    let gap = 1.2 * size;
+    let widest =
+        |of: &dyn Fn(&Texts) -> &str| texts.iter().map(|t| sheet.tick_width(of(t))).fold(0.0, f64::max);
+    let p_width = data.p_name.as_ref().map(|_| widest(&|t| &t.p));
+    // On the screen there is room for the whole head; in a column the caption says which test it is.
+    let wide = sheet.width >= 50.0 * size;
+    let p_width = p_width.map(|w| {
+        if wide {
+            w.max(sheet.tick_width(data.p_name.as_deref().unwrap_or_default()).min(16.0 * size))
+        } else {
+            w
+        }
+    });
+    let value_width = widest(&|t| &t.value).max(sheet.tick_width(value_head(data)));
+    let p_right = p_width.map(|_| sheet.width - PAD);
+    let value_right = sheet.width - PAD - p_width.map_or(0.0, |w| w + gap);
+    let natural =
+        data.rows.iter().map(|r| natural_width(&r.label, size)).fold(sheet.tick_width("Run"), f64::max);
+    let right = value_right - value_width - gap;
+    let names = natural.min(0.24 * sheet.width).min((right - 0.28 * sheet.width).max(0.12 * sheet.width));
+    let names_right = PAD + names;
+    let left = names_right + gap;
+    let right = right.max(left + 2.0 * size);
+    let ends = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
+    let axis = sheet.across(ends.chain([none(data)]), data.scale, left, right);
+    let head = 1.6 * size;
+    let count = data.rows.len().max(1) as f64;
+    let rest = head + sheet.below(true) + direction_height(data, sheet) + PAD;
+    let least = if sheet.print { 1.5 * size } else { 20.0 };
+    let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
+    let bottom = head + count * row;
+    let height = bottom + rest - head;
+    Plan { names_right, value_right, p_right, axis, top: head, row, bottom, height }
+}
+
+fn direction_height(data: &Differences, sheet: &Sheet) -> f64 {
+    if data.low.is_empty() && data.high.is_empty() { 0.0 } else { 1.4 * sheet.sizes.tick_font }
+}
+
+fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan) {
+    let size = sheet.sizes.tick_font;
+    let base = size;
+    let color = sheet.tokens.muted;
+    canvas.part("heads");
+    canvas.text("Run", (plan.names_right, base), Anchor::End, size, color);
+    canvas.text(value_head(data), (plan.value_right, base), Anchor::End, size, color);
+    if let (Some(right), Some(name)) = (plan.p_right, &data.p_name) {
+        let room = right - plan.value_right - 0.6 * size;
+        let name = if sheet.tick_width(name) <= room { name.as_str() } else { "p" };
+        canvas.text(name, (right, base), Anchor::End, size, color);
+    }
+}
+
+fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan) {
+    let size = sheet.sizes.tick_font;
+    let x = plan.axis.at(none(data));
+    canvas.part("no-difference");
+    canvas.dashed(&[(x, plan.top), (x, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.rule), "3 2");
+    sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, "");
+    let mut base = sheet.tick_base(plan.bottom);
+    let (left, right) = plan.axis.ends();
+    if direction_height(data, sheet) > 0.0 {
+        base += 1.4 * size;
+        canvas.part("directions");
+        let (low, high) = (format!("← {}", data.low), format!("{} →", data.high));
+        let (low_width, high_width) = (sheet.tick_width(&low), sheet.tick_width(&high));
+        // The words stand at the ends of the axis; where it is short they push each other outwards.
+        let lacking = (low_width + high_width + size - (right - left)).max(0.0);
+        let (mut low_left, mut high_right) = (left - lacking / 2.0, right + lacking / 2.0);
+        let shift = (PAD - low_left).max(0.0) - (high_right - (sheet.width - PAD)).max(0.0);
+        (low_left, high_right) = (low_left + shift, high_right + shift);
+        if !data.low.is_empty() {
+            canvas.text(&low, (low_left, base), Anchor::Start, size, sheet.tokens.muted);
+        }
+        if !data.high.is_empty() {
+            canvas.text(&high, (high_right, base), Anchor::End, size, sheet.tokens.muted);
+        }
+    }
+    let name = format!("{} to {}", data.axis, said(&data.reference));
+    let at = (f64::midpoint(left, right), base + sheet.sizes.name_font + 3.0);
+    sheet.centred(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
+}
+
+fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &DifferenceRow, texts: &Texts) {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let middle = plan.top + (i as f64 + 0.5) * plan.row;
+    let base = middle + 0.35 * size;
+    let style = Style::of_label(&row.label, sheet.tokens);
+    canvas.part(&format!("row-{i}"));
+    let name = shown(&row.label, plan.names_right - PAD, size);
+    canvas.text(&name, (plan.names_right, base), Anchor::End, size, style.text);
+    if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
+        if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
+            let (low, high) = (plan.axis.at(low), plan.axis.at(high));
+            let pen = Pen::new(style.color, sizes.curve);
+            let cap = 1.1 * sizes.mark;
+            canvas.line(&[(low, middle), (high, middle)], pen);
+            for end in [low, high] {
+                canvas.line(&[(end, middle - cap), (end, middle + cap)], pen);
+            }
+        }
+        style.marker(canvas, (plan.axis.at(value), middle), 1.1 * sizes.mark);
+    } else {
+        let x = plan.axis.ends().0;
+        canvas.text("unknown", (x, base), Anchor::Start, size, sheet.tokens.muted);
+    }
+    let known = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
+    canvas.text(&texts.value, (plan.value_right, base), Anchor::End, size, known);
+    if let Some(right) = plan.p_right {
+        let color = if row.p.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
+        let text = &texts.p;
+        debug_assert!(text_width(text, size) <= right);
+        canvas.text(text, (right, base), Anchor::End, size, color);
+    }
+}
+
+fn summary(data: &Differences, texts: &[Texts]) -> String {
+    let mut sentences = vec![format!(
+        "{} of {} to {}.",
+        data.axis,
+        counted(data.rows.len() as u32, "run", "runs"),
+        said(&data.reference)
+    )];
+    for (row, texts) in data.rows.iter().zip(texts) {
+        let p = if data.p_name.is_some() { format!(", {}", texts.p) } else { String::new() };
+        sentences.push(format!("{}: {}{p}.", said(&row.label), texts.value));
+    }
+    sentences.join(" ")
+}

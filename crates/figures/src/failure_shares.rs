@@ -1,0 +1,300 @@
+//! Classes of failures as shares: stacked in one bar a group, or one row a class.
+
+use std::borrow::Cow;
+
+use crate::labels::Area;
+use crate::marks::{Anchor, Pen};
+use crate::names::{clean, fit, natural_width, said, shown};
+use crate::number::percent;
+use crate::pattern;
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SharesForm};
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::words::{count, counted};
+use crate::{Drawing, Mark};
+
+/// Most classes in a stacked bar; the rest becomes "other".
+const MOST_STACKED: usize = 6;
+/// Most classes and groups that are drawn.
+const MOST: usize = 200;
+
+pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let one_class_each = data.groups.iter().all(|g| g.total.is_none_or(|t| u64::from(t) >= sum(g)));
+    let stacked = match data.form {
+        SharesForm::Auto => one_class_each && data.classes.len() <= MOST_STACKED,
+        SharesForm::Stacked => one_class_each,
+        SharesForm::SideBySide => false,
+    };
+    if stacked { draw_stacked(&gathered(data), &sheet) } else { draw_rows(data, &sheet) }
+}
+
+fn sum(group: &FailureGroup) -> u64 {
+    group.counts.iter().map(|c| u64::from(*c)).sum()
+}
+
+/// What shares of a group are of.
+fn whole(group: &FailureGroup) -> u64 {
+    group.total.map_or_else(|| sum(group), u64::from)
+}
+
+fn counted_of(group: &FailureGroup, class: usize) -> u64 {
+    group.counts.get(class).copied().map_or(0, u64::from)
+}
+
+/// At most six classes: the five largest and "other".
+fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
+    if data.classes.len() <= MOST_STACKED {
+        return Cow::Borrowed(data);
+    }
+    let total = |class: usize| data.groups.iter().map(|g| counted_of(g, class)).sum::<u64>();
+    let mut order: Vec<usize> = (0..data.classes.len()).collect();
+    order.sort_by_key(|c| (std::cmp::Reverse(total(*c)), *c));
+    let mut kept = order[..MOST_STACKED - 1].to_vec();
+    kept.sort_unstable();
+    let mut classes: Vec<FailureClass> = kept.iter().map(|c| data.classes[*c].clone()).collect();
+    classes.push(FailureClass { name: "other".to_owned(), harness: false });
+    let groups = data
+        .groups
+        .iter()
+        .map(|group| {
+            let mut counts: Vec<u32> = kept.iter().map(|c| counted_of(group, *c) as u32).collect();
+            let rest = sum(group) - counts.iter().map(|c| u64::from(*c)).sum::<u64>();
+            counts.push(rest.min(u64::from(u32::MAX)) as u32);
+            FailureGroup { counts, ..group.clone() }
+        })
+        .collect();
+    Cow::Owned(FailureShares { classes, groups, ..data.clone() })
+}
+
+fn group_note(group: &FailureGroup) -> String {
+    format!("n = {}", count(whole(group).min(u64::from(u32::MAX)) as u32))
+}
+
+// Stacked.
+
+fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
+    let size = sheet.sizes.tick_font;
+    let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
+    let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
+    let names_right = PAD + natural.min(0.32 * sheet.width);
+    let widest = groups.iter().map(|g| sheet.tick_width(&group_note(g))).fold(0.0, f64::max);
+    let (left, right) = (names_right + 0.7 * size, sheet.width - PAD - widest - 0.8 * size);
+    let axis = ValueAxis::holding([0.0, 100.0].into_iter(), Scale::Linear, [left, right], 6);
+    let legend = legend_places(data, sheet);
+    let legend_height = legend.last().map_or(0.0, |l| (l.0 + 1) as f64 * 1.6 * size + 0.3 * size);
+    let rest = legend_height + sheet.below(true) + PAD;
+    let least = if sheet.print { 1.9 * size } else { 26.0 };
+    let rows = groups.len().max(1) as f64;
+    let row = sheet.height.map_or(least, |h| ((h - rest) / rows).clamp(least, 4.0 * size));
+    let bottom = legend_height + rows * row;
+    let mut marks = Vec::new();
+    let mut drawing = sheet.draw(bottom + sheet.below(true) + PAD, &described(data), |canvas| {
+        canvas.part("legend");
+        for ((line, x), (i, class)) in legend.iter().zip(data.classes.iter().enumerate()) {
+            let middle = (*line as f64 + 0.5) * 1.6 * size;
+            let box_area = Area {
+                left: *x,
+                top: middle - 0.45 * size,
+                right: x + 1.6 * size,
+                bottom: middle + 0.45 * size,
+            };
+            pattern::fill(canvas, box_area, i, sheet);
+            let text = fit(&class_name(class), sheet.width - PAD - x - 2.1 * size, size);
+            canvas.text(
+                &text,
+                (x + 2.1 * size, middle + 0.35 * size),
+                Anchor::Start,
+                size,
+                sheet.tokens.label,
+            );
+        }
+        for (g, group) in groups.iter().enumerate() {
+            canvas.part(&format!("group-{g}"));
+            let middle = legend_height + (g as f64 + 0.5) * row;
+            let (top, base) = (middle - 0.36 * row, middle + 0.35 * size);
+            let name = shown(&group.label, names_right - PAD, size);
+            canvas.text(&name, (names_right, base), Anchor::End, size, sheet.tokens.label);
+            canvas.text(&group_note(group), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
+            let all = whole(group);
+            if all == 0 {
+                canvas.text("no failures", (left + 2.0, base), Anchor::Start, size, sheet.tokens.muted);
+                continue;
+            }
+            let mut before = 0_u64;
+            for (i, class) in data.classes.iter().enumerate() {
+                let n = counted_of(group, i);
+                let from = axis.at(before as f64 / all as f64 * 100.0);
+                before += n;
+                let to = axis.at(before as f64 / all as f64 * 100.0);
+                if n == 0 {
+                    continue;
+                }
+                let area = Area { left: from, top, right: to, bottom: middle + 0.36 * row };
+                pattern::fill(canvas, area, i, sheet);
+                let text = percent(n, all);
+                pattern::label(canvas, area, &text, i, sheet);
+                let lines = vec![
+                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
+                ];
+                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+            }
+        }
+        sheet.draw_across(canvas, "x-axis", &axis, bottom, &format!("Share of {} (%)", clean(&data.unit)));
+    });
+    drawing.marks = marks;
+    drawing
+}
+
+/// Line and left edge of each class in the legend.
+fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64)> {
+    let size = sheet.sizes.tick_font;
+    let (mut line, mut left) = (0, PAD);
+    data.classes
+        .iter()
+        .map(|class| {
+            let width = 2.1 * size + sheet.tick_width(&class_name(class));
+            if left > PAD && left + width > sheet.width - PAD {
+                (line, left) = (line + 1, PAD);
+            }
+            let at = (line, left);
+            left += width + 1.2 * size;
+            at
+        })
+        .collect()
+}
+
+fn class_name(class: &FailureClass) -> String {
+    let name = clean(&class.name);
+    if class.harness { format!("{name} (harness)") } else { name }
+}
+
+// Side by side.
+
+fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
+    let size = sheet.sizes.tick_font;
+    let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
+    let classes: Vec<&FailureClass> = data.classes.iter().take(MOST).collect();
+    let natural = classes.iter().map(|c| sheet.tick_width(&class_name(c))).fold(0.0, f64::max);
+    let names_right = PAD + natural.min(0.36 * sheet.width);
+    let left = names_right + 0.7 * size;
+    let column = (sheet.width - PAD - left) / groups.len().max(1) as f64;
+    let numbers = sheet.tick_width("100 %") + 0.5 * size;
+    let most =
+        groups.iter().flat_map(|g| (0..classes.len()).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
+    // Where columns are too narrow for bars and numbers, numbers stand alone.
+    let bar_room = column - numbers - 0.8 * size;
+    let with_bars = bar_room >= 1.5 * size;
+    let head = 2.9 * size;
+    let least = if sheet.print { 1.45 * size } else { 18.0 };
+    let rows = classes.len().max(1) as f64;
+    let row = sheet.height.map_or(least, |h| ((h - head - PAD) / rows).clamp(least, 3.0 * size));
+    let mut marks = Vec::new();
+    let mut drawing = sheet.draw(head + rows * row + 0.3 * size + PAD, &described(data), |canvas| {
+        canvas.part("heads");
+        for (g, group) in groups.iter().enumerate() {
+            let x = left + g as f64 * column;
+            let room = column - 0.6 * size;
+            let style = Style::of_label(&group.label, sheet.tokens);
+            canvas.text(&shown(&group.label, room, size), (x, size), Anchor::Start, size, style.text);
+            canvas.text(
+                &fit(&group_note(group), room, size),
+                (x, 2.2 * size),
+                Anchor::Start,
+                size,
+                sheet.tokens.muted,
+            );
+        }
+        let unit = fit(&format!("share of {}", clean(&data.unit)), names_right - PAD, size);
+        canvas.text(&unit, (names_right, 2.2 * size), Anchor::End, size, sheet.tokens.muted);
+        let mut harness_before = classes.first().is_some_and(|c| c.harness);
+        for (i, class) in classes.iter().enumerate() {
+            canvas.part(&format!("class-{i}"));
+            let (top, middle) = (head + i as f64 * row, head + (i as f64 + 0.5) * row);
+            let base = middle + 0.35 * size;
+            if class.harness != harness_before {
+                // A rule between what the code did and what the harness did.
+                let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
+                canvas.line(&[(PAD, top), (sheet.width - PAD, top)], pen);
+                harness_before = class.harness;
+            }
+            let name = fit(&class_name(class), names_right - PAD, size);
+            canvas.text(&name, (names_right, base), Anchor::End, size, sheet.tokens.label);
+            for (g, group) in groups.iter().enumerate() {
+                let x = left + g as f64 * column;
+                let style = Style::of_label(&group.label, sheet.tokens);
+                let (n, all) = (counted_of(group, i), whole(group));
+                let mut end = x;
+                if with_bars {
+                    let width = share(group, i) / most * bar_room;
+                    if n > 0 {
+                        canvas.bar(
+                            (x, middle - 0.32 * row),
+                            (x + width.max(0.5), middle + 0.32 * row),
+                            style.color,
+                        );
+                    }
+                    end = x + width + 0.4 * size;
+                }
+                let text = percent(n, all);
+                let color = if n == 0 { sheet.tokens.muted } else { sheet.tokens.label };
+                canvas.text(&fit(&text, x + column - end, size), (end, base), Anchor::Start, size, color);
+                let lines = vec![
+                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
+                ];
+                let area = Area { left: x, top, right: x + column, bottom: top + row };
+                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+            }
+        }
+        if with_bars {
+            canvas.part("axes");
+            for g in 0..groups.len() {
+                let x = left + g as f64 * column;
+                canvas.line(
+                    &[(x, head), (x, head + rows * row)],
+                    Pen::new(sheet.tokens.axis, sheet.sizes.axis),
+                );
+            }
+        }
+    });
+    drawing.marks = marks;
+    drawing
+}
+
+fn share(group: &FailureGroup, class: usize) -> f64 {
+    let all = whole(group);
+    if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
+}
+
+fn described(data: &FailureShares) -> Described<'static> {
+    Described { kind: "failure-shares", title: "Classes of failures", summary: summary(data) }
+}
+
+fn summary(data: &FailureShares) -> String {
+    let mut sentences = vec![format!(
+        "Classes of {} in {}.",
+        clean(&data.unit),
+        counted(data.groups.len() as u32, "group", "groups")
+    )];
+    for group in data.groups.iter().take(MOST) {
+        let all = whole(group);
+        let shares: Vec<String> = data
+            .classes
+            .iter()
+            .take(MOST)
+            .enumerate()
+            .filter(|(i, _)| counted_of(group, *i) > 0)
+            .map(|(i, class)| {
+                let n = counted_of(group, i);
+                format!("{} {} ({})", class_name(class), count(n as u32), percent(n, all))
+            })
+            .collect();
+        let shares = if shares.is_empty() { "no failures".to_owned() } else { shares.join(", ") };
+        sentences.push(format!("{} ({}): {shares}.", said(&group.label), group_note(group)));
+    }
+    sentences.join(" ")
+}

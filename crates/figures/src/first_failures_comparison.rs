@@ -1,0 +1,191 @@
+//! First failures of several runs: small multiples on one turn axis and one scale.
+
+use analysis::survival::SurvivalPoint;
+
+use crate::axis::TurnAxis;
+use crate::curve::last_turn;
+use crate::first_failures::{Bar, Widths, labels};
+use crate::labels::Area;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{said, shown};
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{FirstFailuresComparison, Layout, SeriesData};
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::words::{count, counted};
+use crate::{Drawing, Mark};
+
+struct Plan {
+    across: usize,
+    panel_width: f64,
+    gap: f64,
+    /// Height of a panel with its title.
+    panel: f64,
+    title: f64,
+    legend: f64,
+    turns: u32,
+    most: u32,
+    height: f64,
+}
+
+pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let plan = plan(data, &sheet);
+    let described = Described {
+        kind: "first-failures-comparison",
+        title: "Turns of first failure",
+        summary: summary(data, plan.turns),
+    };
+    let mut marks = Vec::new();
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        draw_legend(&sheet, canvas);
+        for (i, series) in data.series.iter().enumerate() {
+            let named = i + plan.across >= data.series.len();
+            marks.extend(draw_panel(&sheet, canvas, &plan, i, series, named));
+        }
+        let base = plan.height - PAD - 0.25 * sheet.sizes.name_font;
+        canvas.part("x-name");
+        let at = (sheet.width / 2.0, base);
+        sheet.centred(canvas, "Turn of first failure", at, sheet.sizes.name_font, sheet.tokens.label);
+    });
+    drawing.marks = marks;
+    drawing
+}
+
+fn shown_points(series: &SeriesData, turns: u32) -> Vec<&SurvivalPoint> {
+    series.points.iter().filter(|p| (1..=turns).contains(&p.turn)).collect()
+}
+
+fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
+    let size = sheet.sizes.tick_font;
+    let turns = sheet.turns_for(data.series.iter().map(|s| last_turn(&s.points)).max().unwrap_or(1));
+    let most =
+        data.series.iter().flat_map(|s| shown_points(s, turns)).map(|p| p.events.max(p.censored)).max();
+    let gap = 1.6 * size;
+    let least = 16.0 * size;
+    let count = data.series.len().max(1);
+    let across = (((sheet.width - 2.0 * PAD + gap) / (least + gap)) as usize).clamp(1, count.min(4));
+    // As even rows as possible: four panels stand two by two rather than three and one.
+    let rows = count.div_ceil(across);
+    let across = count.div_ceil(rows);
+    let panel_width = (sheet.width - 2.0 * PAD - gap * (across - 1) as f64) / across as f64;
+    let (title, legend) = (1.5 * sheet.sizes.name_font, 1.6 * size);
+    let axis = sheet.below(false) + 0.4 * size;
+    let rest = legend + sheet.sizes.name_font + 4.0;
+    let plot = 6.5 * size;
+    let natural = title + plot + axis;
+    let least = title + 3.5 * size + axis;
+    let panel = sheet.height.map_or(natural, |h| ((h - rest) / rows as f64).max(least));
+    let height = rest + panel * rows as f64 + PAD;
+    Plan { across, panel_width, gap, panel, title, legend, turns, most: most.unwrap_or(0), height }
+}
+
+fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>) {
+    let size = sheet.sizes.tick_font;
+    canvas.part("legend");
+    let mut right = sheet.width - PAD;
+    for (label, width, color) in
+        [("censored", 2.0, sheet.tokens.censored), ("failed", size, sheet.tokens.label)]
+    {
+        canvas.text(label, (right, size), Anchor::End, size, sheet.tokens.muted);
+        let mark = right - sheet.tick_width(label) - 0.4 * size;
+        canvas.bar((mark - width, 0.2 * size), (mark, size), color);
+        right = mark - width - 1.2 * size;
+    }
+}
+
+fn draw_panel(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &Plan,
+    i: usize,
+    series: &SeriesData,
+    labelled: bool,
+) -> Vec<Mark> {
+    let sizes = &sheet.sizes;
+    let (size, name_size) = (sizes.tick_font, sizes.name_font);
+    let left = PAD + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
+    let top = plan.legend + (i / plan.across) as f64 * plan.panel;
+    let right = left + plan.panel_width;
+    let style = Style::of_label(&series.label, sheet.tokens);
+    canvas.part(&format!("panel-{i}"));
+    let swatch = 0.9 * sizes.mark;
+    style.marker(canvas, (left + swatch, top + 0.75 * name_size), swatch);
+    let s = &series.summary;
+    let numbers = format!("{} of {} failed", count(s.events), count(s.n));
+    let numbers_width = sheet.tick_width(&numbers);
+    let name_left = left + 2.0 * swatch + 0.5 * size;
+    let name = shown(&series.label, right - numbers_width - size - name_left, name_size);
+    canvas.text(&name, (name_left, top + 1.05 * name_size), Anchor::Start, name_size, style.text);
+    canvas.text(&numbers, (right, top + 1.05 * name_size), Anchor::End, size, sheet.tokens.muted);
+    let bottom = top + plan.panel - sheet.below(false) - 0.4 * size;
+    // Room for the count above the highest bar.
+    let highest = top + plan.title + 1.2 * size;
+    let px_per_turn = plan.panel_width / (f64::from(plan.turns) + 0.5);
+    let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns: plan.turns };
+    let points = shown_points(series, plan.turns);
+    let y = |n: u32| bottom - (bottom - highest) * f64::from(n) / f64::from(plan.most.max(1));
+    let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();
+    let widths = Widths::of(px_per_turn, both);
+    let bars: Vec<Bar> = points.iter().flat_map(|p| widths.bars(axis.x(f64::from(p.turn)), p, y)).collect();
+    for bar in &bars {
+        let color = if bar.event { style.color } else { sheet.tokens.censored };
+        canvas.bar((bar.left, bar.top), (bar.right, bottom), color);
+    }
+    for label in labels(size, px_per_turn, &bars) {
+        let color = if label.event { sheet.tokens.label } else { sheet.tokens.muted };
+        canvas.text(&label.text, (label.x, label.base), Anchor::Middle, size, color);
+    }
+    if bars.is_empty() {
+        let at = (f64::midpoint(left, right), f64::midpoint(highest, bottom));
+        canvas.text("No turn was observed", at, Anchor::Middle, size, sheet.tokens.muted);
+    }
+    let pen = Pen::new(sheet.tokens.axis, sizes.axis);
+    canvas.line(&[(left, bottom), (right, bottom)], pen);
+    for turn in axis.ticks(size).into_iter().filter(|t| *t > 0) {
+        let x = axis.x(f64::from(turn));
+        canvas.line(&[(x, bottom), (x, bottom + sizes.tick)], pen);
+        if labelled {
+            let text = turn.to_string();
+            let half = sheet.tick_width(&text) / 2.0;
+            let x = x.clamp(left, (sheet.width - PAD - half).max(left));
+            canvas.text(&text, (x, sheet.tick_base(bottom)), Anchor::Middle, size, sheet.tokens.label);
+        }
+    }
+    points
+        .iter()
+        .filter(|p| p.at_risk > 0 || p.events > 0 || p.censored > 0)
+        .map(|p| {
+            let (x0, x1) = axis.column(p.turn);
+            let area = Area { left: x0, top: top + plan.title, right: x1, bottom };
+            let mut lines = vec![format!("{}, turn {}", said(&series.label), p.turn)];
+            lines.extend(crate::words::first_failure_lines(p));
+            Mark::of(format!("bar-{i}-{}", p.turn), Some(i), area, lines)
+        })
+        .collect()
+}
+
+fn summary(data: &FirstFailuresComparison, turns: u32) -> String {
+    let mut sentences = vec![format!(
+        "Turns of first failure of {} over {}.",
+        counted(data.series.len() as u32, "run", "runs"),
+        counted(turns, "turn", "turns")
+    )];
+    for series in &data.series {
+        let s = &series.summary;
+        let most = shown_points(series, turns)
+            .into_iter()
+            .filter(|p| p.events > 0)
+            .max_by_key(|p| (p.events, std::cmp::Reverse(p.turn)));
+        let most =
+            most.map(|p| format!(", most at turn {} ({})", p.turn, count(p.events))).unwrap_or_default();
+        sentences.push(format!(
+            "{}: {} of {} failed{most}, {} censored.",
+            said(&series.label),
+            count(s.events),
+            counted(s.n, "episode", "episodes"),
+            count(s.censored)
+        ));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,359 @@
+//! Harness × model: a grid of mean stamina.
+
+use plotters::style::RGBColor;
+
+use crate::bars::published_note;
+use crate::font::text_width;
+use crate::labels::Area;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{clean, fit};
+use crate::notes;
+use crate::number::decimal;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{Layout, Margin, Matrix, MatrixCell};
+use crate::swatch::hollow_diamond;
+use crate::theme::{Theme, grey, luminance};
+use crate::{Drawing, Mark};
+
+/// Cividis (Nuñez, Anderton and Renslow 2018) at equal steps: rising lightness, the same for the colour-blind.
+const CIVIDIS: [RGBColor; 9] = [
+    RGBColor(0x00, 0x22, 0x4E),
+    RGBColor(0x12, 0x35, 0x70),
+    RGBColor(0x3B, 0x49, 0x6C),
+    RGBColor(0x57, 0x5D, 0x6D),
+    RGBColor(0x70, 0x71, 0x73),
+    RGBColor(0x8A, 0x86, 0x78),
+    RGBColor(0xA5, 0x9C, 0x74),
+    RGBColor(0xC3, 0xB3, 0x69),
+    RGBColor(0xFE, 0xE8, 0x38),
+];
+
+/// The colour of a share from 0 to 1.
+fn ramp(share: f64) -> RGBColor {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    let place = share * (CIVIDIS.len() - 1) as f64;
+    let i = (place as usize).min(CIVIDIS.len() - 2);
+    let part = place - i as f64;
+    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+    let (RGBColor(r, g, b), RGBColor(s, h, c)) = (CIVIDIS[i], CIVIDIS[i + 1]);
+    RGBColor(mix(r, s), mix(g, h), mix(b, c))
+}
+
+/// White or black, whichever stands out more.
+fn ink_on(color: RGBColor) -> RGBColor {
+    if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
+}
+
+struct Plan {
+    left: f64,
+    top: f64,
+    column: f64,
+    row: f64,
+    columns: usize,
+    rows: usize,
+    /// Whether there is a column and a row of means.
+    means: [bool; 2],
+    /// Whether column names stand upright.
+    upright: bool,
+    size: f64,
+    big: f64,
+    most: f64,
+    notes: Vec<String>,
+    notes_top: f64,
+    height: f64,
+}
+
+impl Plan {
+    fn cell(&self, row: usize, column: usize) -> Area {
+        // Means stand a little apart.
+        let apart = |is_mean: bool| if is_mean { 0.5 * self.size } else { 0.0 };
+        let left = self.left + column as f64 * self.column + apart(column >= self.columns);
+        let top = self.top + row as f64 * self.row + apart(row >= self.rows);
+        Area { left, top, right: left + self.column, bottom: top + self.row }
+    }
+}
+
+pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let plan = plan(data, &sheet);
+    let described =
+        Described { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
+    let cells: Vec<(usize, usize, Option<&MatrixCell>)> = (0..plan.rows)
+        .flat_map(|r| (0..plan.columns).map(move |c| (r, c)))
+        .map(|(r, c)| (r, c, cell_at(data, r, c)))
+        .collect();
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        draw_names(&sheet, canvas, data, &plan);
+        canvas.part("cells");
+        for (row, column, cell) in &cells {
+            let area = plan.cell(*row, *column);
+            match cell {
+                Some(cell) => draw_cell(&sheet, canvas, &plan, area, cell),
+                None => draw_missing(&sheet, canvas, area, plan.size),
+            }
+        }
+        draw_means(&sheet, canvas, data, &plan);
+        if cells.is_empty() {
+            let at = (sheet.width / 2.0, plan.top + plan.size);
+            sheet.centred(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
+        }
+        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+    });
+    drawing.marks = cells
+        .iter()
+        .map(|(row, column, cell)| {
+            let lines = said_cell(data, *row, *column, *cell);
+            Mark::of(format!("cell-{row}-{column}"), None, plan.cell(*row, *column), lines)
+        })
+        .collect();
+    drawing
+}
+
+fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
+    data.cells.iter().find(|c| c.row as usize == row && c.column as usize == column)
+}
+
+fn mean_text(mean: Option<f64>) -> String {
+    mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
+}
+
+/// Lines of a cell below its mean.
+fn details(cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
+        let (low, high) = (decimal(low, 1), decimal(high, 1));
+        let whole = format!("{low}–{high}");
+        if text_width(&whole, size) <= width {
+            lines.push(whole);
+        } else {
+            lines.extend([format!("{low}–"), high]);
+        }
+    } else if cell.mean.is_some() {
+        lines.push("CI n/a".to_owned());
+    }
+    lines.push(format!("n = {}", cell.n));
+    lines
+}
+
+fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
+    let sizes = &sheet.sizes;
+    let (size, big) = (sizes.tick_font, sizes.name_font);
+    let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
+    let means = [
+        data.row_means.len() == data.rows.len() && rows > 0 && columns > 0,
+        data.column_means.len() == data.columns.len() && rows > 0 && columns > 0,
+    ];
+    let widest =
+        data.rows.iter().map(|r| sheet.tick_width(&clean(r))).fold(sheet.tick_width("Mean"), f64::max);
+    let left = PAD + widest.min(0.28 * sheet.width) + 0.6 * size;
+    let apart = if means[0] { 0.5 * size } else { 0.0 };
+    let across = (columns + usize::from(means[0])).max(1) as f64;
+    let column = ((sheet.width - PAD - left - apart) / across).min(11.0 * size);
+    let inner = column - 0.5 * size;
+    let name_width = |c: &String| sheet.tick_width(&clean(c));
+    let upright = data.columns.iter().take(columns).any(|c| name_width(c) > column - 0.4 * size);
+    let names = if upright {
+        data.columns.iter().map(name_width).fold(sheet.tick_width("Mean"), f64::max).min(12.0 * size)
+    } else {
+        size
+    };
+    let most_lines = data
+        .cells
+        .iter()
+        .map(|c| {
+            details(c, inner, size).len() + usize::from(c.simulated) + usize::from(!c.published.is_empty())
+        })
+        .max()
+        .unwrap_or(1);
+    let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
+    let top = names + 0.8 * size;
+    let notes = notes::wrap(&notes_of(data), sheet.width - 2.0 * PAD, size);
+    let down = (rows + usize::from(means[1])).max(1) as f64;
+    let rest = top + if means[1] { 0.5 * size } else { 0.0 } + notes::height(notes.len(), size) + PAD;
+    let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
+    let most = data.cells.iter().filter_map(|c| c.mean).filter(|m| m.is_finite()).fold(0.0, f64::max);
+    let notes_top = top + down * row + if means[1] { 0.5 * size } else { 0.0 };
+    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    Plan { left, top, column, row, columns, rows, means, upright, size, big, most, notes, notes_top, height }
+}
+
+fn notes_of(data: &Matrix) -> String {
+    let mut sources: Vec<String> = Vec::new();
+    for published in data.cells.iter().flat_map(|c| &c.published) {
+        let source = clean(&published.source);
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    published_note(&sources)
+}
+
+fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
+    let size = plan.size;
+    canvas.part("names");
+    let right = plan.left - 0.6 * size;
+    let beside = |name: &str, row: usize| {
+        let area = plan.cell(row, 0);
+        let base = f64::midpoint(area.top, area.bottom) + 0.35 * size;
+        canvas.text(
+            &fit(&clean(name), right - PAD, size),
+            (right, base),
+            Anchor::End,
+            size,
+            sheet.tokens.label,
+        );
+    };
+    for (r, name) in data.rows.iter().take(plan.rows).enumerate() {
+        beside(name, r);
+    }
+    let above = |name: &str, column: usize| {
+        let area = plan.cell(0, column);
+        let middle = f64::midpoint(area.left, area.right);
+        let bottom = plan.top - 0.5 * size;
+        if plan.upright {
+            let text = fit(&clean(name), plan.top - 0.7 * size, size);
+            let y = bottom - text_width(&text, size) / 2.0;
+            canvas.upright(&text, (middle + 0.35 * size, y), size, sheet.tokens.label);
+        } else {
+            canvas.text(&clean(name), (middle, bottom), Anchor::Middle, size, sheet.tokens.label);
+        }
+    };
+    for (c, name) in data.columns.iter().take(plan.columns).enumerate() {
+        above(name, c);
+    }
+    if plan.means[0] {
+        above("Mean", plan.columns);
+    }
+    if plan.means[1] {
+        beside("Mean", plan.rows);
+    }
+}
+
+fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: &MatrixCell) {
+    let Plan { size, big, .. } = *plan;
+    let share = cell.mean.map_or(0.0, |m| if plan.most > 0.0 { m / plan.most } else { 0.0 });
+    let fill = ramp(share);
+    let fill = if sheet.theme == Theme::Grey { grey(fill) } else { fill };
+    let ink = if cell.mean.is_some() { ink_on(fill) } else { sheet.tokens.muted };
+    if cell.mean.is_some() {
+        canvas.bar((area.left + 0.5, area.top + 0.5), (area.right - 0.5, area.bottom - 0.5), fill);
+    } else {
+        canvas.frame(
+            (area.left + 1.0, area.top + 1.0),
+            (area.right - 1.0, area.bottom - 1.0),
+            Pen::new(sheet.tokens.rule, sheet.sizes.rule),
+        );
+    }
+    let middle = f64::midpoint(area.left, area.right);
+    let width = area.right - area.left - 0.4 * size;
+    let mut lines = details(cell, width - 0.1 * size, size);
+    if cell.simulated {
+        lines.push(fit("simulated", width, size));
+    }
+    let published = cell.published.first();
+    let count = lines.len() + usize::from(published.is_some());
+    let block = big + count as f64 * 1.2 * size;
+    let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * big;
+    canvas.text(&fit(&mean_text(cell.mean), width, big), (middle, base), Anchor::Middle, big, ink);
+    for line in lines {
+        base += 1.2 * size;
+        canvas.text(&fit(&line, width, size), (middle, base), Anchor::Middle, size, ink);
+    }
+    if let Some(published) = published {
+        base += 1.2 * size;
+        let text = decimal(published.value, 1);
+        let half = 0.8 * sheet.sizes.mark;
+        let whole = text_width(&text, size) + 3.0 * half;
+        let left = middle - whole / 2.0;
+        hollow_diamond(canvas, (left + half, base - 0.35 * size), half, ink, fill, sheet.sizes.censor);
+        canvas.text(&text, (left + 3.0 * half, base), Anchor::Start, size, ink);
+    }
+}
+
+fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
+    let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
+    canvas.frame((area.left + 1.0, area.top + 1.0), (area.right - 1.0, area.bottom - 1.0), pen);
+    let at = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom) + 0.35 * size);
+    let text = fit("no run", area.right - area.left - 2.0, size);
+    canvas.text(&text, at, Anchor::Middle, size, sheet.tokens.muted);
+}
+
+fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
+    let Plan { size, big, .. } = *plan;
+    canvas.part("means");
+    let write = |margin: &Margin, area: Area, of: usize| {
+        let middle = f64::midpoint(area.left, area.right);
+        let y = f64::midpoint(area.top, area.bottom);
+        let text = margin.mean.map_or_else(|| "no run".to_owned(), |m| decimal(m, 1));
+        let partial = margin.mean.is_some() && (margin.cells as usize) < of;
+        let base = if partial { y } else { y + 0.35 * big };
+        let width = area.right - area.left - 0.4 * size;
+        canvas.text(&fit(&text, width, big), (middle, base), Anchor::Middle, big, sheet.tokens.label);
+        if partial {
+            let text = fit(&format!("{} of {of}", margin.cells), width, size);
+            canvas.text(&text, (middle, base + 1.2 * size), Anchor::Middle, size, sheet.tokens.muted);
+        }
+    };
+    if plan.means[0] {
+        for (r, margin) in data.row_means.iter().take(plan.rows).enumerate() {
+            write(margin, plan.cell(r, plan.columns), plan.columns);
+        }
+    }
+    if plan.means[1] {
+        for (c, margin) in data.column_means.iter().take(plan.columns).enumerate() {
+            write(margin, plan.cell(plan.rows, c), plan.rows);
+        }
+    }
+}
+
+fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {
+    let mut lines = vec![format!("{} × {}", clean(&data.rows[row]), clean(&data.columns[column]))];
+    let Some(cell) = cell else {
+        lines.push("no run".to_owned());
+        return lines;
+    };
+    let ci = crate::number::interval(cell.ci_low, cell.ci_high, 1);
+    let simulated = if cell.simulated { ", simulated" } else { "" };
+    lines.push(format!("{} {ci}, n = {}{simulated}", mean_text(cell.mean), cell.n));
+    lines.extend(
+        cell.published.iter().map(|p| format!("published: {} ({})", decimal(p.value, 1), clean(&p.source))),
+    );
+    lines
+}
+
+fn summary(data: &Matrix) -> String {
+    let tau = data.tau.map(|t| format!(", τ = {t}")).unwrap_or_default();
+    let mut sentences = vec![format!(
+        "{} by {} and {}{tau}.",
+        clean(&data.measure),
+        clean(&data.rows_name),
+        clean(&data.columns_name)
+    )];
+    for row in 0..data.rows.len().min(200) {
+        for column in 0..data.columns.len().min(200) {
+            let lines = said_cell(data, row, column, cell_at(data, row, column));
+            sentences.push(format!("{}: {}.", lines[0], lines[1..].join(", ")));
+        }
+    }
+    sentences.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::lightness;
+
+    #[test]
+    fn the_ramp_rises_in_lightness_and_its_ink_stands_out() {
+        let contrast = |a, b| {
+            let (a, b) = (luminance(a), luminance(b));
+            (f64::max(a, b) + 0.05) / (f64::min(a, b) + 0.05)
+        };
+        let colors: Vec<RGBColor> = (0..=100).map(|i| ramp(f64::from(i) / 100.0)).collect();
+        for pair in colors.windows(2) {
+            assert!(lightness(pair[1]) >= lightness(pair[0]) - 0.3, "{pair:?}");
+        }
+        assert!(colors.iter().all(|c| contrast(ink_on(*c), *c) >= 4.5));
+        assert_eq!(ramp(f64::NAN), ramp(0.0));
+    }
+}

@@ -1,0 +1,94 @@
+//! Lines of text under a plot: what is unknown, and where published numbers stand.
+
+use plotters::style::RGBColor;
+
+use crate::font::text_width;
+use crate::marks::{Anchor, Canvas};
+use crate::names::fit;
+
+/// Most lines that one note takes.
+const MOST_LINES: usize = 6;
+
+/// Breaks a text between words into lines of at most `width`; what is too much ends with an ellipsis.
+pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let mut words = text.split(' ').filter(|w| !w.is_empty());
+    while let Some(word) = words.next() {
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+        if text_width(&longer, size) <= width {
+            line = longer;
+            continue;
+        }
+        if lines.len() + 1 == MOST_LINES {
+            let rest =
+                words.fold(longer, |all, w| if all.len() > 4_000 { all } else { format!("{all} {w}") });
+            line = fit_end(&rest, width, size);
+            break;
+        }
+        if !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        line = fit(word, width, size);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Cuts at the end, where notes say least.
+fn fit_end(text: &str, width: f64, size: f64) -> String {
+    let mut cut = String::new();
+    for word in text.split(' ') {
+        let longer = if cut.is_empty() { word.to_owned() } else { format!("{cut} {word}") };
+        if text_width(&format!("{longer} …"), size) > width {
+            break;
+        }
+        cut = longer;
+    }
+    if cut.is_empty() { fit(text, width, size) } else { format!("{cut} …") }
+}
+
+/// Height of so many lines of notes with the room above them.
+pub(crate) fn height(lines: usize, size: f64) -> f64 {
+    if lines == 0 { 0.0 } else { 0.6 * size + lines as f64 * line_height(size) }
+}
+
+fn line_height(size: f64) -> f64 {
+    1.3 * size
+}
+
+/// Writes lines from `top` downwards.
+pub(crate) fn draw(
+    canvas: &Canvas<'_>,
+    lines: &[String],
+    (left, top): (f64, f64),
+    size: f64,
+    color: RGBColor,
+) {
+    if lines.is_empty() {
+        return;
+    }
+    canvas.part("notes");
+    for (i, line) in lines.iter().enumerate() {
+        let base = top + 0.6 * size + (i as f64 + 0.8) * line_height(size);
+        canvas.text(line, (left, base), Anchor::Start, size, color);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_break_between_words_and_end() {
+        let lines = wrap("Cost unknown: GPT-5.5, a-model-whose-name-is-longer-than-the-line, x", 100.0, 11.0);
+        assert!(lines.iter().all(|l| text_width(l, 11.0) <= 100.0), "{lines:?}");
+        assert!(lines.len() > 2 && lines.iter().any(|l| l.contains('…')));
+        let many = wrap(&"word ".repeat(5_000), 100.0, 11.0);
+        assert_eq!(many.len(), MOST_LINES);
+        assert!(many[MOST_LINES - 1].ends_with(" …") && text_width(&many[MOST_LINES - 1], 11.0) <= 100.0);
+        assert!(wrap("", 100.0, 11.0).is_empty());
+    }
+}

@@ -1,0 +1,216 @@
+//! Two runs on the same scenarios: one row a scenario, sorted by the difference.
+
+use crate::labels::Area;
+use crate::legend;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{clean, fit, said};
+use crate::number::{decimal, interval, p_value};
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{Layout, Pair, Paired, Scale};
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::words::{count, counted};
+use crate::{Drawing, Mark};
+
+/// With more scenarios than this rows have no names.
+const MOST_NAMED: usize = 40;
+
+struct Plan {
+    legend_top: f64,
+    names_right: f64,
+    named: bool,
+    differences: bool,
+    axis: ValueAxis,
+    top: f64,
+    row: f64,
+    bottom: f64,
+    height: f64,
+}
+
+pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let pairs = sorted(data);
+    let plan = plan(data, &sheet, &pairs);
+    let described = Described { kind: "paired", title: "Runs by scenario", summary: summary(data) };
+    let styles = [&data.a, &data.b].map(|l| Style::of_label(l, sheet.tokens));
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
+        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, "Stamina (turns passed)");
+        canvas.part("y-axis");
+        let left = plan.axis.ends().0;
+        canvas.line(&[(left, plan.top), (left, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
+        if !plan.named {
+            let name =
+                format!("{}, sorted by difference", counted(pairs.len() as u32, "scenario", "scenarios"));
+            sheet.name_upright(canvas, left - 0.6 * sheet.sizes.tick_font, (plan.top, plan.bottom), &name);
+        }
+        if pairs.is_empty() {
+            let at = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));
+            sheet.centred(canvas, "No scenario in both", at, sheet.sizes.name_font, sheet.tokens.muted);
+        }
+        canvas.part("pairs");
+        for (i, (_, pair)) in pairs.iter().enumerate() {
+            draw_pair(&sheet, canvas, &plan, i, pair, styles);
+        }
+    });
+    drawing.marks = pairs
+        .iter()
+        .enumerate()
+        .map(|(i, (index, pair))| {
+            let top = plan.top + i as f64 * plan.row;
+            let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
+            let lines = vec![
+                clean(&pair.scenario),
+                format!("{}: {}", said(&data.a), stamina(pair.a, pair.a_censored)),
+                format!("{}: {}", said(&data.b), stamina(pair.b, pair.b_censored)),
+            ];
+            Mark::of(format!("pair-{index}"), None, area, lines)
+        })
+        .collect();
+    drawing
+}
+
+/// The pairs with numbers, by falling difference, then by name; each with its index in the spec.
+fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
+    let mut pairs: Vec<(usize, &Pair)> =
+        data.pairs.iter().enumerate().filter(|(_, p)| p.a.is_finite() && p.b.is_finite()).collect();
+    pairs.sort_by(|(_, p), (_, q)| {
+        (q.b - q.a)
+            .total_cmp(&(p.b - p.a))
+            .then_with(|| q.b.total_cmp(&p.b))
+            .then_with(|| p.scenario.cmp(&q.scenario))
+    });
+    pairs
+}
+
+/// `9`, `≥ 9` of a censored one, `8.5` of a mean.
+fn stamina(value: f64, censored: bool) -> String {
+    let text = turns(value);
+    if censored { format!("≥ {text}") } else { text }
+}
+
+fn turns(value: f64) -> String {
+    decimal(value, if value.fract() == 0.0 { 0 } else { 1 })
+}
+
+fn difference(pair: &Pair) -> String {
+    let value = pair.b - pair.a;
+    let text = turns(value);
+    if value > 0.0 { format!("+{text}") } else { text }
+}
+
+fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let legend_height = legend::height(sheet, [&data.a, &data.b].into_iter());
+    let top = legend_height + 1.6 * size;
+    let count = pairs.len().max(1) as f64;
+    let rest = top + sheet.below(true) + PAD;
+    let line = if sheet.print { 1.3 * size } else { 18.0 };
+    let thin = 0.5 * size;
+    let natural = if pairs.len() <= MOST_NAMED { line } else { thin };
+    let row = sheet.height.map_or(natural, |h| ((h - rest) / count).clamp(thin, 2.5 * size));
+    let named = row >= 1.15 * size;
+    let widest = pairs
+        .iter()
+        .map(|(_, p)| sheet.tick_width(&clean(&p.scenario)))
+        .fold(sheet.tick_width("Scenario"), f64::max);
+    let names_right = if named { PAD + widest.min(0.34 * sheet.width) } else { PAD + sizes.name_font };
+    let left = names_right + 0.8 * size;
+    let widest =
+        pairs.iter().map(|(_, p)| sheet.tick_width(&difference(p))).fold(sheet.tick_width("Δ"), f64::max);
+    let right = sheet.width - PAD - if named { widest + 1.6 * size } else { size };
+    let values = pairs.iter().flat_map(|(_, p)| [p.a, p.b]).chain([0.0]).chain(sheet.turns.map(f64::from));
+    let axis = sheet.across(values, Scale::Linear, left, right);
+    let bottom = top + count * row;
+    Plan {
+        legend_top: 0.0,
+        names_right,
+        named,
+        differences: named,
+        axis,
+        top,
+        row,
+        bottom,
+        height: bottom + rest - top,
+    }
+}
+
+fn draw_pair(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, pair: &Pair, styles: [Style; 2]) {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    if i == 0 && plan.named {
+        let base = plan.top - 0.5 * size;
+        canvas.text("Scenario", (plan.names_right, base), Anchor::End, size, sheet.tokens.muted);
+        canvas.text("Δ", (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
+    }
+    let middle = plan.top + (i as f64 + 0.5) * plan.row;
+    let base = middle + 0.35 * size;
+    if plan.named {
+        let name = fit(&clean(&pair.scenario), plan.names_right - PAD, size);
+        canvas.text(&name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
+    }
+    let half = (0.95 * sizes.mark).min(0.45 * plan.row);
+    let (a, b) = (plan.axis.at(pair.a), plan.axis.at(pair.b));
+    // Where both stand on one spot, they stand side by side instead of on each other.
+    let aside = if (a - b).abs() < 1.2 * half { 0.55 * half.min(0.4 * plan.row) } else { 0.0 };
+    if aside == 0.0 {
+        canvas.line(&[(a, middle), (b, middle)], Pen::new(sheet.tokens.rule, sizes.curve));
+    }
+    for (x, censored, style, shift) in
+        [(a, pair.a_censored, styles[0], -aside), (b, pair.b_censored, styles[1], aside)]
+    {
+        let y = middle + shift;
+        if censored {
+            draw_bound(canvas, (x, y), half, style, sizes.censor);
+        }
+        style.marker(canvas, (x, y), half);
+    }
+    if plan.differences {
+        canvas.text(&difference(pair), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.label);
+    }
+}
+
+/// An arrow to the right: at least so much.
+fn draw_bound(canvas: &Canvas<'_>, (x, y): (f64, f64), half: f64, style: Style, width: f64) {
+    let (from, to, head) = (x + half, x + 2.8 * half, 0.75 * half);
+    let pen = Pen::new(style.color, width.min(half));
+    canvas.line(&[(from, y), (to, y)], pen);
+    canvas.line(&[(to - head, y - head), (to, y), (to - head, y + head)], pen);
+}
+
+fn summary(data: &Paired) -> String {
+    let pairs = sorted(data);
+    let longer = pairs.iter().filter(|(_, p)| p.b > p.a).count() as u32;
+    let shorter = pairs.iter().filter(|(_, p)| p.b < p.a).count() as u32;
+    let equal = pairs.len() as u32 - longer - shorter;
+    let bounds = pairs.iter().filter(|(_, p)| p.a_censored || p.b_censored).count() as u32;
+    let mut sentences = vec![
+        format!(
+            "Stamina of {} and {} on {} that both have.",
+            said(&data.a),
+            said(&data.b),
+            counted(pairs.len() as u32, "scenario", "scenarios")
+        ),
+        format!(
+            "{} lasts longer in {}, shorter in {}, as long in {}.",
+            said(&data.b),
+            count(longer),
+            count(shorter),
+            count(equal)
+        ),
+    ];
+    if bounds > 0 {
+        sentences.push(format!("In {} a value is a lower bound (censored).", count(bounds)));
+    }
+    if let Some(mean) = &data.mean {
+        let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
+        sentences.push(format!(
+            "Mean difference {} {} turns{p}.",
+            decimal(mean.value, 2),
+            interval(mean.ci_low, mean.ci_high, 2)
+        ));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,110 @@
+//! Fills that are told apart without colour: greys of their own with hatches.
+
+use plotters::style::RGBColor;
+
+use crate::font::text_width;
+use crate::labels::Area;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::sheet::Sheet;
+
+/// How a fill is hatched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hatch {
+    Plain,
+    Rising,
+    Falling,
+    Crossed,
+    Level,
+}
+
+/// Kinds of fills: how strong the series' colour is, and its hatch.
+const FILLS: [(f64, Hatch); 6] = [
+    (1.0, Hatch::Plain),
+    (0.0, Hatch::Rising),
+    (0.45, Hatch::Plain),
+    (0.0, Hatch::Crossed),
+    (0.2, Hatch::Falling),
+    (0.12, Hatch::Level),
+];
+
+/// Fills an area with the pattern of an index.
+pub(crate) fn fill(canvas: &Canvas<'_>, area: Area, index: usize, sheet: &Sheet) {
+    let (strength, hatch) = FILLS[index % FILLS.len()];
+    let color = color(index, sheet);
+    if strength >= 1.0 {
+        canvas.bar((area.left, area.top), (area.right, area.bottom), color);
+    } else if strength > 0.0 {
+        let corners = [
+            (area.left, area.top),
+            (area.right, area.top),
+            (area.right, area.bottom),
+            (area.left, area.bottom),
+        ];
+        canvas.shape(&corners, color, strength);
+    }
+    let pen = Pen::new(color, sheet.sizes.rule);
+    let every = 0.55 * sheet.sizes.tick_font;
+    match hatch {
+        Hatch::Plain => {}
+        Hatch::Rising => diagonals(canvas, area, every, true, pen),
+        Hatch::Falling => diagonals(canvas, area, every, false, pen),
+        Hatch::Crossed => {
+            diagonals(canvas, area, every, true, pen);
+            diagonals(canvas, area, every, false, pen);
+        }
+        Hatch::Level => {
+            let mut y = area.top + 0.5 * every;
+            while y < area.bottom {
+                canvas.line(&[(area.left, y), (area.right, y)], pen);
+                y += 0.6 * every;
+            }
+        }
+    }
+    canvas.frame(
+        (area.left, area.top),
+        (area.right, area.bottom),
+        Pen::new(sheet.tokens.label, sheet.sizes.axis),
+    );
+}
+
+/// A text in the middle of a filled area, if it fits there.
+pub(crate) fn label(canvas: &Canvas<'_>, area: Area, text: &str, index: usize, sheet: &Sheet) {
+    let size = sheet.sizes.tick_font;
+    let width = text_width(text, size);
+    if width + 0.8 * size > area.right - area.left || 1.2 * size > area.bottom - area.top {
+        return;
+    }
+    let (x, y) = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom));
+    let (strength, hatch) = FILLS[index % FILLS.len()];
+    let ink = if strength >= 1.0 { sheet.tokens.paper } else { sheet.tokens.label };
+    if hatch != Hatch::Plain || strength < 1.0 {
+        // Letters do not stand on lines.
+        let half = width / 2.0 + 0.2 * size;
+        canvas.bar((x - half, y - 0.55 * size), (x + half, y + 0.55 * size), sheet.tokens.paper);
+    }
+    canvas.text(text, (x, y + 0.35 * size), Anchor::Middle, size, ink);
+}
+
+fn color(index: usize, sheet: &Sheet) -> RGBColor {
+    sheet.tokens.series_text(index as u8)
+}
+
+/// Parallel lines at 45°, cut at the edges.
+fn diagonals(canvas: &Canvas<'_>, area: Area, every: f64, rising: bool, pen: Pen) {
+    let (width, height) = (area.right - area.left, area.bottom - area.top);
+    if !(width > 0.0 && height > 0.0 && every > 0.1) {
+        return;
+    }
+    let count = ((width + height) / every).min(2_000.0) as u32;
+    for i in 1..=count {
+        // Along the upper left corner's distance: from the left or lower edge to the upper or right one.
+        let d = f64::from(i) * every;
+        let (x0, y0) = if d <= height { (0.0, d) } else { (d - height, height) };
+        let (x1, y1) = if d <= width { (d, 0.0) } else { (width, d - width) };
+        if x0 >= x1 {
+            continue;
+        }
+        let flip = |y: f64| if rising { area.top + y } else { area.bottom - y };
+        canvas.line(&[(area.left + x0, flip(y0)), (area.left + x1, flip(y1))], pen);
+    }
+}

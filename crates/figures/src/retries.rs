@@ -1,0 +1,281 @@
+//! Mean stamina against the number of retries allowed.
+
+use crate::bars::published_note;
+use crate::labels::{Area, spread};
+use crate::legend;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{clean, natural_width, said, shown};
+use crate::notes;
+use crate::number::{decimal, interval};
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
+use crate::svg::hundredths;
+use crate::swatch::{Style, hollow_diamond};
+use crate::theme::Theme;
+use crate::words::counted;
+use crate::{Drawing, Mark};
+
+/// Up to this many series are named beside their lines.
+const NAMED_DIRECTLY: usize = 4;
+/// More retries than this are not drawn.
+const MOST_RETRIES: u32 = 1_000;
+
+struct Plan {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    retries: Vec<u32>,
+    most: u32,
+    beside: Option<f64>,
+    legend_top: f64,
+    notes: Vec<String>,
+    notes_top: f64,
+    height: f64,
+}
+
+impl Plan {
+    fn x(&self, retries: u32) -> f64 {
+        // Half a step stays free at both sides for whiskers and hollow marks.
+        let step = (self.right - self.left) / (f64::from(self.most) + 0.6);
+        self.left + (f64::from(retries) + 0.3) * step
+    }
+}
+
+pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let plan = plan(data, &sheet);
+    let values =
+        data.series.iter().flat_map(|s| &s.points).flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten();
+    let values = values.chain(data.published.iter().map(|p| p.mean)).chain([0.0]);
+    let y = sheet.upwards(values, Scale::Linear, plan.bottom, plan.top);
+    let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
+    let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
+    let mut marks = Vec::new();
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &name);
+        draw_x_axis(&sheet, canvas, &plan);
+        for (i, series) in data.series.iter().enumerate().rev() {
+            draw_series(&sheet, canvas, data, &plan, &y, i, series);
+        }
+        canvas.part("published");
+        for published in data.published.iter().filter(|p| p.retries <= plan.most) {
+            let color = sheet.tokens.series(published.label.color);
+            let at = (plan.x(published.retries), y.at(published.mean));
+            let half = 1.3 * sheet.sizes.mark;
+            hollow_diamond(canvas, at, half, color, sheet.tokens.paper, sheet.sizes.censor);
+        }
+        match plan.beside {
+            Some(room) => draw_names(&sheet, canvas, data, &plan, &y, room),
+            None => {
+                let entries: Vec<(&SeriesLabel, Style)> =
+                    data.series.iter().map(|s| (&s.label, Style::of_label(&s.label, sheet.tokens))).collect();
+                legend::draw(&sheet, canvas, plan.legend_top, &entries);
+            }
+        }
+        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+        marks = all_marks(data, &sheet, &plan, &y);
+    });
+    drawing.marks = marks;
+    drawing
+}
+
+fn published_notes(data: &Retries) -> String {
+    let mut sources: Vec<String> = Vec::new();
+    for published in &data.published {
+        let source = clean(&published.source);
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    for published in &data.published {
+        let name = said(&published.label);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let note = published_note(&sources);
+    if note.is_empty() { note } else { format!("{note} ({})", names.join(", ")) }
+}
+
+fn plan(data: &Retries, sheet: &Sheet) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let points = data.series.iter().flat_map(|s| s.points.iter().map(|p| p.retries));
+    let mut retries: Vec<u32> =
+        points.chain(data.published.iter().map(|p| p.retries)).filter(|r| *r <= MOST_RETRIES).collect();
+    retries.sort_unstable();
+    retries.dedup();
+    let most = retries.last().copied().unwrap_or(1).max(1);
+    let left = PAD + sheet.beside(sheet.tick_width("100").max(sheet.tick_width("0.5")), true);
+    let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);
+    let room = widest.min(0.3 * sheet.width) + size;
+    let few = (1..=NAMED_DIRECTLY).contains(&data.series.len());
+    let beside = (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room);
+    let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
+    let notes = notes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
+    let legend_height =
+        if beside.is_some() { 0.0 } else { legend::height(sheet, data.series.iter().map(|s| &s.label)) };
+    let tables = legend_height + notes::height(notes.len(), size);
+    let top = 0.8 * size;
+    let below = sheet.below(true);
+    let bottom = top + sheet.plot_height(top + below, tables, 7.0 * size);
+    let legend_top = bottom + below;
+    let notes_top = legend_top + legend_height;
+    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    Plan { left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
+}
+
+fn draw_x_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+    let sizes = &sheet.sizes;
+    let pen = Pen::new(sheet.tokens.axis, sizes.axis);
+    canvas.part("x-axis");
+    canvas.line(&[(plan.left, plan.bottom), (plan.right, plan.bottom)], pen);
+    let mut free_from = f64::MIN;
+    for retries in &plan.retries {
+        let (x, text) = (plan.x(*retries), retries.to_string());
+        canvas.line(&[(x, plan.bottom), (x, plan.bottom + sizes.tick)], pen);
+        let half = sheet.tick_width(&text) / 2.0;
+        if x - half >= free_from {
+            canvas.text(
+                &text,
+                (x, sheet.tick_base(plan.bottom)),
+                Anchor::Middle,
+                sizes.tick_font,
+                sheet.tokens.label,
+            );
+            free_from = x + half + 0.5 * sizes.tick_font;
+        }
+    }
+    sheet.name_below(canvas, f64::midpoint(plan.left, plan.right), plan.bottom, "Retries allowed, R");
+}
+
+fn known(series: &RetrySeries) -> impl Iterator<Item = (&RetryPoint, f64)> + Clone {
+    let shown = |p: &&RetryPoint| p.retries <= MOST_RETRIES;
+    series.points.iter().filter(shown).filter_map(|p| p.mean.filter(|m| m.is_finite()).map(|m| (p, m)))
+}
+
+fn draw_series(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &Retries,
+    plan: &Plan,
+    y: &ValueAxis,
+    i: usize,
+    series: &RetrySeries,
+) {
+    let sizes = &sheet.sizes;
+    let style = Style::of_label(&series.label, sheet.tokens);
+    let is_reference = data.reference.is_some_and(|r| r as usize == i);
+    let banded = match data.bands {
+        Bands::None => false,
+        Bands::All => data.series.len() == 1,
+        Bands::Reference => is_reference,
+        Bands::Auto => data.series.len() == 1 || is_reference,
+    };
+    let whiskers = !banded && matches!(data.bands, Bands::All | Bands::Auto);
+    canvas.part(&format!("series-{i}"));
+    let limits = known(series).filter_map(|(p, _)| Some((plan.x(p.retries), p.ci_low?, p.ci_high?)));
+    if banded {
+        let low: Vec<(f64, f64)> = limits.clone().map(|(x, low, _)| (x, y.at(low))).collect();
+        let high: Vec<(f64, f64)> = limits.map(|(x, _, high)| (x, y.at(high))).collect();
+        if low.len() > 1 {
+            let outline: Vec<(f64, f64)> = high.iter().chain(low.iter().rev()).copied().collect();
+            canvas.shape(&outline, style.color, sheet.tokens.band_opacity);
+            let thin = Pen::new(style.color, sizes.edge).opacity(0.7);
+            canvas.line(&high, thin);
+            canvas.line(&low, thin);
+        }
+    } else if whiskers {
+        let pen = Pen::new(style.color, sizes.axis.max(0.5)).opacity(0.8);
+        let shift = (i as f64 - (data.series.len() - 1) as f64 / 2.0) * 0.7;
+        for (x, low, high) in limits {
+            let (x, cap) = (x + shift, 0.7 * sizes.mark);
+            canvas.line(&[(x, y.at(low)), (x, y.at(high))], pen);
+            canvas.line(&[(x - cap, y.at(low)), (x + cap, y.at(low))], pen);
+            canvas.line(&[(x - cap, y.at(high)), (x + cap, y.at(high))], pen);
+        }
+    }
+    let line: Vec<(f64, f64)> = known(series).map(|(p, mean)| (plan.x(p.retries), y.at(mean))).collect();
+    if line.len() > 1 {
+        style.line(canvas, &line, sizes);
+    }
+    for at in line {
+        style.marker(canvas, at, sizes.mark);
+    }
+}
+
+fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y: &ValueAxis, room: f64) {
+    let size = sheet.sizes.name_font;
+    let ends: Vec<f64> =
+        data.series.iter().map(|s| known(s).last().map_or(plan.bottom, |(_, mean)| y.at(mean))).collect();
+    let Some(places) = spread(&ends, 1.2 * size, plan.top - 0.5 * size, plan.bottom + 0.5 * size) else {
+        return;
+    };
+    canvas.part("names");
+    let left = plan.right + 0.5 * sheet.sizes.tick_font;
+    for ((series, end), middle) in data.series.iter().zip(ends).zip(places) {
+        let style = Style::of_label(&series.label, sheet.tokens);
+        let text = shown(&series.label, room - 0.5 * sheet.sizes.tick_font, size);
+        let x = known(series).last().map_or(plan.left, |(p, _)| plan.x(p.retries));
+        let pen = Pen::new(style.color, sheet.sizes.edge.max(0.5)).opacity(0.6);
+        canvas.line(&[(x + 1.6 * sheet.sizes.mark, end), (plan.right - 2.0, end), (left - 1.5, middle)], pen);
+        canvas.text(&text, (left, middle + 0.35 * size), Anchor::Start, size, style.text);
+    }
+}
+
+fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<Mark> {
+    let half = 2.5 * sheet.sizes.mark;
+    let own = data.series.iter().enumerate().flat_map(|(i, series)| {
+        known(series).map(move |(p, mean)| {
+            let lines = vec![
+                said(&series.label),
+                format!(
+                    "R = {}: mean stamina {} {}",
+                    p.retries,
+                    decimal(mean, 2),
+                    interval(p.ci_low, p.ci_high, 2)
+                ),
+            ];
+            let area = Area::around((plan.x(p.retries), hundredths(y.at(mean))), half);
+            Mark::of(format!("point-{i}-{}", p.retries), Some(i), area, lines)
+        })
+    });
+    let others = data.published.iter().filter(|p| p.retries <= plan.most).enumerate().map(|(i, p)| {
+        let lines = vec![
+            format!("{}, published", said(&p.label)),
+            format!("R = {}: mean stamina {}", p.retries, decimal(p.mean, 1)),
+            clean(&p.source),
+        ];
+        Mark::of(format!("published-{i}"), None, Area::around((plan.x(p.retries), y.at(p.mean)), half), lines)
+    });
+    own.chain(others).collect()
+}
+
+fn summary(data: &Retries) -> String {
+    let mut sentences = vec![format!(
+        "Mean stamina by number of retries allowed, of {}.",
+        counted(data.series.len() as u32, "run", "runs")
+    )];
+    for series in &data.series {
+        let points: Vec<String> = known(series)
+            .map(|(p, mean)| {
+                format!("{} {} at R = {}", decimal(mean, 2), interval(p.ci_low, p.ci_high, 2), p.retries)
+            })
+            .collect();
+        let points = if points.is_empty() { "unknown".to_owned() } else { points.join(", ") };
+        sentences.push(format!("{}: {points}.", said(&series.label)));
+    }
+    for p in &data.published {
+        sentences.push(format!(
+            "Published for {}: {} at R = {} ({}).",
+            said(&p.label),
+            decimal(p.mean, 1),
+            p.retries,
+            clean(&p.source)
+        ));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,214 @@
+//! A value axis: from values to places, with ticks at round numbers.
+
+use crate::number::decimal;
+use crate::spec::Scale;
+
+/// Values beyond this are brought to it, so that places stay finite.
+const LIMIT: f64 = 1e15;
+
+/// Places values between two ends.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueAxis {
+    scale: Scale,
+    /// The value and the place of the one end and of the other.
+    from: (f64, f64),
+    to: (f64, f64),
+    /// Values with a tick, and their labels.
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+impl ValueAxis {
+    /// An axis that holds all of `values` (of those that can stand on it), its ends at round numbers, with at most
+    /// `most` ticks (at least two). Without any value it runs from 0 to 1, or from 1 to 10.
+    pub(crate) fn holding(
+        values: impl Iterator<Item = f64>,
+        scale: Scale,
+        places: [f64; 2],
+        most: usize,
+    ) -> Self {
+        let can_stand = |v: &f64| v.is_finite() && (scale == Scale::Linear || *v > 0.0);
+        let mut ends: Option<(f64, f64)> = None;
+        for value in values.filter(can_stand) {
+            let value = match scale {
+                Scale::Linear => value.clamp(-LIMIT, LIMIT),
+                Scale::Log => value.clamp(1.0 / LIMIT, LIMIT),
+            };
+            let (low, high) = ends.unwrap_or((value, value));
+            ends = Some((low.min(value), high.max(value)));
+        }
+        match scale {
+            Scale::Linear => Self::linear(ends.unwrap_or((0.0, 1.0)), places, most.max(2)),
+            Scale::Log => Self::log(ends.unwrap_or((1.0, 10.0)), places, most.max(2)),
+        }
+    }
+
+    fn linear((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
+        let (low, high) = if high - low > 1e-12 * high.abs().max(1e-12) {
+            (low, high)
+        } else if low == 0.0 {
+            (0.0, 1.0)
+        } else {
+            // One value only: as far to both sides as it is large.
+            (low - 0.5 * low.abs(), high + 0.5 * low.abs())
+        };
+        let mut step = round_step((high - low) / (most - 1) as f64);
+        let (mut first, mut last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
+        while last - first + 1.0 > most as f64 {
+            step = round_step(step * 1.01);
+            (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
+            if last - first <= 1.0 {
+                break;
+            }
+        }
+        let count = (last - first).clamp(1.0, 200.0) as usize;
+        let (first_value, last_value) = (first * step, (first + count as f64) * step);
+        let values: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
+        let labels = tick_labels(&values, step);
+        let ticks = values.into_iter().zip(labels).collect();
+        Self { scale: Scale::Linear, from: (first_value, places[0]), to: (last_value, places[1]), ticks }
+    }
+
+    fn log((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
+        // The narrowest grid of marks that holds all values: 1-2-5, else powers of ten, else of a hundred, …
+        let marks = |of: &[f64], every: i32| {
+            let from = ((low.log10() + 1e-9).floor() as i32).div_euclid(every) * every;
+            let mut values: Vec<f64> = Vec::new();
+            let mut exponent = from;
+            while values.last().is_none_or(|v| *v < high * (1.0 - 1e-9)) && values.len() < 400 {
+                values.extend(of.iter().map(|m| m * 10f64.powi(exponent)));
+                exponent += every;
+            }
+            let begin = values.iter().rposition(|v| *v <= low * (1.0 + 1e-9)).unwrap_or(0);
+            let end = values.iter().position(|v| *v >= high * (1.0 - 1e-9)).unwrap_or(values.len() - 1);
+            let (begin, end) = if begin < end {
+                (begin, end)
+            } else {
+                (begin.saturating_sub(1), (begin + 1).min(values.len() - 1))
+            };
+            values[begin..=end].to_vec()
+        };
+        let grids = [
+            (&[1.0, 2.0, 5.0][..], 1),
+            (&[1.0, 3.0], 1),
+            (&[1.0], 1),
+            (&[1.0], 2),
+            (&[1.0], 5),
+            (&[1.0], 10),
+        ];
+        let values = grids
+            .into_iter()
+            .map(|(of, every)| marks(of, every))
+            .find(|v| (2..=most.max(2)).contains(&v.len()))
+            .unwrap_or_else(|| vec![low, high.max(low * 10.0)]);
+        let label = |v: f64| if v.abs() >= 1e6 || v < 1e-4 { power(v) } else { plain(v) };
+        let ticks: Vec<(f64, String)> = values.iter().map(|v| (*v, label(*v))).collect();
+        let (first, last) = (values[0], values[values.len() - 1]);
+        Self { scale: Scale::Log, from: (first, places[0]), to: (last, places[1]), ticks }
+    }
+
+    /// The place of a value; what is beyond an end stands at the end.
+    pub(crate) fn at(&self, value: f64) -> f64 {
+        let share = match self.scale {
+            Scale::Linear => (value - self.from.0) / (self.to.0 - self.from.0),
+            Scale::Log => (value / self.from.0).ln() / (self.to.0 / self.from.0).ln(),
+        };
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        self.from.1 + share * (self.to.1 - self.from.1)
+    }
+
+    /// The two ends as places.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        (self.from.1, self.to.1)
+    }
+
+    /// Whether a value can stand on it.
+    pub(crate) fn holds(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+    }
+}
+
+/// The least of 1, 2, 2.5, 5 times a power of ten that is at least this.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.log10().floor());
+    let times = [1.0, 2.0, 2.5, 5.0].into_iter().find(|t| t * power >= least * (1.0 - 1e-9)).unwrap_or(10.0);
+    times * power
+}
+
+/// Labels with as many decimals as the step needs; large ones in thousands or millions.
+fn tick_labels(values: &[f64], step: f64) -> Vec<String> {
+    let largest = values.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+    let (unit, name) = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")]
+        .into_iter()
+        .find(|(unit, _)| largest >= *unit)
+        .map_or((1.0, ""), |(unit, name)| if name == " k" { (1e3, name) } else { (unit, name) });
+    let step = step / unit;
+    let decimals = (0..=9).find(|d| {
+        let scaled = step * 10f64.powi(*d);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0)
+    });
+    values
+        .iter()
+        .map(|v| {
+            let text = decimal(v / unit, decimals.unwrap_or(9) as usize);
+            if *v == 0.0 { "0".to_owned() } else { format!("{text}{name}") }
+        })
+        .collect()
+}
+
+fn plain(value: f64) -> String {
+    let decimals = (-value.log10().floor()).clamp(0.0, 6.0) as usize;
+    decimal(value, decimals)
+}
+
+fn power(value: f64) -> String {
+    for (least, name) in [(1e12, "T"), (1e9, "G"), (1e6, "M")] {
+        if value >= least && value < least * 1e3 {
+            return format!("{} {name}", decimal(value / least, 0));
+        }
+    }
+    format!("{value:.0e}").replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(values: &[f64], scale: Scale, most: usize) -> Vec<String> {
+        let axis = ValueAxis::holding(values.iter().copied(), scale, [0.0, 100.0], most);
+        axis.ticks.into_iter().map(|t| t.1).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_hold_the_values() {
+        assert_eq!(labels(&[0.0, 9.3], Scale::Linear, 6), ["0", "2", "4", "6", "8", "10"]);
+        assert_eq!(labels(&[-5.2, 0.0], Scale::Linear, 5), ["−6", "−4", "−2", "0"]);
+        assert_eq!(labels(&[0.0, 0.07], Scale::Linear, 5), ["0", "0.02", "0.04", "0.06", "0.08"]);
+        assert_eq!(
+            labels(&[0.0, 84_000.0], Scale::Linear, 6),
+            ["0", "20 k", "40 k", "60 k", "80 k", "100 k"]
+        );
+        assert_eq!(labels(&[0.0, 4.2e9], Scale::Linear, 6), ["0", "1 G", "2 G", "3 G", "4 G", "5 G"]);
+        assert_eq!(labels(&[0.2, 3.0], Scale::Log, 6), ["0.2", "0.5", "1", "2", "5"]);
+        assert_eq!(labels(&[0.02, 900.0], Scale::Log, 6), ["0.01", "0.1", "1", "10", "100", "1,000"]);
+        assert_eq!(labels(&[], Scale::Linear, 3), ["0", "0.5", "1"]);
+        assert_eq!(labels(&[0.0], Scale::Linear, 3), ["0", "0.5", "1"]);
+    }
+
+    #[test]
+    fn any_values_give_an_axis() {
+        let odd = [f64::NAN, f64::INFINITY, 0.0, 1e-300, 1e300, -1e300, 3.0, 3.0 + 1e-13, -2.0];
+        for scale in [Scale::Linear, Scale::Log] {
+            for a in odd {
+                for b in odd {
+                    for most in [0, 2, 3, 9] {
+                        let axis = ValueAxis::holding([a, b].into_iter(), scale, [10.0, 20.0], most);
+                        assert!((2..=most.max(4)).contains(&axis.ticks.len()), "{a} {b} {most} {axis:?}");
+                        for v in odd {
+                            assert!((10.0..=20.0).contains(&axis.at(v)), "{a} {b} {v} {axis:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

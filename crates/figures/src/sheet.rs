@@ -1,0 +1,244 @@
+//! The place of a figure with axes of its own: its width, sizes and colours, and how it becomes a drawing.
+
+use crate::Drawing;
+use crate::font::text_width;
+use crate::frame::{Sizes, usual_height, within};
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::fit;
+use crate::scale::ValueAxis;
+use crate::spec::{Layout, Scale};
+use crate::svg::{Document, Outside};
+use crate::theme::{Theme, Tokens};
+
+/// Room at the outer edges.
+pub(crate) const PAD: f64 = 1.0;
+/// Higher figures are not drawn.
+const HIGHEST: f64 = 20_000.0;
+
+/// A place whose height is up to the figure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sheet {
+    pub(crate) width: f64,
+    /// The height that was asked for.
+    pub(crate) height: Option<f64>,
+    /// The turns on the axis that were asked for.
+    pub(crate) turns: Option<u32>,
+    pub(crate) print: bool,
+    pub(crate) sizes: Sizes,
+    pub(crate) theme: Theme,
+    pub(crate) tokens: &'static Tokens,
+}
+
+impl Sheet {
+    pub(crate) fn of(layout: &Layout, theme: Theme) -> Self {
+        let (width, height, turns, print, sizes) = match *layout {
+            Layout::Screen { width, height, turns, .. } => {
+                (width, Some(height), Some(turns), false, Sizes::SCREEN)
+            }
+            Layout::Panel { width, height, turns } => (width, height, turns, false, Sizes::SCREEN),
+            Layout::Print { width, height, turns, fonts } => {
+                (width, height, turns, true, Sizes::print(fonts))
+            }
+        };
+        let least = 14.0 * sizes.tick_font;
+        let height = height.map(|h| within(h, 0.0, HIGHEST));
+        Self {
+            width: within(width, least, 4_000.0),
+            height,
+            turns,
+            print,
+            sizes,
+            theme,
+            tokens: theme.tokens(),
+        }
+    }
+
+    /// Height by the golden section: what a plot takes with its axis, if nothing was asked for.
+    pub(crate) fn usual_height(&self) -> f64 {
+        usual_height(self.width, self.print)
+    }
+
+    /// The number of turns on an axis for data that has so many.
+    pub(crate) fn turns_for(&self, of_data: u32) -> u32 {
+        self.turns.unwrap_or(of_data).clamp(1, analysis::survival::MAX_TURNS)
+    }
+
+    /// Height of a plot where everything above and below it takes `rest`: what was asked for or is usual, but at least
+    /// `least`. Below the axis come tables and notes of height `tables`: they are not taken from the usual height.
+    pub(crate) fn plot_height(&self, rest: f64, tables: f64, least: f64) -> f64 {
+        let whole = self.height.unwrap_or_else(|| self.usual_height() + tables);
+        (whole - rest - tables).max(least)
+    }
+
+    /// A text of ticks.
+    pub(crate) fn tick_width(&self, text: &str) -> f64 {
+        text_width(text, self.sizes.tick_font)
+    }
+
+    /// What a horizontal axis takes below its line: ticks, labels, and its name if it has one.
+    pub(crate) fn below(&self, named: bool) -> f64 {
+        let Sizes { tick, gap, tick_font, name_font, .. } = self.sizes;
+        tick + gap + tick_font + if named { name_font + 5.0 } else { 2.0 }
+    }
+
+    /// What a vertical axis takes left of its line for labels of this width.
+    pub(crate) fn beside(&self, widest_label: f64, named: bool) -> f64 {
+        let Sizes { tick, gap, name_font, .. } = self.sizes;
+        widest_label + tick + gap + if named { name_font + 4.0 } else { 0.0 }
+    }
+
+    /// An axis from `left` to `right` that holds these values, with labels that stay apart.
+    pub(crate) fn across(
+        &self,
+        values: impl Iterator<Item = f64> + Clone,
+        scale: Scale,
+        left: f64,
+        right: f64,
+    ) -> ValueAxis {
+        let size = self.sizes.tick_font;
+        let mut axis = ValueAxis::holding(values.clone(), scale, [left, right], 8);
+        for most in (2..8).rev() {
+            let room = |pair: &[(f64, String)]| {
+                let halves = (text_width(&pair[0].1, size) + text_width(&pair[1].1, size)) / 2.0;
+                axis.at(pair[1].0) - axis.at(pair[0].0) >= halves + 0.8 * size
+            };
+            if axis.ticks.windows(2).all(room) {
+                break;
+            }
+            axis = ValueAxis::holding(values.clone(), scale, [left, right], most);
+        }
+        axis
+    }
+
+    /// An axis from `bottom` up to `top`.
+    pub(crate) fn upwards(
+        &self,
+        values: impl Iterator<Item = f64>,
+        scale: Scale,
+        bottom: f64,
+        top: f64,
+    ) -> ValueAxis {
+        let most = ((bottom - top) / (2.2 * self.sizes.tick_font)).clamp(2.0, 7.0) as usize;
+        ValueAxis::holding(values, scale, [bottom, top], most)
+    }
+
+    /// Draws a horizontal axis at `y`, its labels and its name below.
+    pub(crate) fn draw_across(&self, canvas: &Canvas<'_>, part: &str, axis: &ValueAxis, y: f64, name: &str) {
+        let Sizes { tick, axis: width, .. } = self.sizes;
+        let pen = Pen::new(self.tokens.axis, width);
+        let (left, right) = axis.ends();
+        canvas.part(part);
+        canvas.line(&[(left, y), (right, y)], pen);
+        for (value, label) in &axis.ticks {
+            let x = axis.at(*value);
+            canvas.line(&[(x, y), (x, y + tick)], pen);
+            self.centred(canvas, label, (x, self.tick_base(y)), self.sizes.tick_font, self.tokens.label);
+        }
+        self.name_below(canvas, f64::midpoint(left, right), y, name);
+    }
+
+    /// Writes the name of a horizontal axis at `y`.
+    pub(crate) fn name_below(&self, canvas: &Canvas<'_>, x: f64, y: f64, name: &str) {
+        if !name.is_empty() {
+            let base = self.tick_base(y) + self.sizes.name_font + 3.0;
+            self.centred(canvas, name, (x, base), self.sizes.name_font, self.tokens.label);
+        }
+    }
+
+    /// Draws a vertical axis at `x`, its labels and its name at the left.
+    pub(crate) fn draw_upwards(&self, canvas: &Canvas<'_>, part: &str, axis: &ValueAxis, x: f64, name: &str) {
+        let Sizes { tick, gap, tick_font, axis: width, .. } = self.sizes;
+        let pen = Pen::new(self.tokens.axis, width);
+        let (bottom, top) = axis.ends();
+        canvas.part(part);
+        canvas.line(&[(x, top), (x, bottom)], pen);
+        let mut widest = 0.0_f64;
+        for (value, label) in &axis.ticks {
+            let y = axis.at(*value);
+            canvas.line(&[(x - tick, y), (x, y)], pen);
+            let base = y + 0.35 * tick_font;
+            canvas.text(label, (x - tick - gap, base), Anchor::End, tick_font, self.tokens.label);
+            widest = widest.max(self.tick_width(label));
+        }
+        self.name_upright(canvas, x - tick - gap - widest - 4.0, (top, bottom), name);
+    }
+
+    /// Writes the name of a vertical axis with its base line at `x`, in the middle of the axis as far as it fits there.
+    pub(crate) fn name_upright(&self, canvas: &Canvas<'_>, x: f64, (top, bottom): (f64, f64), name: &str) {
+        if name.is_empty() {
+            return;
+        }
+        let size = self.sizes.name_font;
+        let room = bottom - PAD;
+        let text = fit(name, room, size);
+        let half = text_width(&text, size) / 2.0;
+        let middle = f64::midpoint(top, bottom).max(half + PAD);
+        canvas.upright(&text, (x, middle), size, self.tokens.label);
+    }
+
+    /// Base line of the tick labels of a horizontal axis at `y`.
+    pub(crate) fn tick_base(&self, y: f64) -> f64 {
+        y + self.sizes.tick + self.sizes.gap + (0.7 * self.sizes.tick_font).round()
+    }
+
+    /// Writes a text around `x`, moved as far as is needed to stay inside the figure, cut if it is wider.
+    pub(crate) fn centred(
+        &self,
+        canvas: &Canvas<'_>,
+        text: &str,
+        (x, base): (f64, f64),
+        size: f64,
+        color: plotters::style::RGBColor,
+    ) {
+        let text = fit(text, self.width - 2.0 * PAD, size);
+        let half = text_width(&text, size) / 2.0;
+        let x = x.clamp(PAD + half, (self.width - PAD - half).max(PAD + half));
+        canvas.text(&text, (x, base), Anchor::Middle, size, color);
+    }
+
+    /// Draws a figure of this height on it.
+    pub(crate) fn draw(
+        &self,
+        height: f64,
+        described: &Described<'_>,
+        paint: impl FnOnce(&Canvas<'_>),
+    ) -> Drawing {
+        let height = within(height, 1.0, HIGHEST);
+        let mut document = Document::default();
+        {
+            let canvas = Canvas::new(&mut document, self.width, height);
+            if self.theme.has_paper() {
+                canvas.part("paper");
+                canvas.bar((0.0, 0.0), (self.width, height), self.tokens.paper);
+            }
+            paint(&canvas);
+        }
+        let svg = document.finish(&Outside {
+            width: self.width,
+            height,
+            print: self.print,
+            kind: described.kind,
+            title: described.title,
+            summary: &described.summary,
+        });
+        Drawing {
+            svg,
+            width: self.width,
+            height,
+            hits: Vec::new(),
+            marks: Vec::new(),
+            ticks: Vec::new(),
+            summary: described.summary.clone(),
+        }
+    }
+}
+
+/// How a drawing is named.
+pub(crate) struct Described<'a> {
+    /// A word for ids.
+    pub(crate) kind: &'a str,
+    /// A short name.
+    pub(crate) title: &'a str,
+    /// The figure in words.
+    pub(crate) summary: String,
+}

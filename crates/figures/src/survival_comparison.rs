@@ -1,0 +1,416 @@
+//! Survival curves of several runs over their at-risk table.
+
+use crate::at_risk;
+use crate::axis::TurnAxis;
+use crate::curve::{Curve, last_turn};
+use crate::frame::Sizes;
+use crate::labels::{Area, spread};
+use crate::legend;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::{natural_width, said, shown};
+use crate::number::{decimal, interval, share_with_band};
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{Bands, Layout, Scale, SeriesData, SurvivalComparison};
+use crate::svg::hundredths;
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::words;
+use crate::{Drawing, Hit, Mark};
+
+/// With more series than this only the first [`IN_FRONT`] are drawn in colour, unless the spec says which.
+const TOLD_APART: usize = 8;
+const IN_FRONT: usize = 5;
+/// Up to this many series are named beside their curves.
+const NAMED_DIRECTLY: usize = 4;
+
+const Y_NAME: &str = "Share alive after turn";
+
+/// A series as it is drawn.
+struct Line<'a> {
+    data: &'a SeriesData,
+    style: Style,
+    curve: Curve<'a>,
+    index: usize,
+}
+
+/// Places of the parts.
+struct Plan {
+    axis: TurnAxis,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    /// Room for names beside the curves, or none.
+    beside: Option<f64>,
+    /// Width of the texts at the right of the table, or none.
+    means: Option<f64>,
+    /// y of the table or of the legend.
+    under: f64,
+    height: f64,
+}
+
+pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let of_data = data.series.iter().map(|s| last_turn(&s.points)).max().unwrap_or(1);
+    let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
+    let lines = lines(data, &sheet, turns);
+    let means: Vec<String> = if data.means { lines.iter().map(mean_text).collect() } else { Vec::new() };
+    let plan = plan(data, &sheet, turns, &lines, &means);
+    let y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
+    let described =
+        Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
+    let mut marks = Vec::new();
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, Y_NAME);
+        draw_turn_axis(&sheet, canvas, &plan);
+        draw_rules(&sheet, canvas, &plan, &y, data.tau);
+        draw_bands(&sheet, canvas, data, &plan, &y, &lines);
+        draw_curves(&sheet, canvas, &plan, &y, &lines);
+        if let Some(room) = plan.beside {
+            marks.extend(draw_names(&sheet, canvas, &plan, &y, &lines, room));
+        }
+        marks.extend(draw_under(&sheet, canvas, data, &plan, &lines, &means));
+    });
+    drawing.marks = marks;
+    drawing.ticks = plan.axis.ticks(sheet.sizes.tick_font);
+    drawing.hits = (1..=turns).map(|turn| hit(turn, data, &plan, &y, &lines)).collect();
+    drawing
+}
+
+fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Line<'a>> {
+    let all_in_front = data.series.iter().all(|s| s.highlight);
+    let too_many = data.series.len() > TOLD_APART && all_in_front;
+    data.series
+        .iter()
+        .enumerate()
+        .map(|(index, series)| {
+            let muted = !series.highlight || (too_many && index >= IN_FRONT);
+            let style = if muted {
+                Style::in_background(sheet.tokens)
+            } else {
+                Style::of_label(&series.label, sheet.tokens)
+            };
+            Line { data: series, style, curve: Curve::of(&series.points, turns), index }
+        })
+        .collect()
+}
+
+fn mean_text(line: &Line<'_>) -> String {
+    let mean = line.data.summary.restricted_mean;
+    mean.mean.map_or_else(
+        || "unknown".to_owned(),
+        |value| format!("{} {}", decimal(value, 1), interval(mean.ci_low, mean.ci_high, 1)),
+    )
+}
+
+fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>], means: &[String]) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
+    let widest = |size: f64| lines.iter().map(|l| natural_width(&l.data.label, size)).fold(0.0, f64::max);
+    let half_last = sheet.tick_width(&words::count(turns)) / 2.0;
+    let names = PAD + widest(size) + at_risk::sample_room(sizes);
+    let left = if data.at_risk && !lines.is_empty() {
+        // Numbers under turn 1 may be wider than the room left of it.
+        y_part
+            .max(names.min(0.34 * sheet.width))
+            .max(PAD + sheet.tick_width("At risk") + at_risk::sample_room(sizes))
+    } else {
+        y_part
+    };
+    let means_width = means.iter().map(|m| sheet.tick_width(m)).fold(0.0, f64::max) + size;
+    let means =
+        (data.at_risk && !means.is_empty() && left + means_width < 0.55 * sheet.width).then_some(means_width);
+    let beside = {
+        let room = widest(sizes.name_font).min(0.26 * sheet.width) + leader(sizes) + 2.0;
+        let few = lines.len() <= NAMED_DIRECTLY && !lines.is_empty() && lines.iter().all(|l| !l.style.muted);
+        let room = room.max(means.unwrap_or(0.0));
+        (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room)
+    };
+    let right_part = beside.or(means).unwrap_or(half_last);
+    let right = sheet.width - PAD - right_part.max(half_last);
+    let px_per_turn = (right - left) / f64::from(turns);
+    let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
+    let top = if data.tau.is_some_and(|t| (1..=turns).contains(&t)) { 1.5 * size } else { 0.7 * size };
+    let under_height = if lines.is_empty() {
+        0.0
+    } else if data.at_risk {
+        at_risk::height(lines.len(), sizes)
+    } else if beside.is_none() {
+        legend::height(sheet, lines.iter().map(|l| &l.data.label))
+    } else {
+        0.0
+    };
+    let below = sheet.below(true);
+    let plot = sheet.plot_height(top + below, under_height, 7.0 * size);
+    let bottom = top + plot;
+    let under = bottom + below;
+    Plan { axis, left, right, top, bottom, beside, means, under, height: under + under_height + PAD }
+}
+
+/// Length of the line between a curve's end and its name.
+fn leader(sizes: &Sizes) -> f64 {
+    1.2 * sizes.tick_font
+}
+
+fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+    let pen = Pen::new(sheet.tokens.axis, sheet.sizes.axis);
+    canvas.part("x-axis");
+    canvas.line(&[(plan.left, plan.bottom), (plan.right, plan.bottom)], pen);
+    for turn in plan.axis.ticks(sheet.sizes.tick_font) {
+        let x = plan.axis.x(f64::from(turn));
+        canvas.line(&[(x, plan.bottom), (x, plan.bottom + sheet.sizes.tick)], pen);
+        let at = (x, sheet.tick_base(plan.bottom));
+        sheet.centred(canvas, &turn.to_string(), at, sheet.sizes.tick_font, sheet.tokens.label);
+    }
+    sheet.name_below(canvas, f64::midpoint(plan.left, plan.right), plan.bottom, "Turn");
+}
+
+fn draw_rules(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, tau: Option<u32>) {
+    let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
+    canvas.part("half");
+    canvas.dashed(&[(plan.left, y.at(0.5)), (plan.right, y.at(0.5))], pen, "2 3");
+    let Some(tau) = tau.filter(|t| (1..=plan.axis.turns).contains(t)) else { return };
+    canvas.part("tau");
+    let x = plan.axis.x(f64::from(tau));
+    canvas.dashed(&[(x, plan.top), (x, plan.bottom)], pen, "2 3");
+    let size = sheet.sizes.tick_font;
+    sheet.centred(canvas, &format!("τ = {tau}"), (x, plan.top - 0.4 * size), size, sheet.tokens.muted);
+}
+
+fn draw_bands(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &SurvivalComparison,
+    plan: &Plan,
+    y: &ValueAxis,
+    lines: &[Line<'_>],
+) {
+    let reference = data.reference.map(|r| r as usize);
+    let has_band = |line: &&Line<'_>| {
+        !line.style.muted
+            && match data.bands {
+                Bands::None => false,
+                Bands::All => true,
+                Bands::Reference => reference == Some(line.index),
+                Bands::Auto => lines.len() <= 2 || reference == Some(line.index),
+            }
+    };
+    let place = |p: &(f64, f64)| (plan.axis.x(p.0), y.at(p.1));
+    for line in lines.iter().filter(has_band) {
+        let Some([upper, lower]) = line.curve.band() else { continue };
+        canvas.part(&format!("band-{}", line.index));
+        let (upper, lower): (Vec<_>, Vec<_>) =
+            (upper.iter().map(place).collect(), lower.iter().map(place).collect());
+        let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
+        canvas.shape(&outline, line.style.color, sheet.tokens.band_opacity);
+        let thin = Pen::new(line.style.color, sheet.sizes.edge).opacity(0.7);
+        canvas.line(&upper, thin);
+        canvas.line(&lower, thin);
+    }
+}
+
+fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, lines: &[Line<'_>]) {
+    let sizes = &sheet.sizes;
+    let in_front: Vec<&Line<'_>> = lines.iter().filter(|l| !l.style.muted).collect();
+    // The background first, and the first series on top of the others.
+    let behind = lines.iter().filter(|l| l.style.muted);
+    for line in behind.chain(in_front.iter().rev().copied()) {
+        if line.curve.known == 0 {
+            continue;
+        }
+        canvas.part(&format!("curve-{}", line.index));
+        let steps: Vec<(f64, f64)> =
+            line.curve.steps(|p| p.survival).iter().map(|p| (plan.axis.x(p.0), y.at(p.1))).collect();
+        line.style.line(canvas, &steps, sizes);
+    }
+    // Markers stand at turns of their own, so that those of curves that coincide do not cover each other.
+    let apart = 5.5 * 2.0 * sizes.mark / plan.axis.px_per_turn;
+    let every = (apart.ceil() as u32).max(if in_front.len() > 1 && plan.axis.turns > 4 { 2 } else { 1 });
+    for (k, line) in in_front.iter().enumerate().rev() {
+        let first = 1 + (k as u32 * every) / in_front.len() as u32;
+        canvas.part(&format!("marks-{}", line.index));
+        let half = if line.curve.points.iter().filter(|p| p.censored > 0).count() > 15 {
+            2.0
+        } else {
+            1.1 * sizes.mark
+        };
+        for point in line.curve.points.iter().filter(|p| p.censored > 0) {
+            let (x, y) = (plan.axis.x(f64::from(point.turn)), y.at(point.survival));
+            canvas.line(&[(x, y - half), (x, y + half)], Pen::new(line.style.color, sizes.censor));
+        }
+        for turn in (first..=line.curve.known).step_by(every as usize) {
+            let at = (plan.axis.x(f64::from(turn)), y.at(line.curve.at(turn)));
+            line.style.marker(canvas, at, 0.85 * sizes.mark);
+        }
+    }
+    if lines.iter().all(|l| l.curve.known == 0) {
+        let at = (f64::midpoint(plan.left, plan.right), y.at(0.75));
+        canvas.part("nothing");
+        sheet.centred(canvas, "No turn was observed", at, sizes.name_font, sheet.tokens.muted);
+    }
+}
+
+/// Names right of the plot, each with a line to where its curve ends.
+fn draw_names(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &Plan,
+    y: &ValueAxis,
+    lines: &[Line<'_>],
+    room: f64,
+) -> Vec<Mark> {
+    let sizes = &sheet.sizes;
+    let size = sizes.name_font;
+    let ends: Vec<f64> = lines.iter().map(|l| y.at(l.curve.at(l.curve.known))).collect();
+    let Some(places) = spread(&ends, 1.2 * size, plan.top - 0.5 * size, plan.bottom + 0.5 * size) else {
+        return Vec::new();
+    };
+    canvas.part("names");
+    let left = plan.right + leader(sizes);
+    let mut marks = Vec::new();
+    for ((line, end), middle) in lines.iter().zip(ends).zip(places) {
+        let text = shown(&line.data.label, room - leader(sizes) - 2.0, size);
+        let pen = Pen::new(line.style.color, sizes.edge.max(0.5));
+        let ends_at = plan.axis.x(f64::from(line.curve.known));
+        if ends_at < plan.right - 1.0 {
+            canvas.dashed(&[(ends_at + 2.0, end), (plan.right, end)], pen.opacity(0.6), "1 2");
+        }
+        let bend = leader(sizes) / 3.0;
+        canvas.line(
+            &[(plan.right + 1.0, end), (plan.right + bend, end), (left - bend, middle), (left - 1.5, middle)],
+            pen,
+        );
+        canvas.text(&text, (left, middle + 0.35 * size), Anchor::Start, size, line.style.text);
+        let area = Area::of_text((left, middle + 0.35 * size), crate::text_width(&text, size), size);
+        marks.push(series_mark("name", line, area));
+    }
+    marks
+}
+
+fn draw_under(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &SurvivalComparison,
+    plan: &Plan,
+    lines: &[Line<'_>],
+    means: &[String],
+) -> Vec<Mark> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    if !data.at_risk {
+        if plan.beside.is_none() {
+            let entries: Vec<_> = lines.iter().map(|l| (&l.data.label, l.style)).collect();
+            let areas = legend::draw(sheet, canvas, plan.under, &entries);
+            return lines.iter().zip(areas).map(|(line, area)| series_mark("row", line, area)).collect();
+        }
+        return Vec::new();
+    }
+    let mut turns = plan.axis.ticks(sheet.sizes.tick_font);
+    turns[0] = 1;
+    turns.dedup();
+    let columns: Vec<(u32, f64)> = turns.into_iter().map(|t| (t, plan.axis.x(f64::from(t)))).collect();
+    let rows: Vec<at_risk::Row<'_>> = lines
+        .iter()
+        .enumerate()
+        .map(|(i, line)| at_risk::Row {
+            label: &line.data.label,
+            style: line.style,
+            points: &line.data.points,
+            extra: if plan.means.is_some() { means[i].clone() } else { String::new() },
+        })
+        .collect();
+    let head = "Mean [95 % CI]";
+    let head = if plan.means.is_some_and(|w| w < sheet.tick_width(head)) { "Mean" } else { head };
+    let place = at_risk::Place {
+        top: plan.under,
+        names_right: plan.left,
+        columns: &columns,
+        extra: plan.means.map(|_| (sheet.width - PAD, head)),
+    };
+    let height = at_risk::row_height(&sheet.sizes);
+    let tops = at_risk::draw(sheet, canvas, &place, &rows);
+    let area = |top: f64| Area { left: PAD, top, right: sheet.width - PAD, bottom: top + height };
+    lines.iter().zip(tops).map(|(line, top)| series_mark("row", line, area(top))).collect()
+}
+
+fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
+    let s = &line.data.summary;
+    let mean = &s.restricted_mean;
+    let mut lines = vec![
+        said(&line.data.label),
+        format!(
+            "{} episodes, {} failed, {} censored",
+            words::count(s.n),
+            words::count(s.events),
+            words::count(s.censored)
+        ),
+    ];
+    if let Some(value) = mean.mean {
+        lines.push(format!(
+            "mean stamina {} {} (τ = {})",
+            decimal(value, 2),
+            interval(mean.ci_low, mean.ci_high, 2),
+            mean.tau
+        ));
+    }
+    Mark::of(format!("{what}-{}", line.index), Some(line.index), area, lines)
+}
+
+fn hit(turn: u32, data: &SurvivalComparison, plan: &Plan, y: &ValueAxis, lines: &[Line<'_>]) -> Hit {
+    let (x0, x1) = plan.axis.column(turn);
+    let first = data.reference.and_then(|r| lines.get(r as usize)).or(lines.first());
+    let said = |line: &Line<'_>| {
+        let name = said(&line.data.label);
+        match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
+            None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => {
+                format!("{name}: 0, nobody at risk")
+            }
+            None => format!("{name}: unknown, nobody at risk"),
+            Some(p) => format!(
+                "{name}: {}, at risk {}",
+                share_with_band(p.survival, p.ci_low, p.ci_high),
+                words::count(p.at_risk)
+            ),
+        }
+    };
+    Hit {
+        turn,
+        x0: hundredths(x0),
+        x1: hundredths(x1.min(plan.right)),
+        y: hundredths(first.map_or(plan.bottom, |l| y.at(l.curve.at(turn)))),
+        lines: lines.iter().map(said).collect(),
+    }
+}
+
+fn summary(data: &SurvivalComparison, turns: u32) -> String {
+    let mut sentences = vec![format!(
+        "Survival curves of {} over {}.",
+        words::counted(data.series.len() as u32, "run", "runs"),
+        words::counted(turns, "turn", "turns")
+    )];
+    for series in &data.series {
+        let s = &series.summary;
+        let mean = &s.restricted_mean;
+        let mean = mean.mean.map_or_else(
+            || "mean stamina unknown".to_owned(),
+            |v| {
+                let ci = interval(mean.ci_low, mean.ci_high, 2);
+                format!("mean stamina {} {ci} (τ = {})", decimal(v, 2), mean.tau)
+            },
+        );
+        sentences.push(format!(
+            "{}: {}, {} failed, {} censored, {mean}.",
+            said(&series.label),
+            words::counted(s.n, "episode", "episodes"),
+            words::count(s.events),
+            words::count(s.censored)
+        ));
+    }
+    if let Some(reference) = data.reference.and_then(|r| data.series.get(r as usize)) {
+        sentences.push(format!("The reference is {}.", said(&reference.label)));
+    }
+    sentences.join(" ")
+}

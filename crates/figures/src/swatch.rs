@@ -1,0 +1,131 @@
+//! What tells series apart beside their colour: dashes and markers.
+
+use plotters::style::RGBColor;
+
+use crate::frame::Sizes;
+use crate::marks::{Canvas, Pen};
+use crate::theme::Tokens;
+
+/// Number of dash patterns and of markers; an index beyond begins anew.
+pub(crate) const MARKS: usize = 8;
+
+/// Dashes in widths of a 1.6 px line: `UI.md`, "Colour tokens"; the first is solid.
+const DASHES: [&[f64]; MARKS] = [
+    &[],
+    &[6.0, 2.0],
+    &[2.0, 2.0],
+    &[6.0, 2.0, 2.0, 2.0],
+    &[10.0, 3.0],
+    &[1.2, 1.6],
+    &[8.0, 2.0, 2.0, 2.0, 2.0, 2.0],
+    &[4.0, 4.0],
+];
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) color: RGBColor,
+    pub(crate) text: RGBColor,
+    mark: u8,
+    /// In the background: a thin grey line without marker.
+    pub(crate) muted: bool,
+}
+
+impl Style {
+    pub(crate) fn of(color: u8, mark: u8, tokens: &Tokens) -> Self {
+        Self { color: tokens.series(color), text: tokens.series_text(color), mark, muted: false }
+    }
+
+    pub(crate) fn of_label(label: &crate::spec::SeriesLabel, tokens: &Tokens) -> Self {
+        Self::of(label.color, label.mark, tokens)
+    }
+
+    pub(crate) fn in_background(tokens: &Tokens) -> Self {
+        Self { color: tokens.rule, text: tokens.muted, mark: 0, muted: true }
+    }
+
+    /// A line in its colour, width and dashes.
+    pub(crate) fn line(&self, canvas: &Canvas<'_>, points: &[(f64, f64)], sizes: &Sizes) {
+        if self.muted {
+            canvas.line(points, Pen::new(self.color, sizes.axis.max(0.5)));
+            return;
+        }
+        let pen = Pen::new(self.color, sizes.curve);
+        let dashes = DASHES[usize::from(self.mark) % MARKS];
+        if dashes.is_empty() {
+            canvas.line(points, pen);
+        } else {
+            let scaled = |d: &f64| format!("{:.2}", d * sizes.curve / 1.6);
+            let dashes: Vec<String> = dashes.iter().map(scaled).collect();
+            canvas.dashed(points, pen, &dashes.join(" "));
+        }
+    }
+
+    /// Its marker, `half` being half of its size.
+    pub(crate) fn marker(&self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
+        if self.muted {
+            return;
+        }
+        match outline(self.mark, at, half) {
+            Outline::Circle => canvas.disc(at, half, self.color),
+            Outline::Shape(points) => canvas.shape(&points, self.color, 1.0),
+            Outline::Strokes(strokes) => {
+                for stroke in strokes {
+                    canvas.line(&stroke, Pen::new(self.color, 0.5 * half));
+                }
+            }
+        }
+    }
+
+    /// A sample of line and marker from `left`, `width` long.
+    pub(crate) fn sample(&self, canvas: &Canvas<'_>, (left, y): (f64, f64), width: f64, sizes: &Sizes) {
+        self.line(canvas, &[(left, y), (left + width, y)], sizes);
+        self.marker(canvas, (left + width / 2.0, y), 0.9 * sizes.mark);
+    }
+}
+
+/// Length of a line's sample.
+pub(crate) fn sample_width(sizes: &Sizes) -> f64 {
+    2.2 * sizes.tick_font
+}
+
+/// The mark of published numbers.
+pub(crate) fn hollow_diamond(
+    canvas: &Canvas<'_>,
+    (x, y): (f64, f64),
+    half: f64,
+    color: RGBColor,
+    paper: RGBColor,
+    width: f64,
+) {
+    let h = 1.25 * half;
+    let points = [(x, y - h), (x + h, y), (x, y + h), (x - h, y)];
+    canvas.shape(&points, paper, 1.0);
+    canvas.line(&[points[0], points[1], points[2], points[3], points[0], points[1]], Pen::new(color, width));
+}
+
+enum Outline {
+    Circle,
+    Shape(Vec<(f64, f64)>),
+    Strokes(Vec<[(f64, f64); 2]>),
+}
+
+fn outline(mark: u8, (x, y): (f64, f64), half: f64) -> Outline {
+    let around = |points: &[(f64, f64)]| points.iter().map(|p| (x + p.0 * half, y + p.1 * half)).collect();
+    let strokes =
+        |ends: &[[(f64, f64); 2]]| ends.iter().map(|e| e.map(|p| (x + p.0 * half, y + p.1 * half))).collect();
+    match usize::from(mark) % MARKS {
+        0 => Outline::Circle,
+        1 => Outline::Shape(around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)])),
+        2 => Outline::Shape(around(&[(0.0, -1.1), (1.05, 0.8), (-1.05, 0.8)])),
+        3 => Outline::Shape(around(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)])),
+        4 => Outline::Strokes(strokes(&[[(-0.9, -0.9), (0.9, 0.9)], [(-0.9, 0.9), (0.9, -0.9)]])),
+        5 => Outline::Shape(around(&[(0.0, 1.1), (1.05, -0.8), (-1.05, -0.8)])),
+        6 => Outline::Strokes(strokes(&[[(-1.15, 0.0), (1.15, 0.0)], [(0.0, -1.15), (0.0, 1.15)]])),
+        _ => Outline::Strokes(strokes(&[
+            [(-1.1, 0.0), (1.1, 0.0)],
+            [(-0.6, -1.0), (0.6, 1.0)],
+            [(-0.6, 1.0), (0.6, -1.0)],
+        ])),
+    }
+}
