@@ -1,29 +1,29 @@
-// Which export dialog is open. Whoever shows a figure or table calls `openExport`; the window shows the dialog.
+// What the export dialog is about. Whoever has a figure, a table or a report to give opens the dialog with it.
 import type { CompareRequest } from "../host/bindings/CompareRequest";
 import type { FigureOf } from "../host/bindings/FigureOf";
 import type { TableOf } from "../host/bindings/TableOf";
 
-/** What can be exported from where the button stands. */
 export interface ExportSubject {
-  /** In words, for the dialog and the name of the file. */
+  /** As on the screen: `Survival`. */
   readonly title: string;
-  readonly figure?: FigureOf;
-  readonly table?: TableOf;
-  readonly report?: CompareRequest;
+  readonly figure?: FigureOf | undefined;
+  readonly table?: TableOf | undefined;
+  /** Runs of which a report, or a bundle of everything, is made. */
+  readonly report?: CompareRequest | undefined;
 }
 
-let current = $state.raw<ExportSubject | undefined>();
+let subject = $state.raw<ExportSubject | undefined>();
 
 export const exporting = {
+  /** While it is set the dialog is open. */
   get subject(): ExportSubject | undefined {
-    return current;
+    return subject;
   },
 };
 
-export function openExport(subject: ExportSubject): void {
-  current = subject;
+export function openExport(what: ExportSubject): void {
+  subject = what;
 }
-
 export function closeExport(): void {
-  current = undefined;
+  subject = undefined;
 }

@@ -1,0 +1,74 @@
+// Places of a figure that stand for data: which one is pointed at, and where an arrow key leads. Pure.
+import type { FigureMark } from "../host/bindings/FigureMark";
+
+/** How far beside a mark still means it, in px. */
+const REACH = 14;
+
+const centreX = (m: FigureMark): number => (m.x0 + m.x1) / 2;
+const centreY = (m: FigureMark): number => (m.y0 + m.y1) / 2;
+
+/** How far a point lies outside a mark; 0 inside. */
+function outside(m: FigureMark, x: number, y: number): number {
+  const dx = Math.max(m.x0 - x, 0, x - m.x1);
+  const dy = Math.max(m.y0 - y, 0, y - m.y1);
+  return Math.hypot(dx, dy);
+}
+
+/** The mark at a point: the one around it, of several the one whose middle is nearest; else the nearest in reach. */
+export function markAt(marks: readonly FigureMark[], x: number, y: number): number | null {
+  let best: number | null = null;
+  let bestOff = REACH;
+  let bestMiddle = Infinity;
+  marks.forEach((mark, i) => {
+    const off = outside(mark, x, y);
+    if (off > bestOff) return;
+    const middle = Math.hypot(centreX(mark) - x, centreY(mark) - y);
+    if (off < bestOff || middle < bestMiddle) {
+      best = i;
+      bestOff = off;
+      bestMiddle = middle;
+    }
+  });
+  return best;
+}
+
+/** Where an arrow key leads from a mark: left and right along its series, up and down to the next series; where every
+ *  series has one mark, all four go through the series. `null` = the key means nothing here. */
+export function markStep(marks: readonly FigureMark[], at: number | null, key: string): number | null {
+  if (marks.length === 0) return null;
+  const order = marks.map((_, i) => i).sort((a, b) => compare(marks[a], marks[b]));
+  const from = at === null ? undefined : marks[at];
+  const forward = key === "ArrowRight" || key === "ArrowDown";
+  const turn = key === "ArrowRight" || key === "ArrowLeft";
+  if (key === "Home") return order[0] ?? null;
+  if (key === "End") return order.at(-1) ?? null;
+  if (!turn && key !== "ArrowUp" && key !== "ArrowDown") return null;
+  if (from === undefined || at === null) return (forward ? order[0] : order.at(-1)) ?? null;
+  const seriesOf = [...new Set(order.map((i) => marks[i]?.series ?? 0))];
+  const single = seriesOf.length === marks.length;
+  if (turn || single || seriesOf.length === 1) {
+    const along = single ? order : order.filter((i) => marks[i]?.series === from.series);
+    const place = along.indexOf(at) + (forward ? 1 : -1);
+    return along[Math.min(along.length - 1, Math.max(0, place))] ?? at;
+  }
+  const place = seriesOf.indexOf(from.series) + (forward ? 1 : -1);
+  const series = seriesOf[Math.min(seriesOf.length - 1, Math.max(0, place))];
+  if (series === from.series) return at;
+  let best = at;
+  let bestOff = Infinity;
+  for (const i of order) {
+    const mark = marks[i];
+    if (!mark || mark.series !== series) continue;
+    const off = from.item !== null && mark.item !== null ? Math.abs(from.item - mark.item) : Math.abs(centreX(mark) - centreX(from));
+    if (off < bestOff) {
+      best = i;
+      bestOff = off;
+    }
+  }
+  return best;
+}
+
+function compare(a: FigureMark | undefined, b: FigureMark | undefined): number {
+  if (!a || !b) return 0;
+  return a.series - b.series || (a.item ?? 0) - (b.item ?? 0) || a.x0 - b.x0 || a.y0 - b.y0;
+}
