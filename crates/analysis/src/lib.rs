@@ -1,5 +1,5 @@
 //! What the numbers mean: survival over turns, scores, intervals. Pure functions over the types of `model`; no I/O,
-//! no clock, no randomness.
+//! no clock, no randomness but from a seed that is given and stands in the result.
 //!
 //! **Time is the turn.** An episode fails *at* turn T, so its stamina is T − 1, or it is censored *after* the last turn
 //! it passed. S(t) = P(T > t) is the share still alive after turn t; S(0) = 1.
@@ -8,9 +8,21 @@
 //! its source, and `docs/metrics.md` says the same in words. Golden values from lifelines and R `survival` stand in
 //! `tests/golden/` with the scripts that made them.
 
+pub mod bootstrap;
+pub mod clusters;
+pub mod compare;
+pub mod cost;
+pub mod difference;
+mod distribution;
 pub mod failures;
+pub mod logrank;
+pub mod matrix;
+pub mod paired;
 pub mod proportion;
+mod random;
+pub mod retries;
 pub mod score;
+pub mod sensitivity;
 pub mod survival;
 
 /// 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.

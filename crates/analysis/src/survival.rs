@@ -216,7 +216,11 @@ pub struct StaminaSummary {
 
 /// Summarises a run over its natural τ (see [`natural_tau`]).
 pub fn summarise(observations: &[Observation], planned: Option<u32>) -> StaminaSummary {
-    let tau = natural_tau(observations, planned);
+    summarise_over(observations, natural_tau(observations, planned))
+}
+
+/// Summarises a run over a τ that is given: runs that are compared share one.
+pub fn summarise_over(observations: &[Observation], tau: u32) -> StaminaSummary {
     let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
     let n = observations.len() as u32;
     StaminaSummary {

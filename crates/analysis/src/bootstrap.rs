@@ -1,0 +1,146 @@
+//! Intervals by drawing scenarios again: they hold where several episodes share a scenario.
+//!
+//! Episodes of a scenario are alike, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
+//! §3.8; Field and Welsh 2007, JRSS B 69:369) draws *scenarios* with replacement, and all episodes of a drawn scenario
+//! come with it, in every group at once. Scenarios are drawn apart by who played them, so that every resample has as
+//! many scenarios of each group as the data has, and comparisons stay paired on what is shared.
+//!
+//! The interval is the percentile interval (Efron and Tibshirani 1993, §13.3): of B sorted values, the k-th from both
+//! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result; resample i is drawn from (seed, i), so the result
+//! does not depend on the number of threads.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clusters::{Clusters, InScenario};
+
+/// How to resample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resampling {
+    /// What the resamples are drawn from.
+    pub seed: u64,
+    /// How many there are.
+    pub resamples: u32,
+    /// Threads to work on them. Does not change the result.
+    pub threads: u32,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self { seed: 1, resamples: 2_000, threads: 1 }
+    }
+}
+
+/// A number with its interval by cluster bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bootstrapped {
+    /// The number, from the data itself.
+    pub value: f64,
+    /// Lower end of the 95 % interval; `None` = no variation (one scenario, or all alike).
+    pub ci_low: Option<f64>,
+    /// Upper end; `None` also where a ratio has no upper bound, because its denominator is 0 in too many resamples.
+    pub ci_high: Option<f64>,
+    /// Scenarios that were drawn from.
+    pub scenarios: u32,
+    /// Resamples.
+    pub resamples: u32,
+    /// Their seed.
+    pub seed: u64,
+}
+
+/// Mean stamina over `tau` turns. `None` = nobody was at risk, or τ = 0.
+pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, how: Resampling) -> Option<Bootstrapped> {
+    bootstrap(&[episodes], tau, how, |means| means[0])
+}
+
+/// The difference of mean stamina, `a` − `b`. `None` = one of the means is not defined.
+pub fn bootstrap_difference(
+    a: &[InScenario],
+    b: &[InScenario],
+    tau: u32,
+    how: Resampling,
+) -> Option<Bootstrapped> {
+    bootstrap(&[a, b], tau, how, |means| means[0] - means[1])
+}
+
+/// The ratio of mean stamina, `a` / `b`. `None` = one of the means is not defined, or that of `b` is 0.
+///
+/// Resamples whose denominator is 0 count as +∞.
+pub fn bootstrap_ratio(
+    a: &[InScenario],
+    b: &[InScenario],
+    tau: u32,
+    how: Resampling,
+) -> Option<Bootstrapped> {
+    bootstrap(&[a, b], tau, how, |means| ratio(means[0], means[1]))
+}
+
+pub(crate) fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { f64::INFINITY }
+}
+
+/// A number made of the mean stamina of each group.
+pub(crate) fn bootstrap(
+    groups: &[&[InScenario]],
+    tau: u32,
+    how: Resampling,
+    number: impl Fn(&[f64]) -> f64 + Sync,
+) -> Option<Bootstrapped> {
+    let clusters = Clusters::new(groups, tau);
+    let mut means = Vec::with_capacity(groups.len());
+    clusters.means(&mut clusters.workspace(), &mut means);
+    if means.iter().any(|m| m.is_nan()) {
+        return None;
+    }
+    let value = number(&means);
+    if !value.is_finite() {
+        return None;
+    }
+    let mut values = resample(&clusters, how, &number);
+    let (ci_low, ci_high) = percentiles(&mut values);
+    Some(Bootstrapped {
+        value,
+        ci_low,
+        ci_high,
+        scenarios: clusters.scenarios(),
+        resamples: how.resamples,
+        seed: how.seed,
+    })
+}
+
+fn resample(clusters: &Clusters, how: Resampling, number: &(impl Fn(&[f64]) -> f64 + Sync)) -> Vec<f64> {
+    let work = |from: u32, values: &mut [f64]| {
+        let mut workspace = clusters.workspace();
+        let mut means = Vec::new();
+        for (index, value) in (from..).zip(values) {
+            clusters.draw(how.seed, index, &mut workspace);
+            clusters.means(&mut workspace, &mut means);
+            *value = number(&means);
+        }
+    };
+    let mut values = vec![0.0; how.resamples as usize];
+    let share = how.resamples.div_ceil(how.threads.max(1)).max(1);
+    if share >= how.resamples {
+        work(0, &mut values);
+    } else {
+        std::thread::scope(|scope| {
+            for (number, part) in (0..).zip(values.chunks_mut(share as usize)) {
+                scope.spawn(move || work(number * share, part));
+            }
+        });
+    }
+    values
+}
+
+fn percentiles(values: &mut [f64]) -> (Option<f64>, Option<f64>) {
+    values.sort_by(f64::total_cmp);
+    let k = (0.025 * (values.len() as f64 + 1.0)) as usize;
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return (None, None) };
+    if k == 0 || last - first <= 1e-12 * last.abs() {
+        return (None, None);
+    }
+    (known(values[k - 1]), known(values[values.len() - k]))
+}
+
+fn known(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

@@ -1,0 +1,170 @@
+//! Episodes by scenario, prepared so that resampling them is quick: counts at the turns at which somebody failed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::Stream;
+use crate::survival::Observation;
+
+/// An episode and the scenario that it played. Episodes of one scenario are not independent of each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InScenario {
+    /// The scenario: the same name means the same scenario, over runs too.
+    pub scenario: String,
+    /// The episode.
+    pub observation: Observation,
+}
+
+impl InScenario {
+    /// An episode of `scenario`.
+    pub fn new(scenario: impl Into<String>, observation: Observation) -> Self {
+        Self { scenario: scenario.into(), observation }
+    }
+}
+
+/// The episodes alone.
+pub fn observations(episodes: &[InScenario]) -> Vec<Observation> {
+    episodes.iter().map(|e| e.observation).collect()
+}
+
+/// One or more groups of episodes over scenarios, and how scenarios are drawn again.
+///
+/// Scenarios are drawn with replacement within *strata*: those that the same groups have played. So every resample has
+/// as many scenarios of each group as the data, and what two groups share they go on sharing.
+pub(crate) struct Clusters {
+    strata: Vec<Vec<u32>>,
+    groups: Vec<Group>,
+    scenarios: usize,
+}
+
+struct Group {
+    /// Turns at which somebody failed, up to the horizon.
+    turns: Vec<u32>,
+    episodes: Vec<Placed>,
+    tau: u32,
+}
+
+struct Placed {
+    scenario: u32,
+    /// How many of the group's turns it was at risk at.
+    upto: u32,
+    failed: bool,
+}
+
+/// What resamples are counted in; made once, used for all of them.
+pub(crate) struct Workspace {
+    times: Vec<f64>,
+    at_risk: Vec<f64>,
+    events: Vec<f64>,
+}
+
+impl Clusters {
+    /// Episodes that were never at risk are left out, and so are scenarios of which nothing is left.
+    pub(crate) fn new(groups: &[&[InScenario]], tau: u32) -> Self {
+        let mut played: BTreeMap<&str, Vec<bool>> = BTreeMap::new();
+        for (g, episodes) in groups.iter().enumerate() {
+            for episode in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
+                played.entry(&episode.scenario).or_insert_with(|| vec![false; groups.len()])[g] = true;
+            }
+        }
+        let mut strata: BTreeMap<&[bool], Vec<u32>> = BTreeMap::new();
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        for (number, (name, by)) in (0..).zip(&played) {
+            strata.entry(by).or_default().push(number);
+            numbers.insert(name, number);
+        }
+        let strata = strata.into_values().collect();
+        let groups = groups.iter().map(|episodes| Group::new(episodes, &numbers, tau)).collect();
+        Self { strata, groups, scenarios: numbers.len() }
+    }
+
+    /// Scenarios with somebody at risk.
+    pub(crate) fn scenarios(&self) -> u32 {
+        self.scenarios as u32
+    }
+
+    pub(crate) fn workspace(&self) -> Workspace {
+        let longest = self.groups.iter().map(|g| g.turns.len()).max().unwrap_or(0);
+        Workspace {
+            times: vec![1.0; self.scenarios],
+            at_risk: vec![0.0; longest + 1],
+            events: vec![0.0; longest],
+        }
+    }
+
+    /// Draws resample `index`: every scenario gets the number of times that it was drawn.
+    pub(crate) fn draw(&self, seed: u64, index: u32, workspace: &mut Workspace) {
+        let mut stream = Stream::new(seed, u64::from(index));
+        workspace.times.fill(0.0);
+        for stratum in &self.strata {
+            let n = stratum.len() as u32;
+            for _ in 0..n {
+                workspace.times[stratum[stream.below(n) as usize] as usize] += 1.0;
+            }
+        }
+    }
+
+    /// Mean stamina of each group over the scenarios as often as they were drawn (once each in a fresh workspace).
+    /// NaN for a group without episodes.
+    pub(crate) fn means(&self, workspace: &mut Workspace, means: &mut Vec<f64>) {
+        means.clear();
+        means.extend(self.groups.iter().map(|group| group.mean(workspace)));
+    }
+}
+
+impl Group {
+    fn new(episodes: &[InScenario], numbers: &BTreeMap<&str, u32>, tau: u32) -> Self {
+        let turns: Vec<u32> = episodes
+            .iter()
+            .filter_map(|e| e.observation.failed_turn())
+            .filter(|turn| *turn <= tau)
+            .collect::<BTreeSet<u32>>()
+            .into_iter()
+            .collect();
+        let episodes = episodes
+            .iter()
+            .filter_map(|e| {
+                let scenario = *numbers.get(e.scenario.as_str())?;
+                let last = e.observation.last_at_risk();
+                let upto = turns.partition_point(|t| *t <= last) as u32;
+                let failed = e.observation.failed_turn().is_some_and(|t| t <= tau);
+                (last > 0).then_some(Placed { scenario, upto, failed })
+            })
+            .collect();
+        Self { turns, episodes, tau }
+    }
+
+    /// Σ_{t=1..τ} S(t), as steps between the turns at which somebody failed.
+    fn mean(&self, workspace: &mut Workspace) -> f64 {
+        if self.episodes.is_empty() || self.tau == 0 {
+            return f64::NAN;
+        }
+        let k = self.turns.len();
+        let at_risk = &mut workspace.at_risk[..=k];
+        let events = &mut workspace.events[..k];
+        at_risk.fill(0.0);
+        events.fill(0.0);
+        for episode in &self.episodes {
+            let times = workspace.times[episode.scenario as usize];
+            at_risk[episode.upto as usize] += times;
+            if episode.failed {
+                events[episode.upto as usize - 1] += times;
+            }
+        }
+        // Now: last at risk at the upto-th turn. From the end, those at risk at turn i are the ones beyond i.
+        for i in (0..k).rev() {
+            at_risk[i] += at_risk[i + 1];
+        }
+        let (mut survival, mut area, mut from) = (1.0, 0.0, 1);
+        for (i, turn) in self.turns.iter().enumerate() {
+            area += survival * f64::from(turn - from);
+            from = *turn;
+            let n = at_risk[i + 1];
+            if n > 0.0 {
+                survival *= (n - events[i]) / n;
+            }
+        }
+        area + survival * f64::from(self.tau.saturating_add(1) - from)
+    }
+}

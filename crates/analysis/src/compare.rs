@@ -1,0 +1,163 @@
+//! Runs against a baseline, with everything that a comparison prints, over one τ.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_difference, bootstrap_mean, bootstrap_ratio};
+use crate::clusters::{InScenario, observations};
+use crate::difference::{Difference, Ratio, common_tau, mean_difference, mean_ratio};
+use crate::logrank::{LogRank, Permutation, holm, log_rank, permutation_log_rank, stratified_log_rank};
+use crate::paired::{Paired, paired};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
+
+/// A run (or group of runs) to compare.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedRun<'a> {
+    /// Its episodes.
+    pub episodes: &'a [InScenario],
+    /// The most turns planned in any of them; `None` = unknown.
+    pub planned: Option<u32>,
+}
+
+/// Which pairs are tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairs {
+    /// Every run against the one at this place.
+    Baseline(usize),
+    /// Every run against every later one.
+    All,
+}
+
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompareOptions {
+    /// Which pairs are tested; Holm's correction counts them.
+    pub pairs: Pairs,
+    /// A shorter horizon than the data allows; `None` = as far as every curve is known.
+    pub tau: Option<u32>,
+    /// The bootstrap; its seed also serves permutations and sign flips.
+    pub resampling: Resampling,
+    /// Permutations of the log-rank test for pairs of at most [`SMALL`] episodes; 0 = none.
+    pub permutations: u32,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self { pairs: Pairs::Baseline(0), tau: None, resampling: Resampling::default(), permutations: 2_000 }
+    }
+}
+
+/// Two runs of together no more episodes than this also get the permutation test.
+pub const SMALL: usize = 40;
+
+/// One run of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStamina {
+    /// Mean stamina (Greenwood), n, events, censored, median, over the common τ.
+    pub summary: StaminaSummary,
+    /// The mean with its interval by cluster bootstrap.
+    pub bootstrap: Option<Bootstrapped>,
+}
+
+/// Two runs of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Place of the first run.
+    pub a: usize,
+    /// Place of the second, the baseline if there is one. Differences are `a` − `b`, ratios `a` / `b`.
+    pub b: usize,
+    /// The log-rank test; `None` = not defined.
+    pub logrank: Option<LogRank>,
+    /// Its p-value after Holm's correction over the pairs.
+    pub p_holm: Option<f64>,
+    /// Stratified by scenario, where scenarios are shared.
+    pub stratified: Option<LogRank>,
+    /// By permutation, for few episodes.
+    pub permutation: Option<Permutation>,
+    /// Difference of mean stamina (Greenwood).
+    pub difference: Option<Difference>,
+    /// The same by cluster bootstrap.
+    pub difference_bootstrap: Option<Bootstrapped>,
+    /// Ratio of mean stamina (log scale).
+    pub ratio: Option<Ratio>,
+    /// The same by cluster bootstrap.
+    pub ratio_bootstrap: Option<Bootstrapped>,
+    /// On shared scenarios; `None` = none are shared.
+    pub paired: Option<Paired>,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The horizon of all means; 0 = nothing to compare.
+    pub tau: u32,
+    /// The runs, in the order given.
+    pub runs: Vec<RunStamina>,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+    /// The log-rank test of all runs at once; `None` = not defined.
+    pub overall: Option<LogRank>,
+}
+
+/// Compares runs.
+///
+/// τ is the greatest horizon to which the curve of every run is known; runs of which nobody was ever at risk do not
+/// lower it, and have no mean. Log-rank tests use all turns, means and what is made of them the first τ.
+pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison {
+    let plain: Vec<Vec<Observation>> = runs.iter().map(|r| observations(r.episodes)).collect();
+    let curves: Vec<(&[Observation], Option<u32>)> = plain
+        .iter()
+        .zip(runs)
+        .filter(|(o, _)| o.iter().any(|o| o.last_at_risk() > 0))
+        .map(|(o, run)| (o.as_slice(), run.planned))
+        .collect();
+    let tau = common_tau(&curves).min(options.tau.unwrap_or(MAX_TURNS));
+    let how = options.resampling;
+    let pair = |(a, b): (usize, usize)| {
+        let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
+        let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());
+        let small = options.permutations > 0 && plain_a.len() + plain_b.len() <= SMALL;
+        Pair {
+            a,
+            b,
+            logrank: log_rank(&[plain_a, plain_b]),
+            p_holm: None,
+            stratified: stratified_log_rank(&[of_a, of_b]),
+            permutation: small
+                .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, how.seed))
+                .flatten(),
+            difference: mean_difference(plain_a, plain_b, tau),
+            difference_bootstrap: bootstrap_difference(of_a, of_b, tau, how),
+            ratio: mean_ratio(plain_a, plain_b, tau),
+            ratio_bootstrap: bootstrap_ratio(of_a, of_b, tau, how),
+            paired: paired(of_a, of_b, tau, how.seed),
+        }
+    };
+    let mut pairs: Vec<Pair> = which(options.pairs, runs.len()).into_iter().map(pair).collect();
+    let p_values: Vec<Option<f64>> = pairs.iter().map(|p| p.logrank.as_ref().map(|l| l.p)).collect();
+    for (pair, p) in pairs.iter_mut().zip(holm(&p_values)) {
+        pair.p_holm = p;
+    }
+    let groups: Vec<&[Observation]> = plain.iter().map(Vec::as_slice).collect();
+    Comparison {
+        tau,
+        runs: runs
+            .iter()
+            .zip(&plain)
+            .map(|(run, plain)| RunStamina {
+                summary: summarise_over(plain, tau),
+                bootstrap: bootstrap_mean(run.episodes, tau, how),
+            })
+            .collect(),
+        pairs,
+        overall: log_rank(&groups),
+    }
+}
+
+fn which(pairs: Pairs, n: usize) -> Vec<(usize, usize)> {
+    match pairs {
+        Pairs::Baseline(b) if b < n => (0..n).filter(|a| *a != b).map(|a| (a, b)).collect(),
+        Pairs::Baseline(_) => Vec::new(),
+        Pairs::All => (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect(),
+    }
+}

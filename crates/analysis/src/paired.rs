@@ -1,0 +1,235 @@
+//! The same scenarios played by two runs: compared scenario by scenario.
+//!
+//! Scenarios differ much in how hard they are. Where two runs share them, the differences within scenarios say more
+//! than the difference of two means.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clusters::InScenario;
+use crate::distribution::{student_975, student_two_sided};
+use crate::random::Stream;
+use crate::survival::{Observation, restricted_mean};
+
+/// One shared scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairedScenario {
+    /// Its name.
+    pub scenario: String,
+    /// What enters the comparison for the first run: min(stamina, τ), or the pseudo-observation where the run has
+    /// episodes that were censored before τ; the mean where it played the scenario several times.
+    pub a: f64,
+    /// The same for the second run.
+    pub b: f64,
+    /// `a` − `b`.
+    pub difference: f64,
+    /// Mean of min(stamina, τ) as observed, first run; what it passed at least where `a_at_least`.
+    pub a_observed: f64,
+    /// The same for the second run.
+    pub b_observed: f64,
+    /// Whether an episode of the first run was censored before τ here: its stamina is at least what was observed.
+    pub a_at_least: bool,
+    /// The same for the second run.
+    pub b_at_least: bool,
+}
+
+/// A paired comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Paired {
+    /// Shared scenarios.
+    pub n: u32,
+    /// Mean of the differences, first − second, in turns.
+    pub mean: f64,
+    /// Lower end of the 95 % interval (Student's t); `None` = one scenario, or all differences alike.
+    pub ci_low: Option<f64>,
+    /// Upper end.
+    pub ci_high: Option<f64>,
+    /// Two-sided p-value of the paired t test; `None` = one scenario, or all differences alike.
+    pub p: Option<f64>,
+    /// Two-sided p-value by flipping signs; `None` = one scenario.
+    pub p_sign_flip: Option<f64>,
+    /// Whether every flip was looked at; else 9,999 were drawn from `seed`.
+    pub sign_flip_exact: bool,
+    /// What flips are drawn from.
+    pub seed: u64,
+    /// The horizon in turns.
+    pub tau: u32,
+    /// The scenarios, by name.
+    pub scenarios: Vec<PairedScenario>,
+}
+
+/// Up to this many differences other than 0, every flip of signs is looked at.
+const EXACT_SIGNS: usize = 14;
+const DRAWN_SIGNS: u32 = 9_999;
+
+/// Compares `a` with `b` on the scenarios that both played, over `tau` turns.
+///
+/// An episode that was observed up to τ or to its failure counts min(stamina, τ). Where a run has episodes that were
+/// censored before τ, each of its episodes counts its pseudo-observation n θ − (n − 1) θ₋ᵢ, with θ the restricted mean
+/// of the run on the shared scenarios and θ₋ᵢ the same without episode i (Andersen, Hansen and Klein 2004, Lifetime
+/// Data Analysis 10:335): their mean is about θ, and without censoring they are exactly min(stamina, τ). They may lie below 0
+/// or above τ.
+///
+/// Test and interval are the paired t's; the sign-flip test asks how often random signs of the differences give a mean
+/// as far from 0 (exact up to 14 differences other than 0). Episodes that were never at risk are left out. `None` = no
+/// shared scenario, or τ = 0.
+pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<Paired> {
+    if tau == 0 {
+        return None;
+    }
+    let by_scenario = |episodes: &[InScenario]| {
+        let mut map: BTreeMap<String, Vec<Observation>> = BTreeMap::new();
+        for e in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
+            map.entry(e.scenario.clone()).or_default().push(e.observation);
+        }
+        map
+    };
+    let (mut a, mut b) = (by_scenario(a), by_scenario(b));
+    a.retain(|scenario, _| b.contains_key(scenario));
+    b.retain(|scenario, _| a.contains_key(scenario));
+    let scenarios: Vec<PairedScenario> = values(&a, tau)
+        .into_iter()
+        .zip(values(&b, tau))
+        .zip(a.keys())
+        .map(|((a, b), scenario)| PairedScenario {
+            scenario: scenario.clone(),
+            a: a.used,
+            b: b.used,
+            difference: a.used - b.used,
+            a_observed: a.observed,
+            b_observed: b.observed,
+            a_at_least: a.at_least,
+            b_at_least: b.at_least,
+        })
+        .collect();
+    if scenarios.is_empty() {
+        return None;
+    }
+    let differences: Vec<f64> = scenarios.iter().map(|s| s.difference).collect();
+    let student = student(&differences);
+    let (p_sign_flip, sign_flip_exact) = sign_flip(&differences, seed);
+    Some(Paired {
+        n: scenarios.len() as u32,
+        mean: mean(&differences),
+        ci_low: student.map(|s| s.ci_low),
+        ci_high: student.map(|s| s.ci_high),
+        p: student.map(|s| s.p),
+        p_sign_flip,
+        sign_flip_exact,
+        seed,
+        tau,
+        scenarios,
+    })
+}
+
+/// What one run gives for one scenario.
+struct OneSide {
+    used: f64,
+    observed: f64,
+    at_least: bool,
+}
+
+fn values(run: &BTreeMap<String, Vec<Observation>>, tau: u32) -> Vec<OneSide> {
+    let all: Vec<Observation> = run.values().flatten().copied().collect();
+    let early = |o: &Observation| o.failed_turn().is_none() && o.turns < tau;
+    let capped = |o: Observation| f64::from(o.turns.min(tau));
+    let single: Vec<f64> = if all.iter().any(early) {
+        pseudo_observations(&all, tau)
+    } else {
+        all.iter().map(|o| capped(*o)).collect()
+    };
+    let mut rest = single.as_slice();
+    run.values()
+        .map(|episodes| {
+            let (own, others) = rest.split_at(episodes.len());
+            rest = others;
+            let observed: Vec<f64> = episodes.iter().map(|o| capped(*o)).collect();
+            OneSide { used: mean(own), observed: mean(&observed), at_least: episodes.iter().any(early) }
+        })
+        .collect()
+}
+
+/// n θ − (n − 1) θ₋ᵢ. Equal episodes have equal ones, so each kind is left out once.
+fn pseudo_observations(all: &[Observation], tau: u32) -> Vec<f64> {
+    let theta = |episodes: &[Observation]| restricted_mean(episodes, tau).mean.unwrap_or(0.0);
+    let n = all.len() as f64;
+    let whole = theta(all);
+    let mut known: BTreeMap<(u32, bool), f64> = BTreeMap::new();
+    let mut others = all.to_vec();
+    all.iter()
+        .enumerate()
+        .map(|(i, o)| {
+            *known.entry((o.turns, o.failed_turn().is_some())).or_insert_with(|| {
+                others.swap_remove(i);
+                let without = theta(&others);
+                others.clear();
+                others.extend_from_slice(all);
+                // Alone, an episode says what the whole says.
+                if all.len() == 1 { whole } else { n * whole - (n - 1.0) * without }
+            })
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[derive(Clone, Copy)]
+struct Student {
+    ci_low: f64,
+    ci_high: f64,
+    p: f64,
+}
+
+fn student(differences: &[f64]) -> Option<Student> {
+    let df = differences.len() as u32 - 1;
+    let quantile = student_975(df)?;
+    let centre = mean(differences);
+    let squares: f64 = differences.iter().map(|d| (d - centre) * (d - centre)).sum();
+    let largest = differences.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
+    let se = (squares / f64::from(df) / differences.len() as f64).sqrt();
+    if se <= 1e-12 * largest {
+        return None;
+    }
+    Some(Student {
+        ci_low: centre - quantile * se,
+        ci_high: centre + quantile * se,
+        p: student_two_sided(centre / se, df)?,
+    })
+}
+
+/// The p-value and whether it is exact.
+fn sign_flip(differences: &[f64], seed: u64) -> (Option<f64>, bool) {
+    if differences.len() < 2 {
+        return (None, true);
+    }
+    // A difference of 0 is the same with either sign.
+    let largest = differences.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
+    let mut moved: Vec<f64> = differences.iter().map(|d| d.abs()).filter(|d| *d > 1e-12 * largest).collect();
+    moved.sort_by(f64::total_cmp);
+    let observed = differences.iter().sum::<f64>().abs() - 1e-9 * largest;
+    let extreme = |signs: &mut dyn FnMut(usize) -> bool| {
+        let sum: f64 = moved.iter().enumerate().map(|(i, d)| if signs(i) { *d } else { -*d }).sum();
+        u32::from(sum.abs() >= observed)
+    };
+    if moved.len() <= EXACT_SIGNS {
+        let all = 1_u32 << moved.len();
+        let count: u32 = (0..all).map(|flips| extreme(&mut |i| flips >> i & 1 == 1)).sum();
+        return (Some(f64::from(count) / f64::from(all)), true);
+    }
+    let mut stream = Stream::new(seed, 0);
+    let mut bits = 0;
+    let count: u32 = (0..DRAWN_SIGNS)
+        .map(|_| {
+            extreme(&mut |i| {
+                if i % 64 == 0 {
+                    bits = stream.bits();
+                }
+                bits >> (i % 64) & 1 == 1
+            })
+        })
+        .sum();
+    (Some(f64::from(1 + count) / f64::from(1 + DRAWN_SIGNS)), false)
+}

@@ -1,0 +1,308 @@
+//! The retry view, harness × model, cost, sensitivity.
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+
+use analysis::bootstrap::Resampling;
+use analysis::clusters::InScenario;
+use analysis::cost::{CostPerTurn, TurnUse, cost_per_turn, pareto, per_turn};
+use analysis::matrix::{MatrixRun, matrix};
+use analysis::retries::AttemptEnd::{Censored, Event, Passed};
+use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain, retry_curve};
+use analysis::sensitivity::{Ended, sensitivity};
+use analysis::survival::Observation;
+use model::{Attempt, CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
+use proptest::prelude::*;
+
+fn how() -> Resampling {
+    Resampling { seed: 11, resamples: 500, threads: 1 }
+}
+
+fn attempts(scenario: &str, observed: Observation, turns: &[&[AttemptEnd]]) -> EpisodeAttempts {
+    let turns = (1..).zip(turns).map(|(turn, a)| TurnAttempts { turn, attempts: a.to_vec() }).collect();
+    EpisodeAttempts { scenario: scenario.to_owned(), observed, turns }
+}
+
+#[test]
+fn a_budget_ends_an_episode_at_the_first_turn_that_needed_more() {
+    let e = attempts(
+        "s",
+        Observation::failed_at(4),
+        &[&[Passed], &[Event, Passed], &[Event, Event, Passed], &[Event, Event, Event]],
+    );
+    let under = |r| e.truncated(r);
+    assert_eq!(under(0), Observation::failed_at(2));
+    assert_eq!(under(1), Observation::failed_at(3));
+    assert_eq!(under(2), Observation::failed_at(4));
+    assert_eq!(under(u32::MAX), Observation::failed_at(4));
+}
+
+#[test]
+fn a_budget_that_ends_in_an_attempt_stopped_from_outside_is_censored() {
+    let passed = attempts("s", Observation::censored_after(2), &[&[Passed], &[Censored, Passed]]);
+    assert_eq!(passed.truncated(0), Observation::censored_after(1), "the endpoint broke the first attempt");
+    assert_eq!(passed.truncated(1), Observation::censored_after(2), "it passed the benchmark");
+    // It failed at its first attempt and was stopped in its second: with one attempt it had failed.
+    let stopped = attempts("s", Observation::censored_after(0), &[&[Event, Censored]]);
+    assert_eq!(stopped.truncated(0), Observation::failed_at(1));
+    assert_eq!(stopped.truncated(1), Observation::censored_after(0));
+    // And the other way round.
+    let failed = attempts("s", Observation::failed_at(1), &[&[Censored, Event]]);
+    assert_eq!(failed.truncated(0), Observation::censored_after(0));
+    assert_eq!(failed.truncated(1), Observation::failed_at(1));
+}
+
+#[test]
+fn a_turn_without_records_is_not_guessed() {
+    let mut e = attempts("s", Observation::failed_at(4), &[&[Passed], &[Event, Passed], &[Passed], &[Event]]);
+    e.turns.remove(1);
+    assert_eq!(e.truncated(0), Observation::censored_after(1));
+    let none = attempts("s", Observation::censored_after(0), &[]);
+    assert_eq!(none.truncated(3), Observation::censored_after(0));
+}
+
+#[test]
+fn attempts_are_read_off_an_episode_under_a_policy() {
+    let attempt = |number, verdict, reason| Attempt { end_reason: reason, ..Attempt::new(number, verdict) };
+    let mut turn = Turn::new(1);
+    turn.attempts = vec![
+        attempt(1, Verdict::Error, Some(EndReason::Endpoint)),
+        attempt(2, Verdict::Failed, None),
+        attempt(3, Verdict::Passed, None),
+    ];
+    let mut second = Turn::new(2);
+    second.attempts = vec![attempt(1, Verdict::Unfinished, None)];
+    let mut episode = Episode::new("k", "shop");
+    episode.turns = vec![turn, second];
+    let read = EpisodeAttempts::of_episode(&episode, &CensoringPolicy::default());
+    assert_eq!(read.turns[0].attempts, [Censored, Event, Passed]);
+    assert_eq!(read.turns[1].attempts, [Censored]);
+    assert_eq!(read.observed, Observation::censored_after(1));
+    let strict = CensoringPolicy { overrides: [(EndReason::Endpoint, Ending::Event)].into() };
+    assert_eq!(EpisodeAttempts::of_episode(&episode, &strict).turns[0].attempts[0], Event);
+}
+
+#[test]
+fn the_feedback_gain_is_the_ratio_of_the_ends_of_the_curve() {
+    // Turn 1 at the first attempt in half of the scenarios, else at the second; all fail at turn 4.
+    let episodes: Vec<EpisodeAttempts> = (0..8)
+        .map(|i| {
+            let first: &[AttemptEnd] = if i % 2 == 0 { &[Passed] } else { &[Event, Passed] };
+            let turns = [first, &[Event, Passed], &[Event, Event, Passed], &[Event, Event, Event]];
+            attempts(&format!("s{i}"), Observation::failed_at(4), &turns)
+        })
+        .collect();
+    let curve = retry_curve(&episodes, Some(3), Some(10), how());
+    let means: Vec<f64> = curve.points.iter().map(|p| p.summary.restricted_mean.mean.unwrap()).collect();
+    assert_eq!((means, curve.tau), (vec![0.5, 2.0, 3.0], 10));
+    let gain = curve.feedback_gain.unwrap();
+    assert_eq!((gain.value, gain.scenarios, gain.seed), (6.0, 8, 11));
+    assert!(gain.ci_low.unwrap() >= 3.0 && gain.ci_low.unwrap() < 6.0 && gain.ci_high.unwrap() > 6.0);
+    assert_eq!(Some(gain), feedback_gain(&episodes, 2, 10, how()));
+    assert_eq!(
+        retry_curve(&episodes, None, Some(10), how()),
+        curve,
+        "the most attempts stand in for the limit"
+    );
+    assert_eq!(retry_curve(&episodes, Some(1), Some(10), how()).feedback_gain, None, "no retries");
+    assert_eq!(retry_curve(&episodes, Some(u32::MAX), Some(10), how()).points.len(), MAX_BUDGETS as usize);
+    let hard: Vec<EpisodeAttempts> = (0..3)
+        .map(|i| attempts(&format!("s{i}"), Observation::failed_at(2), &[&[Event, Passed], &[Event, Event]]))
+        .collect();
+    assert_eq!(retry_curve(&hard, Some(2), Some(10), how()).feedback_gain, None, "0 is no denominator");
+    let nothing = retry_curve(&[], Some(3), Some(10), how());
+    assert_eq!(
+        (nothing.tau, nothing.feedback_gain, nothing.points[0].summary.restricted_mean.mean),
+        (0, None, None)
+    );
+}
+
+/// An episode as a runner with `limit` attempts per turn would record it.
+fn recorded() -> impl Strategy<Value = EpisodeAttempts> {
+    (prop::collection::vec(1u32..6, 1..9), 0u32..4).prop_map(|(needed, scenario)| {
+        let limit = 4;
+        let mut turns = Vec::new();
+        let mut observed = None;
+        for (turn, needs) in (1..).zip(needed) {
+            let mut attempts = vec![Event; (needs - 1).min(limit) as usize];
+            if needs <= limit {
+                attempts.push(Passed);
+            }
+            turns.push(TurnAttempts { turn, attempts });
+            if needs > limit {
+                observed = Some(Observation::failed_at(turn));
+                break;
+            }
+        }
+        let observed = observed.unwrap_or(Observation::censored_after(turns.len() as u32));
+        EpisodeAttempts { scenario: format!("s{scenario}"), observed, turns }
+    })
+}
+
+proptest! {
+    #[test]
+    fn more_retries_never_cost_stamina(episodes in prop::collection::vec(recorded(), 1..12)) {
+        for e in &episodes {
+            prop_assert_eq!(e.truncated(3), e.observed, "the whole budget is what was observed");
+            prop_assert!((0..3).all(|r| e.truncated(r).turns <= e.truncated(r + 1).turns));
+            prop_assert!((0..4).all(|r| e.truncated(r) == e.observed || e.truncated(r).ending == Ending::Event));
+        }
+        let curve = retry_curve(&episodes, Some(4), Some(8), how());
+        prop_assert_eq!(curve.points.len(), 4);
+        if let Some(gain) = curve.feedback_gain {
+            let mean = |r: usize| curve.points[r].summary.restricted_mean.mean.unwrap();
+            prop_assert!((gain.value - mean(3) / mean(0)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn nobody_on_the_front_is_beaten(points in prop::collection::vec((0u8..9, 0u8..9), 0..12)) {
+        let points: Vec<(f64, f64)> = points.iter().map(|p| (f64::from(p.0), f64::from(p.1))).collect();
+        let front = pareto(&points);
+        prop_assert!(points.is_empty() || front.iter().any(|f| *f));
+        for (p, on) in points.iter().zip(&front) {
+            let beaten = points.iter().any(|q| (q.0 < p.0 && q.1 >= p.1) || (q.0 <= p.0 && q.1 > p.1));
+            prop_assert_eq!(*on, !beaten);
+        }
+    }
+}
+
+fn fail_at(turns: &[u32]) -> Vec<InScenario> {
+    turns
+        .iter()
+        .enumerate()
+        .map(|(i, t)| InScenario::new(format!("s{i}"), Observation::failed_at(*t)))
+        .collect()
+}
+
+#[test]
+fn a_matrix_has_cells_margins_and_extremes() {
+    let (open, mini) = (fail_at(&[7, 9, 8, 8]), fail_at(&[2, 3, 2, 1]));
+    let (open_weak, more) = (fail_at(&[2, 2, 2, 2]), fail_at(&[4, 2]));
+    let run = |harness, model, episodes| MatrixRun { harness, model, episodes, planned: Some(20) };
+    let runs = [
+        run("opencode", "strong", open.as_slice()),
+        run("mini", "strong", mini.as_slice()),
+        run("opencode", "weak", open_weak.as_slice()),
+        run("mini", "strong", more.as_slice()),
+    ];
+    let m = matrix(&runs, how());
+    assert_eq!(m.tau, 20);
+    let names = |margins: &[analysis::matrix::Margin]| -> Vec<String> {
+        margins.iter().map(|m| m.name.clone()).collect()
+    };
+    assert_eq!(
+        (names(&m.harnesses), names(&m.models)),
+        (vec!["mini".to_owned(), "opencode".to_owned()], vec!["strong".to_owned(), "weak".to_owned()])
+    );
+    let pooled = m.cells[0][0].unwrap();
+    assert_eq!((pooled.runs, pooled.n, pooled.events), (2, 6, 6));
+    assert!((pooled.mean.unwrap() - 8.0 / 6.0).abs() < 1e-12);
+    assert_eq!(m.cells[0][1], None, "no run is no cell");
+    assert_eq!(m.cells[1][1].unwrap().ci_low, None, "all did the same");
+    let mini = &m.harnesses[0];
+    assert_eq!((mini.present, mini.missing, mini.extremes.as_ref()), (1, 1, None));
+    assert_eq!(m.harnesses[1].mean, Some(4.0), "cells weigh the same");
+    let strong = m.models[0].extremes.as_ref().unwrap();
+    assert_eq!((strong.best.as_str(), strong.worst.as_str()), ("opencode", "mini"));
+    let ratio = strong.ratio.unwrap();
+    assert!((ratio.value - 5.25).abs() < 1e-12 && ratio.ci_low.unwrap() > 3.0, "{ratio:?}");
+    let mut turned = runs;
+    turned.reverse();
+    let again = matrix(&turned, how());
+    assert_eq!((again.tau, again.cells), (m.tau, m.cells));
+    assert_eq!(matrix(&[], how()).cells.len(), 0);
+}
+
+#[test]
+fn a_cell_in_which_nobody_was_at_risk_has_no_mean_and_shortens_nothing() {
+    let good = fail_at(&[5, 6]);
+    let never = [InScenario::new("s0", Observation::censored_after(0))];
+    let m = matrix(
+        &[
+            MatrixRun { harness: "a", model: "x", episodes: &good, planned: Some(9) },
+            MatrixRun { harness: "b", model: "x", episodes: &never, planned: Some(9) },
+        ],
+        how(),
+    );
+    assert_eq!((m.tau, m.cells[1][0].unwrap().mean, m.cells[1][0].unwrap().n), (9, None, 1));
+    assert_eq!((m.models[0].present, m.models[0].missing, m.models[0].mean), (1, 1, Some(4.5)));
+}
+
+#[test]
+fn cost_per_survived_turn_is_known_only_when_all_costs_are() {
+    assert_eq!(cost_per_turn(&[(Some(3.0), 4), (Some(1.0), 0)]), CostPerTurn::Known(1.0));
+    assert_eq!(cost_per_turn(&[(Some(3.0), 4), (None, 1)]), CostPerTurn::Unknown { without_cost: 1 });
+    assert_eq!(cost_per_turn(&[(Some(f64::NAN), 4)]), CostPerTurn::Unknown { without_cost: 1 });
+    assert_eq!(cost_per_turn(&[(Some(3.0), 0)]), CostPerTurn::NoTurnSurvived);
+    assert_eq!(cost_per_turn(&[]), CostPerTurn::NoEpisodes);
+    for (cost, value, words) in [
+        (CostPerTurn::Known(0.5), Some(0.5), None),
+        (CostPerTurn::Unknown { without_cost: 2 }, None, Some("unknown")),
+        (CostPerTurn::NoTurnSurvived, None, Some("no turn survived")),
+    ] {
+        assert_eq!((cost.value(), cost.words()), (value, words));
+    }
+}
+
+#[test]
+fn uses_are_summed_by_turn_over_who_reached_it() {
+    let used = |turn, attempts, cost_usd, tool_calls| TurnUse {
+        turn,
+        attempts,
+        cost_usd,
+        tool_calls,
+        ..TurnUse::default()
+    };
+    let sums = per_turn(&[
+        used(2, 1, None, Some(4)),
+        used(1, 2, Some(0.5), Some(10)),
+        used(1, 1, Some(1.5), None),
+        used(3, 0, None, None),
+    ]);
+    assert_eq!(sums.len(), 2, "turn 3 was not reached");
+    assert_eq!((sums[0].turn, sums[0].episodes, sums[0].attempts), (1, 2, 3));
+    assert_eq!(
+        (sums[0].cost_usd.total, sums[0].cost_usd.known, sums[0].cost_usd.mean()),
+        (Some(2.0), 2, Some(1.0))
+    );
+    assert_eq!((sums[0].tool_calls.mean(), sums[0].tool_calls.known), (Some(10.0), 1));
+    assert_eq!(
+        (sums[1].cost_usd.total, sums[1].cost_usd.mean(), sums[1].agent_seconds.total),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn the_front_keeps_equals_and_drops_what_is_not_a_number() {
+    let points = [(1.0, 5.0), (1.0, 5.0), (2.0, 5.0), (3.0, 9.0), (f64::NAN, 99.0), (0.5, f64::INFINITY)];
+    assert_eq!(pareto(&points), [true, true, false, true, false, false]);
+}
+
+#[test]
+fn readings_of_censoring_bracket_the_result() {
+    let ended = |turns, reason| Ended { turns, reason };
+    let episodes = [
+        ended(2, EndReason::TestsFailed),
+        ended(9, EndReason::TestsFailed),
+        ended(10, EndReason::PassedAll),
+        ended(3, EndReason::Endpoint),
+        ended(1, EndReason::Budget),
+        ended(0, EndReason::Endpoint),
+    ];
+    let s = sensitivity(&episodes, &CensoringPolicy::default(), Some(10), None);
+    assert_eq!(s.tau, 10);
+    assert_eq!((s.policy.n, s.policy.events, s.policy.censored), (6, 2, 4));
+    assert_eq!((s.censored_failed.n, s.censored_failed.events), (6, 5), "who passed everything did not fail");
+    assert_eq!((s.censored_dropped.n, s.censored_dropped.events), (3, 2));
+    assert_eq!(s.censored_dropped.restricted_mean.mean, Some(7.0));
+    assert!(s.censored_failed.restricted_mean.mean < s.policy.restricted_mean.mean);
+    assert_eq!((s.stopped[&EndReason::Endpoint], s.stopped[&EndReason::Budget], s.stopped.len()), (2, 1, 2));
+    assert!(s.stopped_before_tau == 3 && s.is_doubtful());
+    let strict = CensoringPolicy {
+        overrides: [(EndReason::Endpoint, Ending::Event), (EndReason::Budget, Ending::Event)].into(),
+    };
+    let s = sensitivity(&episodes, &strict, Some(10), Some(5));
+    assert_eq!((s.policy, s.tau), (s.censored_failed, 5));
+    assert!(s.stopped.is_empty() && !s.is_doubtful());
+    let s = sensitivity(&[], &strict, None, None);
+    assert_eq!((s.tau, s.policy.n, s.policy.restricted_mean.mean, s.is_doubtful()), (0, 0, None, false));
+}
