@@ -1,0 +1,187 @@
+//! Comparisons against R's survival, survRM2 and coin, and scipy (golden values, see `golden/make_comparison.py`).
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+
+use analysis::clusters::{InScenario, observations};
+use analysis::difference::{mean_difference, mean_ratio};
+use analysis::logrank::{LogRank, holm, log_rank, permutation_log_rank, stratified_log_rank};
+use analysis::paired::paired;
+use analysis::survival::Observation;
+use model::Ending;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Golden {
+    holm: Vec<HolmCase>,
+    sets: Vec<Set>,
+}
+
+#[derive(Deserialize)]
+struct HolmCase {
+    p: Vec<Option<f64>>,
+    adjusted: Vec<Option<f64>>,
+}
+
+#[derive(Deserialize)]
+struct Set {
+    name: String,
+    groups: Vec<Vec<(String, u32, u8)>>,
+    logrank: Test,
+    stratified: Option<Test>,
+    permutation: Option<f64>,
+    taus: Vec<AtTau>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    chi2: f64,
+    df: u32,
+    p: f64,
+    observed: Vec<u32>,
+    expected: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct AtTau {
+    tau: u32,
+    difference: Contrast,
+    ratio: Contrast,
+    paired: Option<PairedTest>,
+}
+
+#[derive(Deserialize)]
+struct Contrast {
+    value: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    p: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct PairedTest {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    mean: f64,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    p: Option<f64>,
+    sign_flip: Option<f64>,
+}
+
+fn golden() -> Golden {
+    serde_json::from_str(include_str!("golden/comparison.json")).unwrap()
+}
+
+fn groups(set: &Set) -> Vec<Vec<InScenario>> {
+    let episode = |(scenario, turns, event): &(String, u32, u8)| {
+        let ending = if *event == 1 { Ending::Event } else { Ending::Censored };
+        InScenario::new(scenario.as_str(), Observation { turns: *turns, ending })
+    };
+    set.groups.iter().map(|g| g.iter().map(episode).collect()).collect()
+}
+
+#[track_caller]
+fn near(ours: Option<f64>, theirs: Option<f64>, what: &str) {
+    let same = match (ours, theirs) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-8 * b.abs().max(1e-2),
+        (a, b) => a == b,
+    };
+    assert!(same, "{what}: {ours:?}, they say {theirs:?}");
+}
+
+#[track_caller]
+fn same_test(ours: Option<&LogRank>, theirs: &Test, what: &str) {
+    let ours = ours.unwrap_or_else(|| panic!("{what}: not defined"));
+    near(Some(ours.chi2), Some(theirs.chi2), what);
+    near(Some(ours.p), Some(theirs.p), what);
+    assert_eq!(ours.df, theirs.df, "{what}");
+    for ((group, observed), expected) in ours.groups.iter().zip(&theirs.observed).zip(&theirs.expected) {
+        assert_eq!(group.observed, *observed, "{what}");
+        near(Some(group.expected), Some(*expected), what);
+    }
+}
+
+#[test]
+fn r_agrees_on_log_rank_tests() {
+    let golden = golden();
+    assert!(golden.sets.len() >= 10);
+    for set in &golden.sets {
+        let episodes = groups(set);
+        let plain: Vec<Vec<Observation>> = episodes.iter().map(|g| observations(g)).collect();
+        let plain: Vec<&[Observation]> = plain.iter().map(Vec::as_slice).collect();
+        same_test(log_rank(&plain).as_ref(), &set.logrank, &set.name);
+        let tagged: Vec<&[InScenario]> = episodes.iter().map(Vec::as_slice).collect();
+        if let Some(theirs) = &set.stratified {
+            same_test(stratified_log_rank(&tagged).as_ref(), theirs, &format!("{}, stratified", set.name));
+        }
+        if let Some(theirs) = set.permutation {
+            let ours = permutation_log_rank(&plain, 0, 1).unwrap();
+            assert!(ours.exact, "{}", set.name);
+            near(Some(ours.p), Some(theirs), &format!("{}, permutation", set.name));
+        }
+    }
+    assert!(golden.sets.iter().filter(|s| s.stratified.is_some()).count() >= 10);
+    assert!(golden.sets.iter().filter(|s| s.permutation.is_some()).count() >= 4);
+}
+
+#[test]
+fn survrm2_agrees_on_differences_and_ratios() {
+    for set in golden().sets {
+        let episodes = groups(&set);
+        let (a, b) = (observations(&episodes[0]), observations(&episodes[1]));
+        for at in &set.taus {
+            let what = format!("{}, τ = {}", set.name, at.tau);
+            let limit = f64::from(at.tau);
+            let ours = mean_difference(&a, &b, at.tau).unwrap();
+            near(Some(ours.value), at.difference.value, &what);
+            near(ours.ci_low, at.difference.ci_low.map(|x| x.max(-limit)), &what);
+            near(ours.ci_high, at.difference.ci_high.map(|x| x.min(limit)), &what);
+            near(ours.p, at.difference.p, &what);
+            let ours = mean_ratio(&a, &b, at.tau);
+            near(ours.map(|r| r.value), at.ratio.value, &what);
+            near(ours.and_then(|r| r.ci_low), at.ratio.ci_low, &what);
+            near(ours.and_then(|r| r.ci_high), at.ratio.ci_high, &what);
+            near(ours.and_then(|r| r.p), at.ratio.p, &what);
+        }
+    }
+}
+
+#[test]
+fn r_and_scipy_agree_on_paired_comparisons() {
+    let mut seen = 0;
+    for set in golden().sets {
+        let episodes = groups(&set);
+        for at in &set.taus {
+            let what = format!("{}, τ = {}", set.name, at.tau);
+            let ours = paired(&episodes[0], &episodes[1], at.tau, 1);
+            let Some(theirs) = &at.paired else {
+                assert!(ours.is_none(), "{what}");
+                continue;
+            };
+            let ours = ours.unwrap();
+            assert_eq!(ours.n as usize, theirs.a.len(), "{what}");
+            for ((scenario, a), b) in ours.scenarios.iter().zip(&theirs.a).zip(&theirs.b) {
+                near(Some(scenario.a), Some(*a), &what);
+                near(Some(scenario.b), Some(*b), &what);
+            }
+            near(Some(ours.mean), Some(theirs.mean), &what);
+            near(ours.ci_low, theirs.ci_low, &what);
+            near(ours.ci_high, theirs.ci_high, &what);
+            near(ours.p, theirs.p, &what);
+            if theirs.sign_flip.is_some() {
+                assert!(ours.sign_flip_exact, "{what}");
+                near(ours.p_sign_flip, theirs.sign_flip, &what);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 8);
+}
+
+#[test]
+fn r_agrees_on_holm() {
+    for case in golden().holm {
+        for (ours, theirs) in holm(&case.p).into_iter().zip(case.adjusted) {
+            near(ours, theirs, "holm");
+        }
+    }
+}
