@@ -64,7 +64,7 @@ pub fn bootstrap_difference(
 
 /// The ratio of mean stamina, `a` / `b`. `None` = one of the means is not defined, or that of `b` is 0.
 ///
-/// Resamples whose denominator is 0 count as +∞.
+/// Resamples whose denominator is 0 count as +∞, and those of 0 / 0 against both ends.
 pub fn bootstrap_ratio(
     a: &[InScenario],
     b: &[InScenario],
@@ -74,8 +74,13 @@ pub fn bootstrap_ratio(
     bootstrap(&[a, b], tau, how, |means| ratio(means[0], means[1]))
 }
 
+/// NaN for 0 / 0.
 pub(crate) fn ratio(a: f64, b: f64) -> f64 {
-    if b > 0.0 { a / b } else { f64::INFINITY }
+    match (a > 0.0, b > 0.0) {
+        (_, true) => a / b,
+        (true, false) => f64::INFINITY,
+        (false, false) => f64::NAN,
+    }
 }
 
 /// A number made of the mean stamina of each group.
@@ -131,16 +136,18 @@ fn resample(clusters: &Clusters, how: Resampling, number: &(impl Fn(&[f64]) -> f
     values
 }
 
-fn percentiles(values: &mut [f64]) -> (Option<f64>, Option<f64>) {
+/// What is not defined (NaN) may lie anywhere: it counts as the least for the lower end and as the most for the upper.
+fn percentiles(values: &mut Vec<f64>) -> (Option<f64>, Option<f64>) {
+    let all = values.len();
+    let k = (0.025 * (all as f64 + 1.0)) as usize;
+    values.retain(|v| !v.is_nan());
+    let undefined = all - values.len();
     values.sort_by(f64::total_cmp);
-    let k = (0.025 * (values.len() as f64 + 1.0)) as usize;
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return (None, None) };
-    if k == 0 || last - first <= 1e-12 * last.abs() {
+    let same = last.is_finite() && last - first <= 1e-12 * last.abs();
+    if k == 0 || (same && undefined == 0) {
         return (None, None);
     }
-    (known(values[k - 1]), known(values[values.len() - k]))
-}
-
-fn known(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
+    let at = |i: usize| values.get(i).copied().filter(|v| v.is_finite());
+    ((k - 1).checked_sub(undefined).and_then(at), at(all - k))
 }
