@@ -45,7 +45,7 @@ fn episodes(run: u32) -> Vec<InScenario> {
             let turn = 1 + mixed * (TURNS + 20) / (97 * (1 + run / 3));
             let observation = if turn > TURNS {
                 Observation::censored_after(TURNS)
-            } else if mixed % 13 == 0 {
+            } else if mixed.is_multiple_of(13) {
                 Observation::censored_after(turn)
             } else {
                 Observation::failed_at(turn)
