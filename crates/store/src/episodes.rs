@@ -10,7 +10,7 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry, slugs, turns};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, slugs, turns};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -286,7 +286,7 @@ pub(crate) fn put(
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
     }
-    Ok(())
+    plays::put(&write.tx, id, episode)
 }
 
 /// Deletes an episode with its turns.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model::{Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Turn, Verdict, Warning};
 use rusqlite::Connection;
-use store::{PartRead, Store, StoreError, schema};
+use store::{PartRead, RunFilter, Store, StoreError, schema};
 
 fn episode(key: &str, verdicts: &[Verdict]) -> Episode {
     let mut episode = Episode::new(key, format!("scenario {key}"));
@@ -99,6 +99,20 @@ fn a_library_of_layout_1_opens() {
     let store = Store::open(&path).unwrap();
     check(&store);
     assert_eq!(number(&raw(&path), "user_version"), schema::VERSION);
+    // What was tried is made from the turns, as writing the same episodes makes it.
+    let new = Store::open(&folder.path().join("new.db")).unwrap();
+    fill(&new);
+    let plays = |store: &Store| {
+        let runs = store.list_runs(&RunFilter::default()).unwrap().rows;
+        runs.into_iter()
+            .map(|(_, run)| (run.slug, store.plays(run.id).unwrap()))
+            .map(|(slug, plays)| {
+                (slug, plays.into_iter().map(|p| (p.agent_seconds, p.turns)).collect::<Vec<_>>())
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(plays(&store), plays(&new));
+    assert!(plays(&new).iter().any(|(_, episodes)| episodes.iter().any(|(_, turns)| !turns.is_empty())));
 }
 
 #[test]

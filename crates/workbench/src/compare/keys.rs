@@ -1,0 +1,96 @@
+//! Names of settings, so that the same setting is found under the names of different sources.
+
+/// Sections of StaminaBench's configuration that belong to a harness.
+const HARNESSES: [&str; 8] =
+    ["mini_swe", "openhands", "opencode", "qwen_code", "kimi_cli", "vibe", "mock", "mimo_code"];
+/// Parts that say nothing about what a setting is.
+const EMPTY: [&str; 3] = ["kwargs", "restful_server_gen_iterative", "restful_server_gen"];
+
+/// The name of a setting, in parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    parts: Vec<String>,
+    /// Whether it stands in the section of a harness.
+    pub(crate) of_harness: bool,
+}
+
+impl Key {
+    /// Takes a name apart: `agent.kwargs.temperature`, `mini_swe.temperature` and `opencode.temperature` are all
+    /// `agent.temperature`; places in lists are left out.
+    pub(crate) fn of(name: &str, harness: Option<&str>) -> Self {
+        let name = name.to_lowercase();
+        let mut parts: Vec<&str> = name
+            .split('.')
+            .filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err())
+            .collect();
+        let harness = harness.map(str::to_lowercase);
+        let mut of_harness = parts.len() > 1 && parts[0] == "agent";
+        if parts.len() > 1 && (HARNESSES.contains(&parts[0]) || harness.as_deref() == Some(parts[0])) {
+            parts[0] = "agent";
+            of_harness = true;
+        }
+        Self { parts: parts.into_iter().map(str::to_owned).collect(), of_harness }
+    }
+
+    /// Whether a pattern names it: the last parts of the name, `*` standing for anything inside a part; behind `^` the
+    /// whole name.
+    pub(crate) fn is(&self, pattern: &str) -> bool {
+        let (whole, pattern) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
+        let wanted: Vec<&str> = pattern.split('.').collect();
+        let Some(skip) = self.parts.len().checked_sub(wanted.len()) else { return false };
+        (!whole || skip == 0)
+            && self.parts[skip..].iter().zip(wanted).all(|(part, wanted)| matches(wanted, part))
+    }
+
+    /// One text for the same setting.
+    pub(crate) fn text(&self) -> String {
+        self.parts.join(".")
+    }
+}
+
+/// Whether `text` is `pattern`, where `*` stands for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut pieces = pieces.peekable();
+    if pieces.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_different_sources_meet() {
+        for (name, harness) in [
+            ("agent.kwargs.temperature", Some("terminus-2")),
+            ("mini_swe.temperature", None),
+            ("Goose.temperature", Some("goose")),
+        ] {
+            let key = Key::of(name, harness);
+            assert!(key.is("temperature") && key.is("agent.temperature") && key.is("^agent.temperature"));
+            assert!(key.of_harness && key.text() == "agent.temperature", "{name}");
+        }
+        let key = Key::of("datasets.0.task_names", None);
+        assert!(key.is("datasets.task_names") && !key.is("^task_names") && !key.of_harness);
+        assert!(!Key::of("agent", None).of_harness);
+    }
+
+    #[test]
+    fn a_star_stands_for_anything_in_a_part() {
+        assert!(matches("n_concurrent*", "n_concurrent_trials") && matches("*_at", "started_at"));
+        assert!(matches("*cpu*", "override_cpus") && !matches("*cpu*", "cp"));
+        assert!(matches("a*b*c", "a1b2c") && !matches("a*b*c", "a1c") && !matches("ab", "abc"));
+    }
+}

@@ -1,0 +1,331 @@
+//! From what is asked for to runs with their episodes: resolving, naming, drawing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::clusters::InScenario;
+use analysis::sensitivity::Ended;
+use analysis::survival::Observation;
+use model::{Benchmark, CensoringPolicy};
+use store::{EpisodeEntry, RunFilter, RunRecord, Store};
+
+use super::sets::ScenarioSets;
+use crate::api::{ApiError, Member, Swatch};
+use crate::summary::{run_record, turn_axis};
+
+/// Series colours and dash patterns that there are.
+const COLOURS: usize = 8;
+const DASHES: usize = 5;
+
+/// A run of a member.
+pub(crate) struct PooledRun {
+    /// The run with its settings.
+    pub(crate) record: RunRecord,
+    /// Its episodes, by slug.
+    pub(crate) episodes: Vec<EpisodeEntry>,
+    /// Which set of scenarios its scenario names belong to.
+    pub(crate) set: u32,
+}
+
+/// A member with its runs.
+pub(crate) struct Pool {
+    /// What was asked for.
+    pub(crate) member: Member,
+    /// Stable text.
+    pub(crate) id: String,
+    /// The shortest name that tells it from the others.
+    pub(crate) name: String,
+    /// How it is drawn.
+    pub(crate) swatch: Swatch,
+    /// Its runs, by slug.
+    pub(crate) runs: Vec<PooledRun>,
+    /// Runs that the group has and that are left out, because they are baselines or simulated.
+    pub(crate) left_out: u32,
+}
+
+impl Pool {
+    /// The episodes of all runs.
+    pub(crate) fn episodes(&self) -> impl Iterator<Item = &EpisodeEntry> {
+        self.runs.iter().flat_map(|run| &run.episodes)
+    }
+
+    /// The most turns that an episode plans, as in [`crate::summary::planned_turns`].
+    pub(crate) fn planned(&self) -> Option<u32> {
+        self.episodes()
+            .map(|e| e.planned_turns.map(|planned| planned.max(e.known_turns)))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .max()
+    }
+
+    /// The last turn that an episode plans or is seen to have.
+    pub(crate) fn turns(&self) -> u32 {
+        self.runs.iter().map(|run| turn_axis(&run.episodes)).max().unwrap_or(0)
+    }
+
+    /// Its episodes as survival analysis sees them, each with the identity of its scenario.
+    pub(crate) fn in_scenarios(&self, policy: &CensoringPolicy) -> Vec<InScenario> {
+        self.runs
+            .iter()
+            .flat_map(|run| {
+                run.episodes.iter().map(|e| {
+                    let observation = Observation::of_reason(e.stamina, e.end_reason, policy);
+                    InScenario::new(ScenarioSets::identity(run.set, &e.scenario), observation)
+                })
+            })
+            .collect()
+    }
+
+    /// Its episodes with why they ended.
+    pub(crate) fn ended(&self) -> Vec<Ended> {
+        self.episodes().map(|e| Ended { turns: e.stamina, reason: e.end_reason }).collect()
+    }
+
+    /// The scenarios that it played: (set, name).
+    pub(crate) fn scenarios(&self) -> BTreeSet<(u32, &str)> {
+        self.runs
+            .iter()
+            .flat_map(|run| run.episodes.iter().map(|e| (run.set, e.scenario.as_str())))
+            .collect()
+    }
+
+    /// The benchmark.
+    pub(crate) fn benchmark(&self) -> Benchmark {
+        self.runs.first().map_or_else(
+            || Benchmark { key: String::new(), name: String::new() },
+            |run| run.record.entry.benchmark.clone(),
+        )
+    }
+
+    /// The harness, if it is one and known.
+    pub(crate) fn harness(&self) -> Option<&str> {
+        only(self.runs.iter().map(|run| run.record.entry.harness.as_deref())).flatten()
+    }
+
+    /// The model, if it is one and known.
+    pub(crate) fn model(&self) -> Option<&str> {
+        only(self.runs.iter().map(|run| run.record.entry.model.as_deref())).flatten()
+    }
+
+    /// Model and harness in full.
+    pub(crate) fn full_name(&self) -> String {
+        let runs = match self.runs.len() {
+            1 => "1 run".to_owned(),
+            n => format!("{n} runs"),
+        };
+        match &self.member {
+            Member::Run { .. } => format!("{} · {}", self.model_label(), self.harness_label()),
+            Member::Harness { .. } => format!("{}, {runs}", self.harness_label()),
+            Member::Model { .. } => format!("{}, {runs}", self.model_label()),
+            Member::Tag { tag, .. } => format!("tag {tag}, {runs}"),
+        }
+    }
+
+    fn model_label(&self) -> String {
+        self.model().unwrap_or("unknown model").to_owned()
+    }
+
+    fn harness_label(&self) -> String {
+        self.harness().unwrap_or("unknown harness").to_owned()
+    }
+
+    /// What model it stands for among others: one, several, or the name of a tag.
+    fn model_level(&self) -> String {
+        match &self.member {
+            Member::Harness { .. } => String::new(),
+            Member::Tag { tag, .. } => format!("tag {tag}"),
+            Member::Run { .. } | Member::Model { .. } => self.model_label(),
+        }
+    }
+
+    fn harness_level(&self) -> String {
+        match &self.member {
+            Member::Model { .. } => String::new(),
+            Member::Tag { tag, .. } => format!("tag {tag}"),
+            Member::Run { .. } | Member::Harness { .. } => self.harness_label(),
+        }
+    }
+}
+
+/// The one value that all are, if they are one.
+fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
+/// Stable text of a member: the id of a run, or `harness:opencode@staminabench`.
+pub(crate) fn id(member: &Member) -> String {
+    match member {
+        Member::Run { run } => run.clone(),
+        Member::Harness { harness, benchmark } => format!("harness:{harness}@{benchmark}"),
+        Member::Model { model, benchmark } => format!("model:{model}@{benchmark}"),
+        Member::Tag { tag, benchmark } => format!("tag:{tag}@{benchmark}"),
+    }
+}
+
+/// Reads the members of a request with their runs and episodes.
+pub(crate) fn resolve(store: &Store, members: &[Member]) -> Result<Vec<Pool>, ApiError> {
+    let mut pools = Vec::new();
+    let mut seen = BTreeSet::new();
+    for member in members {
+        let (member, runs, left_out) = runs_of(store, member)?;
+        let id = id(&member);
+        if !seen.insert(id.clone()) {
+            return Err(ApiError::new("compare.twice", format!("\"{id}\" stands twice in this comparison"))
+                .hint("Name each run or group once"));
+        }
+        let mut pooled = Vec::new();
+        for record in runs {
+            let episodes = store.episodes(record.entry.id)?;
+            pooled.push(PooledRun { record, episodes, set: 0 });
+        }
+        let swatch = Swatch::default();
+        pools.push(Pool { member, id, name: String::new(), swatch, runs: pooled, left_out });
+    }
+    let sets = ScenarioSets::of(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
+    for run in pools.iter_mut().flat_map(|p| &mut p.runs) {
+        run.set = sets.set(&run.record);
+    }
+    name(&mut pools);
+    draw(&mut pools);
+    Ok(pools)
+}
+
+/// The member with its benchmark made explicit, its runs, and how many were left out.
+fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u32), ApiError> {
+    let (filter, benchmark) = match member {
+        Member::Run { run } => return Ok((member.clone(), vec![run_record(store, run)?], 0)),
+        Member::Harness { harness, benchmark } => {
+            (RunFilter { harnesses: vec![harness.clone()], ..RunFilter::default() }, benchmark)
+        }
+        Member::Model { model, benchmark } => {
+            (RunFilter { models: vec![model.clone()], ..RunFilter::default() }, benchmark)
+        }
+        Member::Tag { tag, benchmark } => {
+            (RunFilter { tags: vec![tag.clone()], ..RunFilter::default() }, benchmark)
+        }
+    };
+    let benchmarks: Vec<String> = Some(benchmark.clone()).filter(|b| !b.is_empty()).into_iter().collect();
+    let found = store.list_runs(&RunFilter { benchmarks, ..filter })?.rows;
+    let keys: BTreeMap<&str, &str> = found
+        .iter()
+        .map(|(_, run)| (run.benchmark.key.as_str(), run.benchmark.name.as_str()))
+        .collect();
+    let Some((key, _)) = keys.first_key_value() else {
+        return Err(ApiError::new("compare.no_runs", format!("\"{}\" has no runs in the library", id(member)))
+            .hint("`stamina runs`, or the library, shows harnesses, models and tags as they are written"));
+    };
+    if keys.len() > 1 {
+        let names: Vec<String> = keys.iter().map(|(key, name)| format!("{name} ({key})")).collect();
+        return Err(ApiError::new(
+            "compare.mixed_benchmarks",
+            format!("The runs of \"{}\" belong to {} benchmarks and can not be pooled", id(member), keys.len()),
+        )
+        .hint(format!("Name one of them: {}", names.join(", "))));
+    }
+    let benchmark = (*key).to_owned();
+    let real = |run: &store::RunEntry| run.baseline.is_none() && !run.simulated;
+    // Who tags a run means that run; who names a harness does not mean rehearsals with a scripted model.
+    let all = matches!(member, Member::Tag { .. }) || !found.iter().any(|(_, run)| real(run));
+    let mut slugs: Vec<&str> =
+        found.iter().filter(|(_, run)| all || real(run)).map(|(_, run)| run.slug.as_str()).collect();
+    slugs.sort_unstable();
+    let left_out = (found.len() - slugs.len()) as u32;
+    let records = slugs.into_iter().map(|slug| run_record(store, slug)).collect::<Result<_, _>>()?;
+    let member = match member.clone() {
+        Member::Harness { harness, .. } => Member::Harness { harness, benchmark },
+        Member::Model { model, .. } => Member::Model { model, benchmark },
+        Member::Tag { tag, .. } => Member::Tag { tag, benchmark },
+        run @ Member::Run { .. } => run,
+    };
+    Ok((member, records, left_out))
+}
+
+/// Gives every member the shortest name that tells it from the others: the model, the harness or both; then, where that
+/// is still the same, version, source or id.
+fn name(pools: &mut [Pool]) {
+    let distinct = |level: fn(&Pool) -> String, pools: &[Pool]| {
+        pools.iter().map(level).collect::<BTreeSet<_>>().len()
+    };
+    let (models, harnesses) = (distinct(Pool::model_level, pools), distinct(Pool::harness_level, pools));
+    let groups = pools.iter().any(|p| !matches!(p.member, Member::Run { .. }));
+    let runs = pools.iter().any(|p| matches!(p.member, Member::Run { .. }));
+    let first = |pool: &Pool| match &pool.member {
+        Member::Harness { .. } if runs || models > 1 => format!("all {}", pool.harness_label()),
+        Member::Harness { .. } => pool.harness_label(),
+        Member::Model { .. } if runs || harnesses > 1 => format!("all {}", pool.model_label()),
+        Member::Model { .. } => pool.model_label(),
+        Member::Tag { tag, .. } => tag.clone(),
+        Member::Run { .. } if groups => pool.full_name(),
+        Member::Run { .. } => match (models > 1, harnesses > 1) {
+            (true, false) => pool.model_label(),
+            (false, true) => pool.harness_label(),
+            // One run, or runs that differ in neither.
+            (false, false) if pools.len() == 1 && pool.model().is_some() => pool.model_label(),
+            _ => pool.full_name(),
+        },
+    };
+    let mut names: Vec<String> = pools.iter().map(first).collect();
+    let version = |pool: &Pool| {
+        only(pool.runs.iter().map(|run| run.record.entry.harness_version.clone())).flatten()
+    };
+    let source = |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.source_name.clone()));
+    let benchmark = |pool: &Pool| Some(pool.benchmark().name);
+    let run_id = |pool: &Pool| Some(pool.id.clone());
+    let steps: [&dyn Fn(&Pool) -> Option<String>; 4] = [&version, &benchmark, &source, &run_id];
+    for step in steps {
+        let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (i, name) in names.iter().enumerate() {
+            same.entry(name.clone()).or_default().push(i);
+        }
+        for places in same.into_values().filter(|places| places.len() > 1) {
+            let marks: Vec<Option<String>> = places.iter().map(|i| step(&pools[*i])).collect();
+            if marks.iter().collect::<BTreeSet<_>>().len() < 2 {
+                continue;
+            }
+            for (i, mark) in places.into_iter().zip(marks) {
+                if let Some(mark) = mark {
+                    names[i] = format!("{} ({mark})", names[i]);
+                }
+            }
+        }
+    }
+    for (pool, name) in pools.iter_mut().zip(names) {
+        pool.name = name;
+    }
+}
+
+/// Colour = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
+/// members alike, every member gets its own.
+fn draw(pools: &mut [Pool]) {
+    fn index(levels: &[String]) -> Vec<usize> {
+        let mut seen: Vec<&str> = Vec::new();
+        levels
+            .iter()
+            .map(|level| {
+                seen.iter().position(|s| s == level).unwrap_or_else(|| {
+                    seen.push(level);
+                    seen.len() - 1
+                })
+            })
+            .collect()
+    }
+    let models = index(&pools.iter().map(Pool::model_level).collect::<Vec<_>>());
+    let harnesses = index(&pools.iter().map(Pool::harness_level).collect::<Vec<_>>());
+    let varies = |levels: &[usize]| levels.iter().any(|level| *level > 0);
+    let swatch = |colour: usize, dash: usize| Swatch {
+        colour: (colour % COLOURS) as u32 + 1,
+        dash: (dash % DASHES) as u32 + 1,
+    };
+    let mut swatches: Vec<Swatch> = match (varies(&models), varies(&harnesses)) {
+        (true, true) => models.iter().zip(&harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
+        (true, false) => models.iter().map(|m| swatch(*m, *m)).collect(),
+        (false, _) => harnesses.iter().map(|h| swatch(*h, *h)).collect(),
+    };
+    let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.colour, s.dash)).collect();
+    if distinct.len() < swatches.len() {
+        swatches = (0..pools.len()).map(|i| swatch(i, i)).collect();
+    }
+    for (pool, swatch) in pools.iter_mut().zip(swatches) {
+        pool.swatch = swatch;
+    }
+}

@@ -1,0 +1,353 @@
+//! Which settings make runs not comparable: one table, read from top to bottom; the first rule that names a setting
+//! decides. `docs/metrics.md`, "Settings that differ", says the same in words.
+//!
+//! A setting that *is* the harness or the model is what one compares, and no difference.
+
+use super::keys::Key;
+
+/// What another value of a setting does to a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It is what is compared, or another line says it: it is left out.
+    Said,
+    /// It belongs to the harness: left out where harnesses differ, else its effect can not be ruled out.
+    OfHarness,
+    /// It belongs to the model or its endpoint: left out where models differ, else its effect can not be ruled out.
+    OfModel,
+    /// Stamina under different values must not be compared.
+    NotComparable,
+    /// It may matter.
+    CannotBeRuledOut,
+    /// It does not matter.
+    NoEffect,
+}
+
+/// A rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// What the setting is called, whatever its name in the source; `""` = the source's name.
+    pub(crate) label: &'static str,
+    /// Names that it has, see [`Key::is`].
+    pub(crate) keys: &'static [&'static str],
+    /// What it does.
+    pub(crate) effect: Effect,
+    /// Of a number: whom more of it favours, `longer time favours`.
+    pub(crate) more: Option<&'static str>,
+    /// What a difference means, in words.
+    pub(crate) note: &'static str,
+}
+
+const fn rule(
+    label: &'static str,
+    keys: &'static [&'static str],
+    effect: Effect,
+    note: &'static str,
+) -> Rule {
+    Rule { label, keys, effect, more: None, note }
+}
+
+const fn more(
+    label: &'static str,
+    keys: &'static [&'static str],
+    effect: Effect,
+    more: &'static str,
+    note: &'static str,
+) -> Rule {
+    Rule { label, keys, effect, more: Some(more), note }
+}
+
+/// What applies where no rule does.
+pub(crate) const OTHER: Rule =
+    rule("", &[], Effect::CannotBeRuledOut, "the effect of this setting is not known");
+
+/// The rules.
+pub(crate) const RULES: &[Rule] = &[
+    // What is compared, and what the run itself says.
+    rule(
+        "Harness and model",
+        &[
+            "^agent",
+            "agent.name",
+            "agent.import_path",
+            "model_id",
+            "model_name",
+            "model",
+            "provider",
+            "agent.provider",
+        ],
+        Effect::Said,
+        "",
+    ),
+    rule(
+        "Size of the run",
+        &["^benchmark", "attempt_limit", "n_turns", "n_scenarios", "execute_episodes", "^n_attempts"],
+        Effect::Said,
+        "",
+    ),
+    // What the agent is told and has.
+    rule(
+        "Feedback on retries",
+        &["enable_feedback", "feedback"],
+        Effect::NotComparable,
+        "what failed helps at the next attempt",
+    ),
+    rule(
+        "Feedback level",
+        &["test_fail_feedback_type", "feedback_type", "feedback_level"],
+        Effect::NotComparable,
+        "more detailed feedback helps at the next attempt",
+    ),
+    more(
+        "Agent timeout",
+        &["agent.override_timeout_sec", "agent.timeout_sec", "agent.timeout", "agent_timeout*sec*", "agent_timeout"],
+        Effect::NotComparable,
+        "longer time favours",
+        "agents had different time",
+    ),
+    more(
+        "Agent timeout, at most",
+        &["agent.max_timeout_sec"],
+        Effect::NotComparable,
+        "longer time favours",
+        "agents had different time",
+    ),
+    more(
+        "Agent timeout, multiplier",
+        &["agent_timeout_multiplier", "^timeout_multiplier"],
+        Effect::NotComparable,
+        "longer time favours",
+        "agents had different time",
+    ),
+    more(
+        "Step limit",
+        &["max_steps", "max_turns", "step_limit", "max_iterations", "max_episodes", "max_actions", "max_rounds"],
+        Effect::NotComparable,
+        "more steps favour",
+        "agents had different numbers of steps",
+    ),
+    more(
+        "Budget",
+        &["cost_limit", "max_cost*", "budget*", "max_budget*", "token_limit", "max_total_tokens"],
+        Effect::NotComparable,
+        "a larger budget favours",
+        "agents had different budgets",
+    ),
+    // What is played.
+    rule(
+        "Changes per turn",
+        &["num_changes_per_turn"],
+        Effect::NotComparable,
+        "turns with more changes are harder, and the scenarios are others",
+    ),
+    rule(
+        "Seed of the scenarios",
+        &["base_seed"],
+        Effect::NotComparable,
+        "scenarios of the same name are other ones",
+    ),
+    rule("Sampler", &["use_llm_sampler"], Effect::NotComparable, "scenarios of the same name are other ones"),
+    rule(
+        "Model of the sampler",
+        &["llm_sampler_model_id"],
+        Effect::NotComparable,
+        "scenarios of the same name are other ones",
+    ),
+    rule(
+        "Folder of the scenarios",
+        &["scenarios_dir"],
+        Effect::CannotBeRuledOut,
+        "the folders may hold different scenarios of the same names",
+    ),
+    rule("Debug run", &["quick_debug"], Effect::NotComparable, "a debug run plays 2 scenarios of 2 turns"),
+    rule(
+        "Dataset",
+        &["datasets.name", "dataset.name", "^dataset"],
+        Effect::NotComparable,
+        "tasks of the same name may be other ones",
+    ),
+    rule(
+        "Dataset version",
+        &[
+            "datasets.version",
+            "datasets.ref",
+            "datasets.*commit*",
+            "dataset.version",
+            "dataset.ref",
+            "dataset.*commit*",
+            "dataset_version",
+            "dataset_commit",
+            "benchmark_version",
+            "git_commit_id",
+            "task.git_commit_id",
+        ],
+        Effect::NotComparable,
+        "other versions of a dataset have other tasks or tests",
+    ),
+    rule(
+        "Verifier switched off",
+        &["verifier.disable"],
+        Effect::NotComparable,
+        "without a verifier nothing is graded",
+    ),
+    // How the model is asked.
+    rule(
+        "Temperature",
+        &["temperature"],
+        Effect::CannotBeRuledOut,
+        "the sampling of the model's answers may matter",
+    ),
+    rule(
+        "Sampling",
+        &["top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "seed"],
+        Effect::CannotBeRuledOut,
+        "the sampling of the model's answers may matter",
+    ),
+    rule(
+        "Reasoning effort",
+        &["reasoning_effort", "reasoning.effort", "effort", "model_reasoning_effort"],
+        Effect::CannotBeRuledOut,
+        "more reasoning may favour",
+    ),
+    rule(
+        "Thinking budget",
+        &["*thinking*", "budget_tokens"],
+        Effect::CannotBeRuledOut,
+        "more reasoning may favour",
+    ),
+    rule(
+        "Output limit",
+        &["max_tokens", "max_output_tokens", "max_completion_tokens"],
+        Effect::CannotBeRuledOut,
+        "answers may be cut",
+    ),
+    rule(
+        "Context limit",
+        &["max_input_tokens", "context_window", "context_length", "context_limit", "max_context*", "num_ctx"],
+        Effect::CannotBeRuledOut,
+        "a longer context may favour",
+    ),
+    rule(
+        "Context compaction",
+        &["*compact*", "*condens*", "*summar*"],
+        Effect::CannotBeRuledOut,
+        "what is left out of the context may matter",
+    ),
+    rule(
+        "Endpoint",
+        &["api_base", "base_url", "api_url", "endpoint", "*_endpoint", "region", "*_region", "api_version"],
+        Effect::OfModel,
+        "another endpoint may serve another build of the model",
+    ),
+    // Where it runs, and how it is graded.
+    more(
+        "Verifier timeout",
+        &["verifier.*timeout*", "verifier_timeout*"],
+        Effect::CannotBeRuledOut,
+        "longer time may favour",
+        "a slow server may pass under the longer one",
+    ),
+    rule(
+        "Timeout of building boxes",
+        &["*build_timeout*", "*setup_timeout*"],
+        Effect::NoEffect,
+        "an episode whose box is not built says nothing about the agent: no effect on stamina",
+    ),
+    rule(
+        "Image",
+        &["image_name", "docker_image", "image", "image_tag"],
+        Effect::OfHarness,
+        "tools in the image may differ",
+    ),
+    rule(
+        "Box",
+        &["environment.type", "environment.import_path", "use_docker"],
+        Effect::CannotBeRuledOut,
+        "speed and tools of the boxes may differ",
+    ),
+    rule(
+        "",
+        &["*cpu*", "*memory*", "*storage*", "*gpu*", "docker.*", "environment.network*"],
+        Effect::CannotBeRuledOut,
+        "speed and tools of the boxes may differ",
+    ),
+    rule(
+        "",
+        &["retry.*", "max_retries", "resume_trajectory", "*resume*"],
+        Effect::CannotBeRuledOut,
+        "what is run again or resumed has another chance",
+    ),
+    // What does not matter.
+    rule(
+        "",
+        &[
+            "job_name",
+            "jobs_dir",
+            "trials_dir",
+            "output_dir",
+            "results_dir",
+            "log_dir",
+            "log_level",
+            "logs_dir",
+            "datasets.path",
+            "datasets.download_dir",
+            "datasets.overwrite",
+            "hostname",
+            "job_id",
+            "run_id",
+            "^id",
+            "uuid",
+            "*_at",
+            "notes",
+            "note",
+            "description",
+            "tags",
+        ],
+        Effect::NoEffect,
+        "names, places and dates: no effect",
+    ),
+    rule(
+        "",
+        &["task_names", "exclude_task_names", "n_tasks", "task_ids"],
+        Effect::NoEffect,
+        "which scenarios were played is said by themselves",
+    ),
+    rule(
+        "",
+        &["n_concurrent*", "batch_size", "n_workers", "concurrency", "max_workers", "parallel*"],
+        Effect::NoEffect,
+        "how many run at once: no effect, unless the machine was overloaded",
+    ),
+    rule(
+        "",
+        &[
+            "quiet",
+            "verbose",
+            "debug",
+            "force_build",
+            "environment.delete",
+            "stream",
+            "record_terminal_session",
+            "install_only",
+            "export*",
+            "upload*",
+            "push*",
+            "artifacts",
+            "metrics",
+            "plugins",
+        ],
+        Effect::NoEffect,
+        "what is shown and kept: no effect",
+    ),
+];
+
+/// The rule for a setting.
+pub(crate) fn rule_of(key: &Key) -> &'static Rule {
+    static OF_HARNESS: Rule =
+        rule("", &[], Effect::OfHarness, "the effect of this setting of the harness is not known");
+    let found = RULES.iter().find(|rule| rule.keys.iter().any(|pattern| key.is(pattern)));
+    match found {
+        Some(rule) => rule,
+        None if key.of_harness => &OF_HARNESS,
+        None => &OTHER,
+    }
+}

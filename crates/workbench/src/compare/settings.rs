@@ -1,0 +1,341 @@
+//! What differs between the settings of members, and what that does to a comparison.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::facts;
+use super::keys::Key;
+use super::members::Pool;
+use super::rules::{Effect, Rule, rule_of};
+use crate::api::{Comparability, SettingDifference};
+
+/// The value of a setting in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Setting {
+    /// As it is shown.
+    pub(crate) text: String,
+    /// As a number, where it is one.
+    pub(crate) number: Option<f64>,
+}
+
+impl Setting {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), number: None }
+    }
+
+    pub(crate) fn number(number: u32) -> Self {
+        Self { text: number.to_string(), number: Some(f64::from(number)) }
+    }
+}
+
+/// One setting of all members.
+pub(crate) struct Line<'a> {
+    /// In words.
+    pub(crate) label: String,
+    /// The source's own name, where all runs have the same.
+    pub(crate) key: Option<String>,
+    /// For each member the value of each of its runs; `None` = unknown.
+    pub(crate) values: Vec<Vec<Option<Setting>>>,
+    /// What a difference does.
+    pub(crate) effect: Effect,
+    /// Of a number: whom more of it favours.
+    pub(crate) more: Option<&'a str>,
+    /// What a difference means.
+    pub(crate) note: String,
+}
+
+/// Settings of members, sorted out.
+pub(crate) struct Settings {
+    /// What differs, the strongest mark first.
+    pub(crate) differences: Vec<SettingDifference>,
+    /// What is the same for all: setting and value.
+    pub(crate) equal: Vec<(String, String)>,
+}
+
+/// Compares the settings of members.
+pub(crate) fn compare(pools: &[Pool], reference: usize) -> Settings {
+    let mut lines = facts::lines(pools);
+    lines.extend(of_source(pools));
+    let mut settings = Settings { differences: Vec::new(), equal: Vec::new() };
+    for line in lines {
+        judge(line, pools, reference, &mut settings);
+    }
+    // A stable sort: inside one mark the lines keep their order.
+    settings.differences.sort_by_key(|d| std::cmp::Reverse(d.comparability));
+    settings
+}
+
+/// Settings under the source's own names. The same setting is one line, whatever the sources call it.
+fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
+    struct Found {
+        rule: &'static Rule,
+        keys: Vec<String>,
+        values: BTreeMap<(usize, usize), Setting>,
+    }
+    let mut order: Vec<String> = Vec::new();
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    for (m, pool) in pools.iter().enumerate() {
+        for (r, run) in pool.runs.iter().enumerate() {
+            let settings = &run.record.run.settings;
+            let generated = Generated::of(settings);
+            for (name, value) in settings {
+                let key = Key::of(name, run.record.entry.harness.as_deref());
+                let rule = rule_of(&key);
+                if rule.effect == Effect::Said || generated.is_moot(&key) {
+                    continue;
+                }
+                let Some(setting) = setting(&key, name, value) else { continue };
+                let line = if rule.label.is_empty() { key.text() } else { rule.label.to_owned() };
+                let entry = found.entry(line.clone()).or_insert_with(|| {
+                    order.push(line);
+                    Found { rule, keys: Vec::new(), values: BTreeMap::new() }
+                });
+                if !entry.keys.contains(name) {
+                    entry.keys.push(name.clone());
+                }
+                match entry.values.get_mut(&(m, r)) {
+                    None => drop(entry.values.insert((m, r), setting)),
+                    Some(before) if before.text == setting.text => {}
+                    Some(before) => {
+                        before.text = format!("{}, {}", before.text, setting.text);
+                        before.number = None;
+                    }
+                }
+            }
+        }
+    }
+    order
+        .into_iter()
+        .filter_map(|name| {
+            let found = found.remove(&name)?;
+            let value = |m: usize, r: usize, pool: &Pool| {
+                found.values.get(&(m, r)).cloned().or_else(|| {
+                    let run = &pool.runs[r].record;
+                    // Harbor leaves out what was not set.
+                    (run.entry.format == "harbor" && !run.run.settings.is_empty())
+                        .then(|| Setting::text("not set"))
+                })
+            };
+            let values = pools
+                .iter()
+                .enumerate()
+                .map(|(m, pool)| (0..pool.runs.len()).map(|r| value(m, r, pool)).collect())
+                .collect();
+            let label = if found.rule.label.is_empty() && found.keys.len() == 1 {
+                found.keys[0].clone()
+            } else {
+                name
+            };
+            Some(Line {
+                label,
+                key: if let [key] = found.keys.as_slice() { Some(key.clone()) } else { None },
+                values,
+                effect: found.rule.effect,
+                more: found.rule.more,
+                note: found.rule.note.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// Settings of a generator that did not run, or of a part of it that was off.
+struct Generated {
+    from_folder: bool,
+    by_model: bool,
+}
+
+impl Generated {
+    fn of(settings: &model::Extra) -> Self {
+        let find = |name: &str| {
+            settings.iter().find(|(key, _)| key.rsplit('.').next() == Some(name)).map(|(_, value)| value)
+        };
+        Self {
+            from_folder: find("scenarios_dir").is_some_and(|dir| !dir.is_null()),
+            by_model: find("use_llm_sampler") == Some(&Value::Bool(true)),
+        }
+    }
+
+    fn is_moot(&self, key: &Key) -> bool {
+        let of_generator = ["base_seed", "num_changes_per_turn", "use_llm_sampler", "llm_sampler_model_id"];
+        (self.from_folder && of_generator.iter().any(|name| key.is(name)))
+            || (!self.by_model && key.is("llm_sampler_model_id"))
+    }
+}
+
+/// A value as it is shown; `None` = it is hidden, so nobody can say whether it is the same.
+fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
+    let text = match value {
+        Value::Null => "not set".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Number(number) => {
+            let number = number.as_f64()?;
+            let unit = if name.ends_with("_sec") || name.ends_with("_seconds") { " s" } else { "" };
+            return Some(Setting { text: format!("{}{unit}", thousands(number)), number: Some(number) });
+        }
+        Value::String(text) if text == "[hidden]" => return None,
+        // Of a folder only its name: where it lay does not matter.
+        Value::String(text) if key.is("scenarios_dir") => {
+            text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(text).to_owned()
+        }
+        Value::String(text) => text.clone(),
+        Value::Array(list) => {
+            let parts: Vec<String> =
+                list.iter().filter_map(|v| setting(key, name, v)).map(|s| s.text).collect();
+            if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+        }
+        Value::Object(map) if map.is_empty() => "none".to_owned(),
+        Value::Object(_) => value.to_string(),
+    };
+    Some(Setting::text(text))
+}
+
+/// `3,600`; fractions as they are.
+fn thousands(number: f64) -> String {
+    let text = number.to_string();
+    let (sign, rest) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
+    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
+    let mut grouped = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) && whole.len() > 3 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    fraction.map_or(format!("{sign}{grouped}"), |fraction| format!("{sign}{grouped}.{fraction}"))
+}
+
+/// Puts a line among the equal ones or the differences.
+fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settings) {
+    let all: Vec<Option<&Setting>> = line.values.iter().flatten().map(Option::as_ref).collect();
+    let mut known: Vec<&str> = Vec::new();
+    for setting in all.iter().flatten() {
+        if !known.contains(&setting.text.as_str()) {
+            known.push(&setting.text);
+        }
+    }
+    let unknown = line.values.iter().filter(|runs| runs.iter().any(Option::is_none)).count();
+    match (known.as_slice(), unknown) {
+        ([], _) => return,
+        ([same], 0) => {
+            settings.equal.push((line.label, (*same).to_owned()));
+            return;
+        }
+        _ => {}
+    }
+    let several = |of: fn(&Pool) -> Option<&str>| {
+        let mut all = pools.iter().map(of);
+        let first = all.next();
+        all.any(|value| Some(value) != first)
+    };
+    let effect = match line.effect {
+        Effect::Said => return,
+        Effect::OfHarness if several(Pool::harness) => return,
+        Effect::OfModel if several(Pool::model) => return,
+        Effect::OfHarness | Effect::OfModel | Effect::CannotBeRuledOut => Comparability::CannotBeRuledOut,
+        Effect::NotComparable if known.len() < 2 => Comparability::CannotBeRuledOut,
+        Effect::NotComparable => Comparability::NotComparable,
+        Effect::NoEffect => Comparability::NoEffect,
+    };
+    let values: Vec<Option<String>> = line.values.iter().map(|runs| joined(runs)).collect();
+    let note = note(&line, pools, effect, known.len(), unknown);
+    settings.differences.push(SettingDifference {
+        odd: odd(&values, reference),
+        setting: line.label,
+        key: line.key,
+        values,
+        comparability: effect,
+        note,
+    });
+}
+
+/// The values of a member's runs; `None` = unknown for all.
+fn joined(runs: &[Option<Setting>]) -> Option<String> {
+    let mut texts: Vec<&str> = Vec::new();
+    for text in runs.iter().flatten().map(|s| s.text.as_str()) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    if runs.iter().any(Option::is_none) {
+        texts.push("unknown");
+    }
+    Some(texts.join(", "))
+}
+
+/// Who has another value than the reference; the reference, if most others have another one.
+fn odd(values: &[Option<String>], reference: usize) -> Vec<bool> {
+    let Some(own) = values.get(reference) else { return vec![false; values.len()] };
+    let others = values.len() - 1;
+    let differ = values.iter().filter(|value| *value != own).count();
+    values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| if i == reference { others > 0 && differ * 2 > others } else { value != own })
+        .collect()
+}
+
+fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, known: usize, unknown: usize) -> String {
+    let members = |n: usize| if n == 1 { "1 member".to_owned() } else { format!("{n} members") };
+    match effect {
+        Comparability::NoEffect => line.note.clone(),
+        _ if known < 2 => format!("unknown for {}, cannot be ruled out", members(unknown)),
+        _ => {
+            let favoured = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
+            let meaning = favoured.unwrap_or_else(|| line.note.clone());
+            let gap = if unknown > 0 { format!("; unknown for {}", members(unknown)) } else { String::new() };
+            format!("{meaning}{gap}")
+        }
+    }
+}
+
+/// The members with the greatest value, by name.
+fn most(line: &Line<'_>, pools: &[Pool]) -> Option<String> {
+    let greatest = |runs: &[Option<Setting>]| {
+        runs.iter().flatten().map(|s| s.number).collect::<Option<Vec<f64>>>().and_then(|numbers| {
+            let first = *numbers.first()?;
+            numbers.iter().all(|n| n.total_cmp(&first).is_eq()).then_some(first)
+        })
+    };
+    let numbers: Vec<Option<f64>> = line.values.iter().map(|runs| greatest(runs)).collect();
+    let top = numbers.iter().flatten().copied().max_by(f64::total_cmp)?;
+    let names: Vec<&str> = pools
+        .iter()
+        .zip(&numbers)
+        .filter(|(_, n)| n.is_some_and(|n| n.total_cmp(&top).is_eq()))
+        .map(|(pool, _)| pool.name.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some((*one).to_owned()),
+        [one, two] => Some(format!("{one} and {two}")),
+        more => Some(format!("{} members", more.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(thousands(3600.0), "3,600");
+        assert_eq!(thousands(100.0), "100");
+        assert_eq!(thousands(1_234_567.5), "1,234,567.5");
+        assert_eq!(thousands(-12_000.0), "-12,000");
+        assert_eq!(thousands(0.7), "0.7");
+    }
+
+    #[test]
+    fn the_reference_is_odd_only_against_most_others() {
+        let values = |texts: [&str; 4]| texts.map(|t| Some(t.to_owned())).to_vec();
+        assert_eq!(odd(&values(["a", "a", "a", "b"]), 0), [false, false, false, true]);
+        assert_eq!(odd(&values(["b", "a", "a", "a"]), 0), [true, true, true, true]);
+        assert_eq!(odd(&values(["a", "a", "b", "c"]), 0), [true, false, true, true]);
+        assert_eq!(odd(&[Some("a".to_owned()), None], 0), [true, true]);
+    }
+}
