@@ -62,6 +62,43 @@ pub(crate) enum Command {
         /// Id of the run, or the begin of one that names it alone
         run: String,
     },
+    /// Compare runs, or groups of runs: what differs in their settings, survival, tests
+    ///
+    /// What makes them not comparable comes first. Without --reference every two are tested against each other; p-values
+    /// of the log-rank test are corrected by Holm over all pairs.
+    #[command(
+        after_help = "Examples:\n  stamina compare sweep.glm-5 sweep.kimi-k2 --reference sweep.glm-5\n  stamina compare harness:opencode harness:mini_swe\n  stamina compare model:glm-5@staminabench tag:final --json"
+    )]
+    Compare {
+        /// Ids of runs (or parts that name one alone), or groups: harness:NAME, model:NAME, tag:NAME, each with
+        /// @BENCHMARK where it has runs of several
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<String>,
+        /// Test only against this one
+        #[arg(long, value_name = "RUN")]
+        reference: Option<String>,
+        /// Horizon of mean stamina in turns; as far as every curve is known by default
+        #[arg(long, value_name = "TURNS")]
+        tau: Option<u32>,
+    },
+    /// Print mean stamina by harness and model
+    ///
+    /// Baselines and runs of a scripted model are left out where there are real runs.
+    #[command(after_help = "Example: stamina matrix --benchmark staminabench")]
+    Matrix {
+        /// Only these runs
+        #[arg(value_name = "RUN")]
+        runs: Vec<String>,
+        /// Key of the benchmark; the one with most runs by default
+        #[arg(long, value_name = "KEY")]
+        benchmark: Option<String>,
+        /// With baselines and runs of a scripted model
+        #[arg(long)]
+        with_baselines: bool,
+        /// Horizon in turns; as far as every cell is known by default
+        #[arg(long, value_name = "TURNS")]
+        tau: Option<u32>,
+    },
     /// List the sources of the library
     Sources,
     /// Print the import report of a source: what was recognised, skipped and repaired, and why

@@ -15,7 +15,7 @@ use workbench::api::{
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Figure, Sort};
-use crate::{json, scenario_commands, serve, table};
+use crate::{comparison_commands, json, scenario_commands, serve, table};
 
 /// How often a long reading says how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -30,6 +30,12 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Runs { text, sort, ascending } => runs(&*open(false)?, text, sort, ascending, json),
         Command::Survival { run } => survival(&*open(false)?, &run, json),
         Command::Show { run } => show(&*open(false)?, &run, json),
+        Command::Compare { runs, reference, tau } => {
+            comparison_commands::compare(&*open(false)?, &runs, reference.as_deref(), tau, json)
+        }
+        Command::Matrix { runs, benchmark, with_baselines, tau } => {
+            comparison_commands::matrix(&*open(false)?, &runs, benchmark, with_baselines, tau, json)
+        }
         Command::Sources => sources(&*open(false)?, json),
         Command::Report { source } => report(&*open(false)?, &source, json),
         Command::Close { source } => close(&*open(false)?, &source, json),
@@ -274,7 +280,7 @@ fn runs(
 }
 
 /// Finds a run by its id, or by a begin or part of it that names it alone.
-fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
+pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
     let mut rows = all_runs(workbench, &ListRuns::default())?;
     if let Some(exact) = rows.iter().position(|row| row.id == asked) {
         return Ok(rows.swap_remove(exact));

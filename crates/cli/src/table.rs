@@ -2,10 +2,15 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Lays out rows in columns. `right` says which columns hold numbers.
+/// Lays out rows in columns. `right` says which columns hold numbers. Control characters, which a terminal would obey,
+/// are replaced.
 pub(crate) fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
+    let plain = |text: &str| text.replace(char::is_control, "\u{fffd}");
+    let head: Vec<String> = head.iter().map(|cell| plain(cell)).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();
     let mut widths: Vec<usize> = head.iter().map(|h| h.width()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.width());
         }
@@ -29,8 +34,8 @@ pub(crate) fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> Stri
         text.push_str(out.trim_end());
         text.push('\n');
     };
-    line(&mut head.iter().copied());
-    for row in rows {
+    line(&mut head.iter().map(String::as_str));
+    for row in &rows {
         line(&mut row.iter().map(String::as_str));
     }
     text
@@ -48,5 +53,11 @@ mod tests {
             &[vec!["漢字".into(), "1".into()], vec!["x".into(), "22".into()]],
         );
         assert_eq!(text, "a      n\n漢字   1\nx     22\n");
+    }
+
+    #[test]
+    fn names_do_not_steer_the_terminal() {
+        let text = table(&["\u{1b}[2J"], &[false], &[vec!["a\u{7}\nb".into()]]);
+        assert_eq!(text, "\u{fffd}[2J\na\u{fffd}\u{fffd}b\n");
     }
 }

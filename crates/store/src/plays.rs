@@ -3,11 +3,11 @@
 //! Comparing runs asks for all turns of hundreds of episodes at once. Here that is one short row an episode, and turns
 //! and attempts (with their messages) are not touched.
 
-use model::{EndReason, Episode, TurnState, Verdict};
-use rusqlite::{Connection, params};
 use crate::schema::Migration;
 use crate::values::{end_reason, json, no_word};
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
+use model::{EndReason, Episode, TurnState, Verdict};
+use rusqlite::{Connection, params};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 3,
@@ -82,7 +82,8 @@ fn letter(verdict: Verdict) -> &'static str {
 
 fn attempt(text: &str) -> Result<(Verdict, Option<EndReason>)> {
     let (word, reason) = text.split_once('/').map_or((text, None), |(word, reason)| (word, Some(reason)));
-    let verdict = VERDICTS.into_iter().find(|v| letter(*v) == word).ok_or_else(|| no_word("verdict", word))?;
+    let verdict =
+        VERDICTS.into_iter().find(|v| letter(*v) == word).ok_or_else(|| no_word("verdict", word))?;
     Ok((verdict, reason.map(end_reason).transpose()?))
 }
 

@@ -20,8 +20,10 @@ mod jobs;
 mod library;
 mod live;
 mod matrix;
+mod memory;
 mod packs;
 mod policy;
+mod published;
 mod scenarios;
 mod sources;
 mod summary;
@@ -55,6 +57,7 @@ pub struct Workbench {
     changes: changes::Changes,
     live: live::Live,
     jobs: jobs::Jobs,
+    memory: memory::Memory,
     sample: Option<PathBuf>,
 }
 

@@ -67,7 +67,7 @@ impl Workbench {
     }
 
     /// What a reader must know about the numbers of a run.
-    fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
+    pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
         let mut caveats = Vec::new();
         let episodes = self.store.episodes(record.entry.id)?;
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();

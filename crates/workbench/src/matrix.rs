@@ -1,16 +1,262 @@
 //! Harness × model, and the retry budget.
 
+pub(crate) mod retries;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use analysis::bootstrap::Resampling;
+use analysis::clusters::{InScenario, observations};
+use analysis::matrix::{Margin, MatrixRun, matrix_over};
+use analysis::survival::summarise_over;
+use store::{RunEntry, RunFilter};
+
 use crate::Workbench;
-use crate::api::{ApiError, Matrix, MatrixRequest, Retries, RetriesRequest};
+use crate::api::{
+    ApiError, Comparability, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries,
+    RetriesRequest,
+};
+use crate::compare::members::{self, Pool};
+use crate::compare::tests_of::bootstrapped;
+use crate::compare::{settings, stamina};
+use crate::published;
+
+/// Stands for an unknown name while lines are sorted, so that it comes last.
+const UNKNOWN: &str = "\u{10ffff}";
 
 impl Workbench {
     /// Mean stamina by harness and model.
-    pub fn get_matrix(&self, _: MatrixRequest) -> Result<Matrix, ApiError> {
-        Err(ApiError::new("command.not_built", "Not built yet"))
+    pub fn get_matrix(&self, request: MatrixRequest) -> Result<Matrix, ApiError> {
+        Ok((*self.matrix(&request)?).clone())
+    }
+
+    /// The same, remembered until something changes in the library.
+    pub(crate) fn matrix(&self, request: &MatrixRequest) -> Result<Arc<Matrix>, ApiError> {
+        let change = self.store.last_change()?;
+        self.memory.matrices.get(change, request, || self.make_matrix(request))
     }
 
     /// Mean stamina against the retry budget.
-    pub fn get_retries(&self, _: RetriesRequest) -> Result<Retries, ApiError> {
-        Err(ApiError::new("command.not_built", "Not built yet"))
+    pub fn get_retries(&self, request: RetriesRequest) -> Result<Retries, ApiError> {
+        Ok((*self.retries(&request)?).clone())
     }
+
+    fn make_matrix(&self, request: &MatrixRequest) -> Result<Matrix, ApiError> {
+        self.refresh_summaries()?;
+        let policy = self.store.get_policy()?;
+        let (entries, only_simulated) = self.runs_of_matrix(request)?;
+        let benchmarks = benchmarks(&entries);
+        let benchmark = chosen(request, &benchmarks)?;
+        let mut slugs: Vec<&str> = entries
+            .iter()
+            .filter(|run| run.benchmark.key == benchmark.0)
+            .map(|run| run.slug.as_str())
+            .collect();
+        slugs.sort_unstable();
+        let each: Vec<Member> = slugs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
+        let pools = members::resolve(&self.store, &each)?;
+        let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
+        let names: Vec<(&str, &str)> = pools
+            .iter()
+            .map(|pool| (pool.harness().unwrap_or(UNKNOWN), pool.model().unwrap_or(UNKNOWN)))
+            .collect();
+        let runs: Vec<MatrixRun<'_>> = pools
+            .iter()
+            .zip(&episodes)
+            .zip(&names)
+            .map(|((pool, episodes), (harness, model))| MatrixRun {
+                harness,
+                model,
+                episodes,
+                planned: pool.planned(),
+            })
+            .collect();
+        let how = Resampling::default();
+        let made = matrix_over(&runs, request.tau, how);
+        if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
+            return Err(ApiError::new(
+                "matrix.tau",
+                format!("The curves of all cells are known to turn {}, and not for a τ of {tau}", made.tau),
+            )
+            .hint("Ask for a smaller τ, or for none"));
+        }
+        let row = |harness: &str| made.harnesses.iter().position(|line| line.name == harness);
+        let column = |model: &str| made.models.iter().position(|line| line.name == model);
+        let columns = made.models.len();
+        let mut cells: Vec<Option<MatrixCell>> = Vec::new();
+        cells.resize_with(made.harnesses.len() * columns, || None);
+        let mut pooled: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (i, (harness, model)) in names.iter().enumerate() {
+            if let (Some(row), Some(column)) = (row(harness), column(model)) {
+                pooled.entry(row * columns + column).or_default().push(i);
+            }
+        }
+        for (place, of) in pooled {
+            let together: Vec<InScenario> = of.iter().flat_map(|i| episodes[*i].iter().cloned()).collect();
+            let entries = || of.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
+            cells[place] = Some(MatrixCell {
+                harness: (place / columns) as u32,
+                model: (place % columns) as u32,
+                stamina: stamina(&summarise_over(&observations(&together), made.tau)),
+                runs: entries().map(|run| run.slug.clone()).collect(),
+                simulated: entries().any(|run| run.simulated),
+            });
+        }
+        let spread = made
+            .models
+            .iter()
+            .map(|model| {
+                let extremes = model.extremes.as_ref()?;
+                Some(HarnessSpread {
+                    best: row(&extremes.best)? as u32,
+                    worst: row(&extremes.worst)? as u32,
+                    ratio: extremes.ratio.as_ref().map(bootstrapped),
+                })
+            })
+            .collect();
+        let mut answer = Matrix {
+            tau: made.tau,
+            harnesses: made.harnesses.iter().map(line).collect(),
+            models: made.models.iter().map(line).collect(),
+            cells,
+            spread,
+            not_comparable: not_comparable(&pools),
+            published: published::numbers(&benchmark.0),
+            cautions: Vec::new(),
+            policy: policy.name().to_owned(),
+            seed: how.seed,
+            benchmark,
+            benchmarks,
+        };
+        answer.cautions = cautions(&answer, only_simulated);
+        Ok(answer)
+    }
+
+    /// The runs that may be in the matrix, of all benchmarks, and whether they are there only for want of real ones.
+    fn runs_of_matrix(&self, request: &MatrixRequest) -> Result<(Vec<RunEntry>, bool), ApiError> {
+        let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
+            let filter = RunFilter { real_only, ..RunFilter::default() };
+            let mut runs: Vec<RunEntry> =
+                self.store.list_runs(&filter)?.rows.into_iter().map(|(_, run)| run).collect();
+            if !request.runs.is_empty() {
+                if let Some(missing) = request.runs.iter().find(|id| runs.iter().all(|r| r.slug != **id))
+                    && !real_only
+                {
+                    return Err(ApiError::new(
+                        "run.not_found",
+                        format!("There is no run \"{missing}\" in the library"),
+                    ));
+                }
+                runs.retain(|run| request.runs.contains(&run.slug));
+            }
+            Ok(runs)
+        };
+        // Who names runs means them.
+        if request.with_baselines || !request.runs.is_empty() {
+            return Ok((list(false)?, false));
+        }
+        let real = list(true)?;
+        if real.iter().any(|run| request.benchmark.as_ref().is_none_or(|key| *key == run.benchmark.key)) {
+            return Ok((real, false));
+        }
+        Ok((list(false)?, true))
+    }
+}
+
+/// Every benchmark with its name and number of runs, most runs first.
+fn benchmarks(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
+    let mut counts: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
+    for run in runs {
+        counts.entry(&run.benchmark.key).or_insert((&run.benchmark.name, 0)).1 += 1;
+    }
+    let mut list: Vec<(String, String, u32)> =
+        counts.into_iter().map(|(key, (name, n))| (key.to_owned(), name.to_owned(), n)).collect();
+    list.sort_by_key(|(_, _, n)| std::cmp::Reverse(*n));
+    list
+}
+
+fn chosen(
+    request: &MatrixRequest,
+    benchmarks: &[(String, String, u32)],
+) -> Result<(String, String), ApiError> {
+    let found = match &request.benchmark {
+        None => benchmarks.first(),
+        Some(wanted) => benchmarks.iter().find(|(key, _, _)| key == wanted),
+    };
+    found.map(|(key, name, _)| (key.clone(), name.clone())).ok_or_else(|| {
+        let error = match &request.benchmark {
+            None => ApiError::new("matrix.no_runs", "There are no runs in the library"),
+            Some(key) => ApiError::new("matrix.no_runs", format!("The benchmark \"{key}\" has no runs")),
+        };
+        match benchmarks {
+            [] => error.hint("Open a folder with results first"),
+            _ => error.hint(format!(
+                "There are runs of {}",
+                benchmarks.iter().map(|(key, _, _)| key.as_str()).collect::<Vec<_>>().join(", ")
+            )),
+        }
+    })
+}
+
+fn line(margin: &Margin) -> MatrixLine {
+    MatrixLine {
+        name: Some(margin.name.clone()).filter(|name| name != UNKNOWN),
+        mean: margin.mean,
+        cells: margin.present,
+        missing: margin.missing,
+    }
+}
+
+/// Settings that make runs of the matrix not comparable, each with its values and how many runs have them.
+fn not_comparable(pools: &[Pool]) -> Vec<String> {
+    settings::compare(pools, 0)
+        .differences
+        .into_iter()
+        .filter(|difference| difference.comparability == Comparability::NotComparable)
+        .map(|difference| {
+            let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+            for value in &difference.values {
+                *counts.entry(value.clone().unwrap_or_else(|| "unknown".to_owned())).or_default() += 1;
+            }
+            let mut values: Vec<(String, u32)> = counts.into_iter().collect();
+            values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+            let words: Vec<String> = values
+                .iter()
+                .map(|(value, n)| {
+                    format!("{value} ({})", if *n == 1 { "1 run".into() } else { format!("{n} runs") })
+                })
+                .collect();
+            format!("{}: {}", difference.setting, words.join(", "))
+        })
+        .collect()
+}
+
+fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if only_simulated {
+        cautions.push(
+            "There are no real runs of this benchmark: these are baselines or runs of a scripted model."
+                .to_owned(),
+        );
+    }
+    let missing = matrix.cells.iter().filter(|cell| cell.is_none()).count();
+    if missing > 0 {
+        cautions.push(format!(
+            "{missing} of {} cells have no run. Margins are over the cells that are there, so lines with other gaps are not comparable.",
+            matrix.cells.len()
+        ));
+    }
+    let few = matrix.cells.iter().flatten().filter(|cell| cell.stamina.n < 10).count();
+    if few > 0 {
+        let (cells, have) = if few == 1 { ("cell", "has") } else { ("cells", "have") };
+        cautions.push(format!("{few} {cells} {have} fewer than 10 episodes."));
+    }
+    if matrix.spread.iter().flatten().next().is_some() {
+        cautions.push(
+            "Best and worst harness are picked after looking: the ratio of the two is larger than that of two named beforehand."
+                .to_owned(),
+        );
+    }
+    cautions.extend(published::statements(&matrix.benchmark.0, "matrix"));
+    cautions
 }

@@ -19,10 +19,8 @@ impl Key {
     /// `agent.temperature`; places in lists are left out.
     pub(crate) fn of(name: &str, harness: Option<&str>) -> Self {
         let name = name.to_lowercase();
-        let mut parts: Vec<&str> = name
-            .split('.')
-            .filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err())
-            .collect();
+        let mut parts: Vec<&str> =
+            name.split('.').filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err()).collect();
         let harness = harness.map(str::to_lowercase);
         let mut of_harness = parts.len() > 1 && parts[0] == "agent";
         if parts.len() > 1 && (HARNESSES.contains(&parts[0]) || harness.as_deref() == Some(parts[0])) {

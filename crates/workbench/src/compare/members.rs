@@ -82,10 +82,7 @@ impl Pool {
 
     /// The scenarios that it played: (set, name).
     pub(crate) fn scenarios(&self) -> BTreeSet<(u32, &str)> {
-        self.runs
-            .iter()
-            .flat_map(|run| run.episodes.iter().map(|e| (run.set, e.scenario.as_str())))
-            .collect()
+        self.runs.iter().flat_map(|run| run.episodes.iter().map(|e| (run.set, e.scenario.as_str()))).collect()
     }
 
     /// The benchmark.
@@ -206,19 +203,24 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
     };
     let benchmarks: Vec<String> = Some(benchmark.clone()).filter(|b| !b.is_empty()).into_iter().collect();
     let found = store.list_runs(&RunFilter { benchmarks, ..filter })?.rows;
-    let keys: BTreeMap<&str, &str> = found
-        .iter()
-        .map(|(_, run)| (run.benchmark.key.as_str(), run.benchmark.name.as_str()))
-        .collect();
+    let keys: BTreeMap<&str, &str> =
+        found.iter().map(|(_, run)| (run.benchmark.key.as_str(), run.benchmark.name.as_str())).collect();
     let Some((key, _)) = keys.first_key_value() else {
-        return Err(ApiError::new("compare.no_runs", format!("\"{}\" has no runs in the library", id(member)))
-            .hint("`stamina runs`, or the library, shows harnesses, models and tags as they are written"));
+        return Err(ApiError::new(
+            "compare.no_runs",
+            format!("\"{}\" has no runs in the library", id(member)),
+        )
+        .hint("`stamina runs`, or the library, shows harnesses, models and tags as they are written"));
     };
     if keys.len() > 1 {
         let names: Vec<String> = keys.iter().map(|(key, name)| format!("{name} ({key})")).collect();
         return Err(ApiError::new(
             "compare.mixed_benchmarks",
-            format!("The runs of \"{}\" belong to {} benchmarks and can not be pooled", id(member), keys.len()),
+            format!(
+                "The runs of \"{}\" belong to {} benchmarks and can not be pooled",
+                id(member),
+                keys.len()
+            ),
         )
         .hint(format!("Name one of them: {}", names.join(", "))));
     }
@@ -243,9 +245,8 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
 /// Gives every member the shortest name that tells it from the others: the model, the harness or both; then, where that
 /// is still the same, version, source or id.
 fn name(pools: &mut [Pool]) {
-    let distinct = |level: fn(&Pool) -> String, pools: &[Pool]| {
-        pools.iter().map(level).collect::<BTreeSet<_>>().len()
-    };
+    let distinct =
+        |level: fn(&Pool) -> String, pools: &[Pool]| pools.iter().map(level).collect::<BTreeSet<_>>().len();
     let (models, harnesses) = (distinct(Pool::model_level, pools), distinct(Pool::harness_level, pools));
     let groups = pools.iter().any(|p| !matches!(p.member, Member::Run { .. }));
     let runs = pools.iter().any(|p| matches!(p.member, Member::Run { .. }));
@@ -265,9 +266,8 @@ fn name(pools: &mut [Pool]) {
         },
     };
     let mut names: Vec<String> = pools.iter().map(first).collect();
-    let version = |pool: &Pool| {
-        only(pool.runs.iter().map(|run| run.record.entry.harness_version.clone())).flatten()
-    };
+    let version =
+        |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.harness_version.clone())).flatten();
     let source = |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.source_name.clone()));
     let benchmark = |pool: &Pool| Some(pool.benchmark().name);
     let run_id = |pool: &Pool| Some(pool.id.clone());

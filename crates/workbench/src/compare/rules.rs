@@ -99,7 +99,13 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     more(
         "Agent timeout",
-        &["agent.override_timeout_sec", "agent.timeout_sec", "agent.timeout", "agent_timeout*sec*", "agent_timeout"],
+        &[
+            "agent.override_timeout_sec",
+            "agent.timeout_sec",
+            "agent.timeout",
+            "agent_timeout*sec*",
+            "agent_timeout",
+        ],
         Effect::NotComparable,
         "longer time favours",
         "agents had different time",
@@ -120,7 +126,15 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     more(
         "Step limit",
-        &["max_steps", "max_turns", "step_limit", "max_iterations", "max_episodes", "max_actions", "max_rounds"],
+        &[
+            "max_steps",
+            "max_turns",
+            "step_limit",
+            "max_iterations",
+            "max_episodes",
+            "max_actions",
+            "max_rounds",
+        ],
         Effect::NotComparable,
         "more steps favour",
         "agents had different numbers of steps",

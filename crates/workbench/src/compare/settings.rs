@@ -35,6 +35,8 @@ pub(crate) struct Line<'a> {
     pub(crate) label: String,
     /// The source's own name, where all runs have the same.
     pub(crate) key: Option<String>,
+    /// Whether it differs, even where the words are the same.
+    pub(crate) differs: bool,
     /// For each member the value of each of its runs; `None` = unknown.
     pub(crate) values: Vec<Vec<Option<Setting>>>,
     /// What a difference does.
@@ -130,6 +132,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
             Some(Line {
                 label,
                 key: if let [key] = found.keys.as_slice() { Some(key.clone()) } else { None },
+                differs: false,
                 values,
                 effect: found.rule.effect,
                 more: found.rule.more,
@@ -216,9 +219,10 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         }
     }
     let unknown = line.values.iter().filter(|runs| runs.iter().any(Option::is_none)).count();
+    let differs = line.differs || known.len() > 1;
     match (known.as_slice(), unknown) {
         ([], _) => return,
-        ([same], 0) => {
+        ([same], 0) if !differs => {
             settings.equal.push((line.label, (*same).to_owned()));
             return;
         }
@@ -234,12 +238,12 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         Effect::OfHarness if several(Pool::harness) => return,
         Effect::OfModel if several(Pool::model) => return,
         Effect::OfHarness | Effect::OfModel | Effect::CannotBeRuledOut => Comparability::CannotBeRuledOut,
-        Effect::NotComparable if known.len() < 2 => Comparability::CannotBeRuledOut,
+        Effect::NotComparable if !differs => Comparability::CannotBeRuledOut,
         Effect::NotComparable => Comparability::NotComparable,
         Effect::NoEffect => Comparability::NoEffect,
     };
     let values: Vec<Option<String>> = line.values.iter().map(|runs| joined(runs)).collect();
-    let note = note(&line, pools, effect, known.len(), unknown);
+    let note = note(&line, pools, effect, differs, unknown);
     settings.differences.push(SettingDifference {
         odd: odd(&values, reference),
         setting: line.label,
@@ -279,11 +283,11 @@ fn odd(values: &[Option<String>], reference: usize) -> Vec<bool> {
         .collect()
 }
 
-fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, known: usize, unknown: usize) -> String {
+fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, unknown: usize) -> String {
     let members = |n: usize| if n == 1 { "1 member".to_owned() } else { format!("{n} members") };
     match effect {
         Comparability::NoEffect => line.note.clone(),
-        _ if known < 2 => format!("unknown for {}, cannot be ruled out", members(unknown)),
+        _ if !differs => format!("unknown for {}, cannot be ruled out", members(unknown)),
         _ => {
             let favoured = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
             let meaning = favoured.unwrap_or_else(|| line.note.clone());

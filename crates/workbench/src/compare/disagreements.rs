@@ -1,0 +1,283 @@
+//! Turns on which members disagree.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::TurnState;
+use store::{EpisodeEntry, Play};
+
+use super::members::{self, Pool};
+use crate::Workbench;
+use crate::api::{
+    ApiError, DisagreementCell, DisagreementMode, DisagreementPage, DisagreementRequest, DisagreementRow,
+    DisagreementSort,
+};
+
+/// Most rows of one page, if the request does not say.
+const PAGE: u32 = 200;
+
+/// Every turn of some members, side by side.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// For each member, its episodes: (id of the run, id of the episode).
+    episodes: Vec<Vec<(String, String)>>,
+    scenarios: Vec<Scenario>,
+    turns: Vec<TurnLine>,
+}
+
+#[derive(Debug)]
+struct Scenario {
+    name: String,
+    title: Option<String>,
+    /// Name and title in lower case.
+    folded: String,
+}
+
+/// One turn of one scenario.
+#[derive(Debug)]
+struct TurnLine {
+    /// Index in `scenarios`.
+    scenario: usize,
+    turn: u32,
+    /// One a member.
+    cells: Vec<Option<Cell>>,
+    spread: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    /// Index in `episodes` of the member.
+    episode: usize,
+    state: TurnState,
+    passed: Option<u32>,
+    total: Option<u32>,
+    after_failure: bool,
+    played: u32,
+    passed_by: u32,
+}
+
+impl Cell {
+    /// The share of its tests that passed.
+    fn share(&self) -> Option<f64> {
+        let (passed, total) = self.passed.zip(self.total)?;
+        (total > 0).then(|| f64::from(passed.min(total)) / f64::from(total))
+    }
+
+    /// From worst to best.
+    fn order(&self, other: &Self) -> Ordering {
+        const fn rank(state: TurnState) -> u8 {
+            match state {
+                TurnState::Failed => 0,
+                TurnState::Error => 1,
+                TurnState::Censored => 2,
+                TurnState::NotReached => 3,
+                TurnState::PassedAfterRetries => 4,
+                TurnState::Passed => 5,
+            }
+        }
+        rank(self.state).cmp(&rank(other.state)).then_with(|| {
+            // What is not counted comes after what is.
+            self.share().unwrap_or(2.0).total_cmp(&other.share().unwrap_or(2.0))
+        })
+    }
+}
+
+impl TurnLine {
+    fn states(&self) -> impl Iterator<Item = TurnState> {
+        self.cells.iter().flatten().map(|cell| cell.state)
+    }
+
+    fn is_of(&self, mode: DisagreementMode) -> bool {
+        let any = |wanted: fn(TurnState) -> bool| self.states().any(wanted);
+        match mode {
+            DisagreementMode::All => any(|state| state != TurnState::NotReached),
+            DisagreementMode::Different => {
+                any(TurnState::is_passed) && any(|state| state == TurnState::Failed)
+            }
+            DisagreementMode::Failures => any(|state| state == TurnState::Failed),
+            DisagreementMode::Errors => any(|state| state == TurnState::Error),
+        }
+    }
+
+    /// Whether the reference fails it and another member passes it.
+    fn reference_fails(&self, reference: usize) -> bool {
+        let of_reference = self.cells.get(reference).copied().flatten();
+        of_reference.is_some_and(|cell| cell.state == TurnState::Failed)
+            && self.states().any(TurnState::is_passed)
+    }
+}
+
+impl Table {
+    fn of(pools: &[Pool], plays: &[Vec<Vec<Play>>]) -> Self {
+        let mut scenarios: BTreeMap<(u32, &str), Scenario> = BTreeMap::new();
+        let mut turns: BTreeMap<(u32, &str), u32> = BTreeMap::new();
+        let mut of_member: Vec<BTreeMap<(u32, &str), Vec<(usize, Grid)>>> = Vec::new();
+        let mut episodes = Vec::new();
+        for (pool, plays) in pools.iter().zip(plays) {
+            let mut ids = Vec::new();
+            let mut played: BTreeMap<(u32, &str), Vec<(usize, Grid)>> = BTreeMap::new();
+            for (run, plays) in pool.runs.iter().zip(plays) {
+                for (episode, play) in run.episodes.iter().zip(plays) {
+                    let key = (run.set, episode.scenario.as_str());
+                    let most = turns.entry(key).or_default();
+                    *most = (*most).max(episode.cells.len() as u32);
+                    scenarios.entry(key).or_insert_with(|| Scenario::of(episode));
+                    played.entry(key).or_default().push((ids.len(), Grid::of(episode, play)));
+                    ids.push((run.record.entry.slug.clone(), episode.slug.clone()));
+                }
+            }
+            of_member.push(played);
+            episodes.push(ids);
+        }
+        let mut lines = Vec::new();
+        for (scenario, (key, turns)) in turns.iter().enumerate() {
+            let grids: Vec<Option<&Vec<(usize, Grid)>>> = of_member.iter().map(|m| m.get(key)).collect();
+            for turn in 1..=*turns {
+                let cells: Vec<Option<Cell>> =
+                    grids.iter().map(|grids| grids.and_then(|grids| worst(grids, turn))).collect();
+                if cells.iter().flatten().any(|cell| cell.state != TurnState::NotReached) {
+                    let spread = spread(&cells);
+                    lines.push(TurnLine { scenario, turn, cells, spread });
+                }
+            }
+        }
+        Self { episodes, scenarios: scenarios.into_values().collect(), turns: lines }
+    }
+
+    fn page(&self, request: &DisagreementRequest) -> DisagreementPage {
+        let words: Vec<String> = request.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let named: BTreeSet<usize> = (0..self.scenarios.len())
+            .filter(|i| words.iter().all(|word| self.scenarios[*i].folded.contains(word)))
+            .collect();
+        let lines: Vec<&TurnLine> = self.turns.iter().filter(|l| named.contains(&l.scenario)).collect();
+        let count = |mode| lines.iter().filter(|line| line.is_of(mode)).count() as u32;
+        let counts = (
+            count(DisagreementMode::All),
+            count(DisagreementMode::Different),
+            count(DisagreementMode::Failures),
+            count(DisagreementMode::Errors),
+        );
+        let mut wanted: Vec<&TurnLine> = lines.into_iter().filter(|line| line.is_of(request.mode)).collect();
+        // Stable sorts: what is equal stays in the order of scenario and turn.
+        let by_spread =
+            |a: &&TurnLine, b: &&TurnLine| b.spread.unwrap_or(-1.0).total_cmp(&a.spread.unwrap_or(-1.0));
+        match request.sort {
+            DisagreementSort::Scenario => {}
+            DisagreementSort::Spread => wanted.sort_by(by_spread),
+            DisagreementSort::ReferenceFails => {
+                let first = |line: &&TurnLine| !line.reference_fails(request.reference as usize);
+                wanted.sort_by(|a, b| first(a).cmp(&first(b)).then_with(|| by_spread(a, b)));
+            }
+        }
+        let total = wanted.len() as u32;
+        let limit = if request.limit == 0 { PAGE } else { request.limit };
+        let rows = wanted
+            .into_iter()
+            .skip(request.offset as usize)
+            .take(limit as usize)
+            .map(|line| self.row(line))
+            .collect();
+        DisagreementPage { rows, total, counts }
+    }
+
+    fn row(&self, line: &TurnLine) -> DisagreementRow {
+        let scenario = &self.scenarios[line.scenario];
+        let cell = |(member, cell): (usize, &Option<Cell>)| {
+            cell.map(|cell| {
+                let (run, episode) = self.episodes[member][cell.episode].clone();
+                DisagreementCell {
+                    run,
+                    episode,
+                    state: cell.state,
+                    passed: cell.passed,
+                    total: cell.total,
+                    after_failure: cell.after_failure,
+                    episodes: (cell.played, cell.passed_by),
+                }
+            })
+        };
+        DisagreementRow {
+            scenario: scenario.name.clone(),
+            title: scenario.title.clone(),
+            turn: line.turn,
+            cells: line.cells.iter().enumerate().map(cell).collect(),
+            spread: line.spread,
+        }
+    }
+}
+
+impl Scenario {
+    fn of(episode: &EpisodeEntry) -> Self {
+        let folded = format!("{}\n{}", episode.scenario, episode.title.as_deref().unwrap_or_default());
+        Self { name: episode.scenario.clone(), title: episode.title.clone(), folded: folded.to_lowercase() }
+    }
+}
+
+/// The turns of one episode: state and tests of turn `i + 1`, and its stamina.
+struct Grid {
+    turns: Vec<(TurnState, Option<u32>, Option<u32>)>,
+    stamina: u32,
+}
+
+impl Grid {
+    fn of(episode: &EpisodeEntry, play: &Play) -> Self {
+        let state = |letter| TurnState::from_letter(letter).unwrap_or(TurnState::NotReached);
+        let mut turns: Vec<_> = episode.cells.chars().map(|letter| (state(letter), None, None)).collect();
+        for turn in &play.turns {
+            if let Some(at) = (turn.number as usize).checked_sub(1).and_then(|i| turns.get_mut(i)) {
+                (at.1, at.2) = (turn.passed, turn.total);
+            }
+        }
+        Self { turns, stamina: episode.stamina }
+    }
+
+    fn cell(&self, episode: usize, turn: u32) -> Cell {
+        let at = self.turns.get(turn as usize - 1).copied();
+        let (state, passed, total) = at.unwrap_or((TurnState::NotReached, None, None));
+        Cell {
+            episode,
+            state,
+            passed,
+            total,
+            after_failure: turn > self.stamina.saturating_add(1),
+            played: 1,
+            passed_by: u32::from(state.is_passed()),
+        }
+    }
+}
+
+/// The turn in the episode that did worst, with how many played and passed it.
+fn worst(grids: &[(usize, Grid)], turn: u32) -> Option<Cell> {
+    let cells: Vec<Cell> = grids.iter().map(|(episode, grid)| grid.cell(*episode, turn)).collect();
+    let passed_by = cells.iter().map(|cell| cell.passed_by).sum();
+    let worst = cells.iter().copied().min_by(Cell::order)?;
+    Some(Cell { played: cells.len() as u32, passed_by, ..worst })
+}
+
+/// Difference between the highest and lowest share of tests passed; `None` = not counted for two members.
+fn spread(cells: &[Option<Cell>]) -> Option<f64> {
+    let shares: Vec<f64> = cells.iter().flatten().filter_map(Cell::share).collect();
+    let least = shares.iter().copied().min_by(f64::total_cmp)?;
+    let most = shares.iter().copied().max_by(f64::total_cmp)?;
+    (shares.len() > 1).then_some(most - least)
+}
+
+impl Workbench {
+    /// Turns on which members disagree.
+    pub fn list_disagreements(&self, request: DisagreementRequest) -> Result<DisagreementPage, ApiError> {
+        Ok(self.turns_of(&request)?.page(&request))
+    }
+
+    fn turns_of(&self, request: &DisagreementRequest) -> Result<Arc<Table>, ApiError> {
+        let change = self.store.last_change()?;
+        self.memory.turns.get(change, &request.members, || {
+            let pools = members::resolve(&self.store, &request.members)?;
+            let plays = pools
+                .iter()
+                .map(|pool| pool.runs.iter().map(|run| self.store.plays(run.record.entry.id)).collect())
+                .collect::<Result<Vec<Vec<_>>, _>>()?;
+            Ok(Table::of(&pools, &plays))
+        })
+    }
+}

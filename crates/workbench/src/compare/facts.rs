@@ -1,0 +1,219 @@
+//! What runs say of themselves beyond their settings, as lines of the comparison: benchmark, scenarios, turns, attempts,
+//! versions, completeness.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use store::RunEntry;
+
+use super::members::{Pool, PooledRun};
+use super::rules::Effect;
+use super::settings::{Line, Setting};
+
+/// The lines, in the order in which they matter.
+pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
+    let mut lines = vec![
+        each(
+            "Benchmark",
+            pools,
+            Effect::NotComparable,
+            "scores of different benchmarks mean different things",
+            |run| Some(Setting::text(run.record.entry.benchmark.name.clone())),
+        ),
+        each(
+            "Played by",
+            pools,
+            Effect::NotComparable,
+            "a scripted model that stands in for a real one shows that the machinery works, and nothing else",
+            |run| {
+                Some(Setting::text(if run.record.entry.simulated {
+                    "a scripted model"
+                } else {
+                    "a real model"
+                }))
+            },
+        ),
+        scenarios(pools),
+        planned_turns(pools),
+        Line {
+            more: Some("more attempts favour"),
+            ..each(
+                "Attempt limit",
+                pools,
+                Effect::NotComparable,
+                "turns may be tried a different number of times",
+                |run| run.record.entry.attempt_limit.map(Setting::number),
+            )
+        },
+        runner(pools),
+    ];
+    if one(pools, |run| run.record.entry.harness.clone()) {
+        lines.push(each(
+            "Harness version",
+            pools,
+            Effect::CannotBeRuledOut,
+            "another version of the harness may behave otherwise",
+            |run| run.record.entry.harness_version.clone().map(Setting::text),
+        ));
+    }
+    if one(pools, |run| run.record.entry.model.clone()) {
+        lines.push(each(
+            "Provider",
+            pools,
+            Effect::CannotBeRuledOut,
+            "another provider may serve another build of the model",
+            |run| run.record.entry.provider.clone().map(Setting::text),
+        ));
+    }
+    lines.push(each(
+        "Episodes read",
+        pools,
+        Effect::CannotBeRuledOut,
+        "episodes that are missing may be the hard ones",
+        |run| {
+            let read = run.episodes.len() as u32;
+            // Only what is missing matters here; how many there are, the next line says.
+            run.record.entry.planned_episodes.map(|planned| {
+                Setting::text(if read >= planned {
+                    "all that were planned".to_owned()
+                } else {
+                    format!("{read} of {planned}")
+                })
+            })
+        },
+    ));
+    lines.push(each(
+        "Episodes of a scenario",
+        pools,
+        Effect::NoEffect,
+        "more episodes of a scenario make means surer, and no larger",
+        |run| {
+            let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+            for episode in &run.episodes {
+                *times.entry(&episode.scenario).or_default() += 1;
+            }
+            Some(Setting::text(range(times.values().copied())?))
+        },
+    ));
+    lines.push(each(
+        "Turns reached",
+        pools,
+        Effect::NoEffect,
+        "not reached after an earlier failure: no effect on stamina",
+        |run| {
+            let reached: u32 = run.episodes.iter().map(|e| e.reached_turns).sum();
+            let planned: u32 = run.episodes.iter().map(|e| e.planned_turns).sum::<Option<u32>>()?;
+            Some(Setting::text(format!("{reached} of {planned}")))
+        },
+    ));
+    lines
+}
+
+/// A line with a value of each run.
+fn each(
+    label: &str,
+    pools: &[Pool],
+    effect: Effect,
+    note: &str,
+    value: impl Fn(&PooledRun) -> Option<Setting>,
+) -> Line<'static> {
+    Line {
+        label: label.to_owned(),
+        key: None,
+        differs: false,
+        values: pools.iter().map(|pool| pool.runs.iter().map(&value).collect()).collect(),
+        effect,
+        more: None,
+        note: note.to_owned(),
+    }
+}
+
+/// Whether a value is the same for all runs.
+fn one<T: PartialEq>(pools: &[Pool], value: impl Fn(&PooledRun) -> T) -> bool {
+    let mut values = pools.iter().flat_map(|pool| &pool.runs).map(value);
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
+/// `4`, or `3 to 15`.
+fn range(values: impl Iterator<Item = u32> + Clone) -> Option<String> {
+    let (least, most) = (values.clone().min()?, values.max()?);
+    Some(if least == most { least.to_string() } else { format!("{least} to {most}") })
+}
+
+/// Which scenarios were played: the same, some of the same, or others.
+fn scenarios(pools: &[Pool]) -> Line<'static> {
+    let played: Vec<BTreeSet<(u32, &str)>> = pools.iter().map(Pool::scenarios).collect();
+    let shared = shared(&played);
+    let value = |own: &BTreeSet<(u32, &str)>| {
+        let count = if own.len() == 1 { "1 scenario".to_owned() } else { format!("{} scenarios", own.len()) };
+        let others = own.len() - shared.len();
+        if others == 0 { count } else { format!("{count}, {others} of them not played by all") }
+    };
+    Line {
+        label: "Scenarios".to_owned(),
+        key: None,
+        // Two sets of the same size that share nothing have the same words.
+        differs: played.iter().any(|own| own.len() != shared.len()),
+        values: played.iter().map(|own| vec![Some(Setting::text(value(own)))]).collect(),
+        effect: Effect::NotComparable,
+        more: None,
+        note: match shared.len() {
+            0 => "no scenario is shared by all: one set may be harder than the other".to_owned(),
+            1 => "only 1 scenario is shared by all: compare on it alone (paired)".to_owned(),
+            n => format!("only {n} scenarios are shared by all: compare on these (paired)"),
+        },
+    }
+}
+
+/// The scenarios that are in all sets.
+pub(crate) fn shared<'a>(played: &[BTreeSet<(u32, &'a str)>]) -> BTreeSet<(u32, &'a str)> {
+    let Some((first, others)) = played.split_first() else { return BTreeSet::new() };
+    first.iter().copied().filter(|one| others.iter().all(|other| other.contains(one))).collect()
+}
+
+/// How many turns are planned, on the scenarios that all played where there are any.
+fn planned_turns(pools: &[Pool]) -> Line<'static> {
+    let shared = shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>());
+    let counts = |run: &PooledRun, episode: &store::EpisodeEntry| {
+        shared.is_empty() || shared.contains(&(run.set, episode.scenario.as_str()))
+    };
+    // Where a scenario's plan differs and the range does not, the range alone would call them equal.
+    let mut plans: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
+    for run in pools.iter().flat_map(|pool| &pool.runs) {
+        for episode in run.episodes.iter().filter(|e| counts(run, e)) {
+            if let Some(planned) = episode.planned_turns {
+                plans.entry((run.set, &episode.scenario)).or_default().insert(planned);
+            }
+        }
+    }
+    let mut line = each(
+        "Planned turns",
+        pools,
+        Effect::NotComparable,
+        "who may play longer can last longer; means are over the turns that all know",
+        |run| {
+            let plans = run.episodes.iter().filter(|e| counts(run, e)).map(|e| e.planned_turns);
+            let plans = plans.collect::<Option<Vec<u32>>>()?;
+            Some(Setting::text(range(plans.into_iter())?))
+        },
+    );
+    line.differs = plans.values().any(|plan| plan.len() > 1);
+    line
+}
+
+/// The tool that ran the evaluation.
+fn runner(pools: &[Pool]) -> Line<'static> {
+    let words = |run: &RunEntry| {
+        run.runner.as_ref().map(|(name, version)| match version {
+            Some(version) => format!("{name} {version}"),
+            None => format!("{name}, version unknown"),
+        })
+    };
+    each(
+        "Run by",
+        pools,
+        Effect::CannotBeRuledOut,
+        "another version of the tool that runs and grades may do so otherwise",
+        |run| words(&run.record.entry).map(Setting::text),
+    )
+}

@@ -1,0 +1,135 @@
+//! Mean stamina against the retry budget, from the attempts of runs that allowed more.
+
+use std::sync::Arc;
+
+use analysis::bootstrap::Resampling;
+use analysis::difference::common_tau;
+use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain};
+use analysis::survival::{Observation, summarise_over};
+use model::CensoringPolicy;
+use store::Play;
+
+use crate::Workbench;
+use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
+use crate::compare::members::{self, Pool};
+use crate::compare::sets::ScenarioSets;
+use crate::compare::stamina;
+use crate::compare::tests_of::bootstrapped;
+use crate::published;
+
+/// What such a truncation can and can not say.
+const SAYS: [&str; 3] = [
+    "Each point is the same run, read as if no turn had been allowed more attempts: up to the first turn that needed more, it is what was observed.",
+    "What the agent would have done after that turn is not observed, and not needed: stamina ends there.",
+    "It is an estimate from one experiment. An agent that knows of fewer attempts may work otherwise, and a turn passed at once may owe that to the feedback of an earlier turn's retry.",
+];
+
+/// A member with the attempts of its episodes.
+struct Curve {
+    attempts: Vec<EpisodeAttempts>,
+    limit: Option<u32>,
+    /// For each budget, the episodes as they would have ended.
+    readings: Vec<Vec<Observation>>,
+}
+
+impl Workbench {
+    /// Mean stamina against the retry budget, remembered until something changes in the library.
+    pub(crate) fn retries(&self, request: &RetriesRequest) -> Result<Arc<Retries>, ApiError> {
+        let change = self.store.last_change()?;
+        self.memory.retries.get(change, request, || self.make_retries(request))
+    }
+
+    fn make_retries(&self, request: &RetriesRequest) -> Result<Retries, ApiError> {
+        if request.members.is_empty() {
+            return Err(ApiError::new("retries.nothing", "There is nothing to look at")
+                .hint("Name one run or more, or a group of runs"));
+        }
+        let policy = self.store.get_policy()?;
+        let pools = members::resolve(&self.store, &request.members)?;
+        let mut curves = Vec::new();
+        for pool in &pools {
+            let plays = pool
+                .runs
+                .iter()
+                .map(|run| self.store.plays(run.record.entry.id))
+                .collect::<Result<Vec<_>, _>>()?;
+            curves.push(Curve::of(pool, &plays, &policy));
+        }
+        let readings: Vec<(&[Observation], Option<u32>)> = pools
+            .iter()
+            .zip(&curves)
+            .flat_map(|(pool, curve)| curve.readings.iter().map(|r| (r.as_slice(), pool.planned())))
+            .filter(|(observations, _)| observations.iter().any(|o| o.last_at_risk() > 0))
+            .collect();
+        let tau = common_tau(&readings);
+        let mut benchmarks: Vec<String> = pools.iter().map(|pool| pool.benchmark().key).collect();
+        benchmarks.sort_unstable();
+        benchmarks.dedup();
+        let mut cautions: Vec<String> = SAYS.map(str::to_owned).to_vec();
+        for (pool, curve) in pools.iter().zip(&curves) {
+            if curve.limit.is_none() {
+                cautions.push(format!(
+                    "{}: the attempt limit is not stated; the most attempts that were made stand in for it.",
+                    pool.name
+                ));
+            } else if curve.limit == Some(1) {
+                cautions.push(format!("{}: one attempt a turn, so there is nothing to truncate.", pool.name));
+            }
+        }
+        cautions.extend(benchmarks.iter().flat_map(|key| published::statements(key, "retries")));
+        Ok(Retries {
+            tau,
+            series: pools.iter().zip(&curves).map(|(pool, curve)| curve.series(pool, tau)).collect(),
+            cautions,
+            published: benchmarks.iter().flat_map(|key| published::by_retries(key)).collect(),
+        })
+    }
+}
+
+impl Curve {
+    fn of(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Self {
+        let mut attempts = Vec::new();
+        for (run, plays) in pool.runs.iter().zip(plays) {
+            for (episode, play) in run.episodes.iter().zip(plays) {
+                let turns = play.turns.iter().map(|turn| TurnAttempts {
+                    turn: turn.number,
+                    attempts: turn.attempts.iter().map(|(v, r)| AttemptEnd::of(*v, *r, policy)).collect(),
+                });
+                attempts.push(EpisodeAttempts {
+                    scenario: ScenarioSets::identity(run.set, &episode.scenario),
+                    observed: Observation::of_reason(episode.stamina, episode.end_reason, policy),
+                    turns: turns.collect(),
+                });
+            }
+        }
+        // Beyond the least limit of its runs, a pooled reading would be that of some of them.
+        let limits: Option<Vec<u32>> = pool.runs.iter().map(|run| run.record.entry.attempt_limit).collect();
+        let limit = limits.and_then(|limits| limits.into_iter().min());
+        let made = attempts.iter().flat_map(|e| &e.turns).map(|t| t.attempts.len() as u32).max().unwrap_or(0);
+        let budgets = limit.unwrap_or(made).clamp(1, MAX_BUDGETS);
+        let readings = (0..budgets)
+            .map(|retries| attempts.iter().map(|episode| episode.truncated(retries)).collect())
+            .collect();
+        Self { attempts, limit, readings }
+    }
+
+    fn series(&self, pool: &Pool, tau: u32) -> RetrySeries {
+        let most = self.readings.len() as u32 - 1;
+        let gain =
+            (most > 0).then(|| feedback_gain(&self.attempts, most, tau, Resampling::default())).flatten();
+        RetrySeries {
+            id: pool.id.clone(),
+            name: pool.name.clone(),
+            swatch: pool.swatch,
+            attempt_limit: self.limit,
+            points: (0..)
+                .zip(&self.readings)
+                .map(|(retries, reading)| RetryPoint {
+                    retries,
+                    stamina: stamina(&summarise_over(reading, tau)),
+                })
+                .collect(),
+            gain: gain.as_ref().map(bootstrapped),
+        }
+    }
+}

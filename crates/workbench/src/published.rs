@@ -1,0 +1,195 @@
+//! Numbers that others published, as reference beside what is computed here, and never mixed with it.
+//!
+//! They stand in `data/published/`, one file a benchmark, in the form that `docs/formats.md` ("Published numbers")
+//! describes; each is marked with its source, and whether that is the authors' own text.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::api::PublishedNumber;
+
+/// The files.
+const FILES: [&str; 3] = [
+    include_str!("../../../data/published/staminabench.json"),
+    include_str!("../../../data/published/evocode-bench-paper.json"),
+    include_str!("../../../data/published/locobench-agent.json"),
+];
+
+/// What the files call their form.
+const SCHEMA: &str = "stamina-published/1";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: String,
+    /// Key of the benchmark, as runs have it.
+    benchmark: String,
+    /// What a person calls the publication.
+    title: String,
+    sources: Vec<Source>,
+    metrics: Vec<Metric>,
+    statements: Vec<Statement>,
+    numbers: Vec<Number>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    id: String,
+    text: String,
+    #[serde(rename = "url")]
+    _url: Option<String>,
+    second_hand: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metric {
+    metric: String,
+    #[serde(rename = "label")]
+    _label: String,
+    #[serde(rename = "unit")]
+    _unit: String,
+    /// Whether it is a mean stamina, and may stand beside one.
+    stamina: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Statement {
+    about: String,
+    source: String,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Number {
+    model: String,
+    harness: Option<String>,
+    retries: Option<u32>,
+    metric: String,
+    value: f64,
+    source: String,
+}
+
+impl File {
+    fn source(&self, id: &str) -> Option<&Source> {
+        self.sources.iter().find(|source| source.id == id)
+    }
+
+    fn number(&self, number: &Number) -> Option<PublishedNumber> {
+        let source = self.source(&number.source)?;
+        Some(PublishedNumber {
+            benchmark: self.benchmark.clone(),
+            model: number.model.clone(),
+            harness: number.harness.clone(),
+            retries: number.retries,
+            metric: number.metric.clone(),
+            value: number.value,
+            source: format!("{}: {}", self.title, source.text),
+            second_hand: source.second_hand,
+        })
+    }
+
+    fn is_stamina(&self, metric: &str) -> bool {
+        self.metrics.iter().any(|m| m.metric == metric && m.stamina)
+    }
+}
+
+/// The files, read once. One that can not be read is left out; a test reads them all.
+fn files() -> &'static [File] {
+    static READ: OnceLock<Vec<File>> = OnceLock::new();
+    READ.get_or_init(|| {
+        FILES
+            .iter()
+            .filter_map(|text| serde_json::from_str::<File>(text).ok())
+            .filter(|file| file.schema == SCHEMA)
+            .collect()
+    })
+}
+
+/// What is published for a benchmark.
+pub(crate) fn numbers(benchmark: &str) -> Vec<PublishedNumber> {
+    let of = files().iter().filter(|file| file.benchmark == benchmark);
+    of.flat_map(|file| file.numbers.iter().filter_map(|number| file.number(number))).collect()
+}
+
+/// What of it is a mean stamina under a stated number of retries.
+pub(crate) fn by_retries(benchmark: &str) -> Vec<PublishedNumber> {
+    let of = files().iter().filter(|file| file.benchmark == benchmark);
+    of.flat_map(|file| {
+        file.numbers
+            .iter()
+            .filter(|number| number.retries.is_some() && file.is_stamina(&number.metric))
+            .filter_map(|number| file.number(number))
+    })
+    .collect()
+}
+
+/// What is published about a question (`matrix`, `retries`) in words, each sentence with its source.
+pub(crate) fn statements(benchmark: &str, about: &str) -> Vec<String> {
+    let of = files().iter().filter(|file| file.benchmark == benchmark);
+    of.flat_map(|file| {
+        file.statements.iter().filter(|s| s.about == about).filter_map(|statement| {
+            let source = file.source(&statement.source)?;
+            let hand = if source.second_hand { ", second hand" } else { "" };
+            Some(format!("Published: {} ({}{hand})", statement.text, source.text))
+        })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_read_and_every_number_has_its_source_and_metric() {
+        for text in FILES {
+            let file: File = serde_json::from_str(text).unwrap();
+            assert_eq!(file.schema, SCHEMA);
+            for number in &file.numbers {
+                assert!(file.source(&number.source).is_some(), "{}: {}", file.title, number.source);
+                assert!(file.metrics.iter().any(|m| m.metric == number.metric), "{}", number.metric);
+                assert!(number.value.is_finite());
+            }
+            for statement in &file.statements {
+                assert!(file.source(&statement.source).is_some());
+            }
+        }
+        assert_eq!(files().len(), FILES.len());
+    }
+
+    #[test]
+    fn second_hand_numbers_are_marked_and_what_is_not_published_is_left_out() {
+        let numbers = numbers("staminabench");
+        assert_eq!(numbers.len(), 7, "Kimi K2.5 has one of three");
+        assert!(numbers.iter().all(|n| n.second_hand && n.source.contains("not checked")));
+        let glm = numbers.iter().find(|n| n.model == "GLM-5" && n.harness.as_deref() == Some("OpenCode"));
+        assert_eq!(glm.map(|n| (n.value, n.retries)), Some((57.0, Some(2))));
+        let without = by_retries("staminabench").into_iter().filter(|n| n.retries == Some(0));
+        assert_eq!(without.map(|n| n.value).collect::<Vec<_>>(), [6.2, 2.8]);
+        assert!(by_retries("evocode-bench").is_empty());
+        let said = statements("staminabench", "retries");
+        assert!(
+            said[0].contains("12×") && !said[0].contains("second hand") && said[1].contains("second hand")
+        );
+    }
+
+    #[test]
+    fn the_published_table_of_evocode_bench_adds_up() {
+        let numbers = numbers("evocode-bench");
+        let value = |model: &str, metric: &str| {
+            numbers.iter().find(|n| n.model == model && n.metric == metric).map(|n| n.value).unwrap()
+        };
+        let models: std::collections::BTreeSet<&str> = numbers.iter().map(|n| n.model.as_str()).collect();
+        assert_eq!(models.len(), 13);
+        for model in models {
+            let gap = value(model, "sr") - value(model, "mt4");
+            assert!((gap - value(model, "gap")).abs() < 0.051, "{model}");
+            assert!((value(model, "comp") * 0.26 - value(model, "comp_tasks")).abs() < 0.02, "{model}");
+        }
+    }
+}
