@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::common_tau;
-use crate::survival::{Observation, restricted_mean, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, restricted_mean, summarise_over};
 
 /// A run that goes into the matrix.
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +88,11 @@ pub struct Matrix {
 /// are picked after looking, so their ratio is larger than that of two cells named beforehand would be on average; its
 /// interval does not know of the picking.
 pub fn matrix(runs: &[MatrixRun<'_>], how: Resampling) -> Matrix {
+    matrix_over(runs, None, how)
+}
+
+/// [`matrix`] over a shorter horizon than the data allows; a longer one is not taken.
+pub fn matrix_over(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matrix {
     let mut pooled: BTreeMap<(&str, &str), Pool> = BTreeMap::new();
     for run in runs {
         let pool = pooled.entry((run.harness, run.model)).or_default();
@@ -103,7 +108,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], how: Resampling) -> Matrix {
         .filter(|p| p.observations.iter().any(|o| o.last_at_risk() > 0))
         .map(|p| (p.observations.as_slice(), p.planned))
         .collect();
-    let tau = common_tau(&curves);
+    let tau = common_tau(&curves).min(tau.unwrap_or(MAX_TURNS));
     let rows: BTreeSet<&str> = pooled.keys().map(|k| k.0).collect();
     let columns: BTreeSet<&str> = pooled.keys().map(|k| k.1).collect();
     let mut harnesses = Vec::new();
