@@ -84,51 +84,81 @@ pub(crate) fn ratio(a: f64, b: f64) -> f64 {
 }
 
 /// A number made of the mean stamina of each group.
-pub(crate) fn bootstrap(
+fn bootstrap(
     groups: &[&[InScenario]],
     tau: u32,
     how: Resampling,
-    number: impl Fn(&[f64]) -> f64 + Sync,
+    number: impl Fn(&[f64]) -> f64,
 ) -> Option<Bootstrapped> {
-    let clusters = Clusters::new(groups, tau);
-    let mut means = Vec::with_capacity(groups.len());
-    clusters.means(&mut clusters.workspace(), &mut means);
-    if means.iter().any(|m| m.is_nan()) {
-        return None;
-    }
-    let value = number(&means);
-    if !value.is_finite() {
-        return None;
-    }
-    let mut values = resample(&clusters, how, &number);
-    let (ci_low, ci_high) = percentiles(&mut values);
-    Some(Bootstrapped {
-        value,
-        ci_low,
-        ci_high,
-        scenarios: clusters.scenarios(),
-        resamples: how.resamples,
-        seed: how.seed,
-    })
+    ResampledMeans::new(groups, tau, how).of(number)
 }
 
-fn resample(clusters: &Clusters, how: Resampling, number: &(impl Fn(&[f64]) -> f64 + Sync)) -> Vec<f64> {
+/// Mean stamina of each group, in the data and in every resample.
+pub(crate) struct ResampledMeans {
+    observed: Vec<f64>,
+    /// Resample by resample, each with one mean per group.
+    resampled: Vec<f64>,
+    scenarios: u32,
+    how: Resampling,
+    one_stratum: bool,
+}
+
+impl ResampledMeans {
+    pub(crate) fn new(groups: &[&[InScenario]], tau: u32, how: Resampling) -> Self {
+        let clusters = Clusters::new(groups, tau);
+        let mut observed = vec![0.0; groups.len()];
+        clusters.means(&mut clusters.workspace(), &mut observed);
+        Self {
+            observed,
+            resampled: resample(&clusters, how, groups.len()),
+            scenarios: clusters.scenarios(),
+            how,
+            one_stratum: clusters.is_one_stratum(),
+        }
+    }
+
+    /// Whether every group has played every scenario. Then resamples of some of the groups alone are these very ones.
+    pub(crate) fn is_one_stratum(&self) -> bool {
+        self.one_stratum
+    }
+
+    /// A number with its interval. `None` = it is not finite in the data.
+    pub(crate) fn of(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
+        let value = number(&self.observed);
+        if !value.is_finite() {
+            return None;
+        }
+        let mut values: Vec<f64> = self.resampled.chunks(self.observed.len().max(1)).map(number).collect();
+        let (ci_low, ci_high) = percentiles(&mut values);
+        Some(Bootstrapped {
+            value,
+            ci_low,
+            ci_high,
+            scenarios: self.scenarios,
+            resamples: self.how.resamples,
+            seed: self.how.seed,
+        })
+    }
+}
+
+fn resample(clusters: &Clusters, how: Resampling, groups: usize) -> Vec<f64> {
     let work = |from: u32, values: &mut [f64]| {
         let mut workspace = clusters.workspace();
-        let mut means = Vec::new();
-        for (index, value) in (from..).zip(values) {
+        for (index, means) in (from..).zip(values.chunks_mut(groups)) {
             clusters.draw(how.seed, index, &mut workspace);
-            clusters.means(&mut workspace, &mut means);
-            *value = number(&means);
+            clusters.means(&mut workspace, means);
         }
     };
-    let mut values = vec![0.0; how.resamples as usize];
+    let mut values = vec![0.0; how.resamples as usize * groups];
     let share = how.resamples.div_ceil(how.threads.max(1)).max(1);
+    if groups == 0 {
+        return values;
+    }
     if share >= how.resamples {
         work(0, &mut values);
     } else {
         std::thread::scope(|scope| {
-            for (number, part) in (0..).zip(values.chunks_mut(share as usize)) {
+            for (number, part) in (0..).zip(values.chunks_mut(share as usize * groups)) {
                 scope.spawn(move || work(number * share, part));
             }
         });

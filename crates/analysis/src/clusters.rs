@@ -79,6 +79,11 @@ impl Clusters {
         Self { strata, groups, scenarios: numbers.len() }
     }
 
+    /// Whether all groups have played the same scenarios.
+    pub(crate) fn is_one_stratum(&self) -> bool {
+        self.strata.len() == 1
+    }
+
     /// Scenarios with somebody at risk.
     pub(crate) fn scenarios(&self) -> u32 {
         self.scenarios as u32
@@ -107,9 +112,10 @@ impl Clusters {
 
     /// Mean stamina of each group over the scenarios as often as they were drawn (once each in a fresh workspace).
     /// NaN for a group without episodes.
-    pub(crate) fn means(&self, workspace: &mut Workspace, means: &mut Vec<f64>) {
-        means.clear();
-        means.extend(self.groups.iter().map(|group| group.mean(workspace)));
+    pub(crate) fn means(&self, workspace: &mut Workspace, means: &mut [f64]) {
+        for (mean, group) in means.iter_mut().zip(&self.groups) {
+            *mean = group.mean(workspace);
+        }
     }
 }
 

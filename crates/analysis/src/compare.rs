@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_difference, bootstrap_mean, bootstrap_ratio};
+use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean, ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Difference, Ratio, common_tau, mean_difference, mean_ratio};
 use crate::logrank::{LogRank, Permutation, holm, log_rank, permutation_log_rank, stratified_log_rank};
@@ -113,9 +113,17 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
         .collect();
     let tau = common_tau(&curves).min(options.tau.unwrap_or(MAX_TURNS));
     let how = options.resampling;
+    let episodes: Vec<&[InScenario]> = runs.iter().map(|r| r.episodes).collect();
+    // Where all runs share their scenarios, the resamples of all serve every run and pair: they are the same.
+    let together = Some(ResampledMeans::new(&episodes, tau, how)).filter(ResampledMeans::is_one_stratum);
     let pair = |(a, b): (usize, usize)| {
         let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
         let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());
+        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, how));
+        let (means, i, j) = match (&together, &apart) {
+            (Some(all), _) => (Some(all), a, b),
+            (None, two) => (two.as_ref(), 0, 1),
+        };
         let small = options.permutations > 0 && plain_a.len() + plain_b.len() <= SMALL;
         Pair {
             a,
@@ -127,9 +135,9 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
                 .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, how.seed))
                 .flatten(),
             difference: mean_difference(plain_a, plain_b, tau),
-            difference_bootstrap: bootstrap_difference(of_a, of_b, tau, how),
+            difference_bootstrap: means.and_then(|r| r.of(|m| m[i] - m[j])),
             ratio: mean_ratio(plain_a, plain_b, tau),
-            ratio_bootstrap: bootstrap_ratio(of_a, of_b, tau, how),
+            ratio_bootstrap: means.and_then(|r| r.of(|m| ratio(m[i], m[j]))),
             paired: paired(of_a, of_b, tau, how.seed),
         }
     };
@@ -144,9 +152,13 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
         runs: runs
             .iter()
             .zip(&plain)
-            .map(|(run, plain)| RunStamina {
+            .enumerate()
+            .map(|(i, (run, plain))| RunStamina {
                 summary: summarise_over(plain, tau),
-                bootstrap: bootstrap_mean(run.episodes, tau, how),
+                bootstrap: match &together {
+                    Some(means) => means.of(|m| m[i]),
+                    None => bootstrap_mean(run.episodes, tau, how),
+                },
             })
             .collect(),
         pairs,

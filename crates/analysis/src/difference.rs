@@ -42,7 +42,7 @@ pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
     let mut known = u32::MAX;
     for (observations, planned) in runs {
         let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
-        longest = longest.max(last).max(planned.unwrap_or(0));
+        longest = longest.max(planned.filter(|p| *p > 0).unwrap_or(last));
         if last == 0 || observations.contains(&Observation::censored_after(last)) {
             known = known.min(last);
         }

@@ -185,6 +185,9 @@ proptest! {
             };
             prop_assert!(pair.difference.is_none_or(|d| inside(d.value, d.ci_low, d.ci_high)));
             prop_assert!(pair.ratio.is_none_or(|d| inside(d.value, d.ci_low, d.ci_high)));
+            let (a, b) = (&runs[pair.a], &runs[pair.b]);
+            prop_assert_eq!(pair.difference_bootstrap, bootstrap_difference(a, b, result.tau, quick(1)));
+            prop_assert_eq!(pair.ratio_bootstrap, bootstrap_ratio(a, b, result.tau, quick(1)));
         }
         let again = compare(&compared, options);
         prop_assert_eq!(result, again);
@@ -324,7 +327,32 @@ fn curves_that_reached_zero_do_not_shorten_the_horizon() {
     assert_eq!(common_tau(&[(&dead, Some(100)), (&alive, Some(100))]), 30);
     assert_eq!(common_tau(&[(&dead, Some(100))]), 100);
     assert_eq!(common_tau(&[(&dead, None)]), 2);
+    assert_eq!(common_tau(&[(&failed(&[3, 9]), Some(5))]), 5, "no further than was planned");
     assert_eq!(common_tau(&[(&dead, Some(u32::MAX))]), analysis::survival::MAX_TURNS);
+}
+
+#[test]
+fn resamples_of_all_runs_are_those_of_each_pair() {
+    let runs: Vec<Vec<InScenario>> =
+        [1, 3, 5].iter().map(|k| scenarios("s", &failed(&[1 + k, 4 * k, 9, 2, 7 + k]))).collect();
+    let never = scenarios("s", &[Observation::censored_after(0); 5]);
+    let mut compared: Vec<ComparedRun<'_>> =
+        runs.iter().map(|r| ComparedRun { episodes: r, planned: Some(12) }).collect();
+    compared.push(ComparedRun { episodes: &never, planned: Some(12) });
+    for n in [3, 4] {
+        let options = CompareOptions { pairs: Pairs::All, resampling: quick(2), ..CompareOptions::default() };
+        let result = compare(&compared[..n], options);
+        for pair in result.pairs.iter().filter(|p| p.b < 3) {
+            let (a, b) = (&runs[pair.a], &runs[pair.b]);
+            assert!(pair.difference_bootstrap.unwrap().ci_low.is_some());
+            assert_eq!(pair.difference_bootstrap, bootstrap_difference(a, b, 12, quick(1)));
+            assert_eq!(pair.ratio_bootstrap, bootstrap_ratio(a, b, 12, quick(1)));
+        }
+        for (run, episodes) in result.runs.iter().zip(&runs) {
+            assert_eq!(run.bootstrap, bootstrap_mean(episodes, 12, quick(1)));
+        }
+        assert!(result.pairs.iter().filter(|p| p.b == 3).all(|p| p.difference_bootstrap.is_none()));
+    }
 }
 
 #[test]
