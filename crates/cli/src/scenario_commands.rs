@@ -17,6 +17,7 @@ use workbench::api::ApiError;
 use crate::args::Numbers;
 use crate::commands::{note, print, print_json};
 use crate::sampler::Chosen;
+use crate::serve::stop_signal;
 use crate::table;
 
 /// How often something long says how far it is.
@@ -144,7 +145,7 @@ fn run(
     options: &pack::Options,
 ) -> Result<Manifest, ApiError> {
     let options = pack::Options { threads: sampler.threads, ..*options };
-    let cancel = cancel_on_ctrl_c();
+    let cancel = cancel_on_signal();
     let told = Told::new();
     let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
     let path = match target {
@@ -185,7 +186,7 @@ pub(crate) fn validate(
         mutants,
         threads: None,
     };
-    let cancel = cancel_on_ctrl_c();
+    let cancel = cancel_on_signal();
     let told = Told::new();
     let progress = |at: pack::Progress| told.tell(|| format!("validated {} of {} turns", at.done, at.total));
     let report =
@@ -287,9 +288,7 @@ pub(crate) fn serve_reference(
             print(&format!("{url}\n"));
         }
         note("Ctrl-C ends it");
-        tokio::signal::ctrl_c().await.map_err(|error| {
-            ApiError::new("serve.signal", format!("Ctrl-C can not be waited for: {error}"))
-        })?;
+        stop_signal().await;
         drop(serving);
         Ok(ExitCode::SUCCESS)
     })
@@ -325,11 +324,9 @@ pub(crate) fn test_server(
     };
     let options =
         scenario::client::Options { total: Some(SUITE_TIME), ..scenario::client::Options::default() };
-    runtime()?.block_on(scenario::client::run_http(url, &suite, &options, &mut on_case)).map_err(
-        |error| {
-            ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
-        },
-    )?;
+    scenario::client::run_http(url, &suite, &options, &mut on_case).map_err(|error| {
+        ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
+    })?;
     let seconds = begun.elapsed().as_secs_f64();
     let passed = results.iter().filter(|result| result.status == CaseStatus::Passed).count();
     if as_json {
@@ -401,25 +398,25 @@ fn pack_error(error: &PackError, path: &Path) -> ApiError {
     }
 }
 
+/// One thread: answers are made one after the other, and hopping between threads would take longer than making them.
 fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
-    tokio::runtime::Builder::new_multi_thread()
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| ApiError::new("serve.runtime", format!("The network can not be used: {e}")))
 }
 
-/// A flag that Ctrl-C sets, so that what was begun is taken away; a second one ends the program at once.
-fn cancel_on_ctrl_c() -> Arc<AtomicBool> {
+/// A flag that Ctrl-C and SIGTERM set, so that what was begun is taken away; the second ends the program at once.
+fn cancel_on_signal() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     std::thread::spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let Ok(runtime) = runtime() else { return };
         runtime.block_on(async {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                if set.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            }
+            stop_signal().await;
+            set.store(true, Ordering::Relaxed);
+            stop_signal().await;
+            std::process::exit(130);
         });
     });
     flag

@@ -75,8 +75,8 @@ pub(crate) async fn serve(
     }
 }
 
-/// Ends at Ctrl C and at SIGTERM.
-async fn stop_signal() {
+/// Ends at Ctrl-C and at SIGTERM.
+pub(crate) async fn stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         Ok(mut terminate) => {

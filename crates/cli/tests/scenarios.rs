@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::AtomicBool;
 
 use scenario::pack::{Manifest, Pack};
 use serde_json::Value;
@@ -93,13 +92,40 @@ fn two_processes_generate_the_same_bytes() {
     assert_eq!(std::fs::read(at("a.zip")).expect("a zip"), std::fs::read(at("b.zip")).expect("a zip"));
 }
 
+/// Whoever ends the program with SIGTERM (a container, a queue) finds nothing half done.
+#[test]
+fn a_generation_that_is_ended_takes_away_what_it_has_begun() {
+    for name in ["pack", "pack.zip"] {
+        let temp = tempfile::tempdir().expect("a folder");
+        let begun = || std::fs::read_dir(temp.path()).expect("the folder").count() > 0;
+        let child = Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .args(["generate", "--out", temp.path().join(name).to_str().expect("UTF-8")])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("stamina runs");
+        let since = std::time::Instant::now();
+        while !begun() && since.elapsed().as_secs() < 60 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(begun(), "it has begun to write");
+        let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(ended.expect("kill runs").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(!begun(), "{name}: something is left");
+    }
+}
+
 /// The hashes of the format `stamina-pack/1` and this version of the generator. When what is generated has changed on
 /// purpose, `npm run packs` makes them anew.
 #[test]
 fn the_packs_in_data_are_what_is_generated() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").join("data");
     let sample = Pack::open_path(&data.join("sample-pack.zip")).expect("it is a pack");
-    assert_eq!(sample.verify(&AtomicBool::new(false)), []);
+    for scenario in 0..sample.manifest().config.n_scenarios {
+        assert_eq!(sample.verify_scenario(scenario, &|| false), []);
+    }
     let temp = tempfile::tempdir().expect("a folder");
     let manifest = temp.path().join("manifest.json");
     std::fs::write(&manifest, sample.manifest().to_json()).expect("it is written");

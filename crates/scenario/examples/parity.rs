@@ -41,10 +41,9 @@ fn size() -> Result<Size, Failure> {
     Ok(size)
 }
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> Result<ExitCode, Failure> {
+fn main() -> Result<ExitCode, Failure> {
     let size = size()?;
-    let python = Arc::new(Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?);
+    let python = Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?;
     // The first turn and every `every`th one.
     let turns: Vec<u32> = (1..=size.turns).filter(|turn| *turn == 1 || turn % size.every == 0).collect();
     let (mut servers, mut cases, mut wrong) = (0, 0, 0);
@@ -57,7 +56,7 @@ async fn main() -> Result<ExitCode, Failure> {
                 served.push((Some(what), mutant.schema, mutant.flaws));
             }
             for (fault, schema, flaws) in served {
-                let agreement = compare(&python, &schema, &flaws, &turn.suite).await?;
+                let agreement = compare(&python, &schema, &flaws, &turn.suite)?;
                 servers += 1;
                 cases += agreement.cases;
                 println!(

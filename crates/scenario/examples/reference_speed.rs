@@ -47,7 +47,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let server = serve(world, "127.0.0.1:0".parse()?).await?;
         let mut outside = Vec::new();
         for _ in 0..5 {
-            outside.push(verdicts(&server.url(), &before, &Options::default()).await?.seconds);
+            let run = || verdicts(&server.url(), &before, &Options::default());
+            outside.push(tokio::task::block_in_place(run)?.seconds);
         }
         server.stop().await;
         let (inside, outside) = (median(inside), median(outside));

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use self::execution::{Answer, Body, Builders, Execution};
-pub use self::http::wait_until_up;
+use self::http::Unanswered;
 use crate::reference::{Request, World};
 use crate::suite::{Case, Suite};
 
@@ -125,7 +125,7 @@ fn case_in_process<'a>(
     execution: &mut Execution<'a>,
     case: &'a Case,
 ) -> Result<(), String> {
-    execution::after_reset(reset, &answer_of(world, reset))?;
+    execution::after_reset(reset, answer_of(world, reset))?;
     execution.begin(case);
     while let Some(request) = execution.next()? {
         let answer = answer_of(world, request);
@@ -151,39 +151,36 @@ pub fn verdicts_in_process(world: &mut World, suite: &Suite) -> Verdicts {
 }
 
 /// A server at a base URL (`http://127.0.0.1:8000`), one case after another over one kept-alive connection that is
-/// opened again when the server closes it. `on_case` may end the run.
+/// opened again when the server closes it. `on_case` may end the run. The calling thread waits for every answer.
 ///
 /// Errors: the URL is not `http://host:port`.
-pub async fn run_http(
+pub fn run_http(
     base: &str,
     suite: &Suite,
     options: &Options,
-    on_case: &mut (dyn FnMut(&Case, &CaseResult) -> ControlFlow<()> + Send),
+    on_case: &mut dyn FnMut(&Case, &CaseResult) -> ControlFlow<()>,
 ) -> Result<(), UrlError> {
-    let mut connection = http::Connection::new(base, options.request_timeout, options.body_limit)?;
+    // A time that is longer than the clock goes has no end.
+    let until = options.total.and_then(|total| Instant::now().checked_add(total));
+    let mut connection = http::Connection::new(base, options.request_timeout, until, options.body_limit)?;
     let builders = Builders::new(suite);
     let reset = reset_request(suite);
     let mut execution = Execution::new(&builders);
-    let since = Instant::now();
     let mut unanswered = 0;
     for case in &suite.cases {
-        let left = options.total.map(|total| total.saturating_sub(since.elapsed()));
-        let result = if left.is_some_and(|left| left.is_zero()) {
-            CaseResult::new(case, Err((CaseStatus::Error, out_of_time("Not asked", options))))
+        let outcome = if until.is_some_and(|until| Instant::now() >= until) {
+            Err((CaseStatus::Error, out_of_time("Not asked", options)))
         } else if unanswered >= options.give_up_after.max(1) {
             let message = format!("Not asked: {unanswered} cases before were not answered");
-            CaseResult::new(case, Err((CaseStatus::Error, message)))
+            Err((CaseStatus::Error, message))
         } else {
-            let asked = case_over_http(&mut connection, &reset, &mut execution, case);
-            let outcome = match left {
-                None => asked.await,
-                // The connection is left in the middle of an answer; no case uses it after this one.
-                Some(left) => tokio::time::timeout(left, asked)
-                    .await
-                    .unwrap_or_else(|_| Err((CaseStatus::Error, out_of_time("Not finished", options)))),
-            };
-            CaseResult::new(case, outcome)
+            case_over_http(&mut connection, &reset, &mut execution, case).map_err(|trouble| match trouble {
+                Trouble::Failed(message) => (CaseStatus::Failed, message),
+                Trouble::Unanswered(message) => (CaseStatus::Error, message),
+                Trouble::OutOfTime => (CaseStatus::Error, out_of_time("Not finished", options)),
+            })
         };
+        let result = CaseResult::new(case, outcome);
         unanswered = if result.status == CaseStatus::Error { unanswered + 1 } else { 0 };
         if on_case(case, &result).is_break() {
             break;
@@ -197,47 +194,43 @@ fn out_of_time(what: &str, options: &Options) -> String {
     format!("{what}: the time for the whole suite, {seconds} s, is over")
 }
 
-async fn case_over_http<'a>(
+/// Why a case over HTTP does not pass.
+enum Trouble {
+    Failed(String),
+    Unanswered(String),
+    OutOfTime,
+}
+
+fn case_over_http<'a>(
     connection: &mut http::Connection,
     reset: &Request,
     execution: &mut Execution<'a>,
     case: &'a Case,
-) -> Result<(), (CaseStatus, String)> {
-    let failed = |message| (CaseStatus::Failed, message);
-    let unanswered = |request: &Request, step: Option<usize>, why: &str| {
-        (CaseStatus::Error, message::unanswered(request, step, why))
+) -> Result<(), Trouble> {
+    let unanswered = |why: Unanswered, request: &Request, step: Option<usize>| match why {
+        Unanswered::OutOfTime => Trouble::OutOfTime,
+        Unanswered::Because(why) => Trouble::Unanswered(message::unanswered(request, step, &why)),
     };
-    match connection.send(reset).await {
-        Ok(answer) => execution::after_reset(reset, &answer).map_err(failed)?,
-        Err(why) => return Err(unanswered(reset, None, &why)),
-    }
+    let answer = connection.send(reset).map_err(|why| unanswered(why, reset, None))?;
+    execution::after_reset(reset, answer).map_err(Trouble::Failed)?;
     execution.begin(case);
-    loop {
-        let answer = match execution.next().map_err(failed)? {
-            None => return Ok(()),
-            Some(request) => connection.send(request).await,
-        };
-        match answer {
-            Ok(answer) => execution.take(answer).map_err(failed)?,
-            Err(why) => {
-                return Err(match execution.sent() {
-                    Some((request, step)) => unanswered(request, Some(step), &why),
-                    None => (CaseStatus::Error, why),
-                });
-            }
-        }
+    let mut step = 0;
+    while let Some(request) = execution.next().map_err(Trouble::Failed)? {
+        step += 1;
+        let answer = connection.send(request).map_err(|why| unanswered(why, request, Some(step)))?;
+        execution.take(answer).map_err(Trouble::Failed)?;
     }
+    Ok(())
 }
 
 /// All verdicts of a server at a base URL.
-pub async fn verdicts(base: &str, suite: &Suite, options: &Options) -> Result<Verdicts, UrlError> {
+pub fn verdicts(base: &str, suite: &Suite, options: &Options) -> Result<Verdicts, UrlError> {
     let since = Instant::now();
     let mut cases = Vec::with_capacity(suite.cases.len());
     run_http(base, suite, options, &mut |_, result| {
         cases.push(result.clone());
         ControlFlow::Continue(())
-    })
-    .await?;
+    })?;
     Ok(Verdicts::new(cases, since))
 }
 

@@ -123,10 +123,5 @@ pub fn sites<'a>(before: Option<(&'a Schema, &'a [Change])>, schema: &'a Schema)
     sites.0
 }
 
-/// All mutants of a schema. [`sites`] is the way to a sample.
-pub fn mutants(before: Option<(&Schema, &[Change])>, schema: &Arc<Schema>) -> Vec<Mutant> {
-    sites(before, schema).iter().filter_map(|site| site.make(schema)).collect()
-}
-
 #[cfg(test)]
 mod tests;

@@ -20,9 +20,9 @@ use scenario::reference::Flaw;
 use scenario::suite::suite;
 
 /// Python, or nothing where it may be missing: on a machine that is not set up for tests.
-fn python_or_note() -> Result<Option<Arc<Python>>, Failure> {
+fn python_or_note() -> Result<Option<Python>, Failure> {
     match find_python() {
-        Some(python) => Ok(Some(Arc::new(Python::new(python)?))),
+        Some(python) => Ok(Some(Python::new(python)?)),
         None if std::env::var("CI").is_ok_and(|ci| ci == "true") => Err(HOW_TO_GET_PYTHON.into()),
         None => {
             eprintln!("Not tested, for there is no Python: {HOW_TO_GET_PYTHON}");
@@ -31,8 +31,8 @@ fn python_or_note() -> Result<Option<Arc<Python>>, Failure> {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
+#[test]
+fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
     let Some(python) = python_or_note()? else { return Ok(()) };
     let example = example();
     let of_example = suite(Seed { base: 0, scenario: 0 }, &example, None);
@@ -41,7 +41,7 @@ async fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failu
         turns.extend(sampled(scenario, &[turn])?.into_iter().map(|turn| (turn.schema, turn.suite)));
     }
     for (schema, suite) in &turns {
-        let agreement = compare(&python, schema, &BTreeSet::new(), suite).await?;
+        let agreement = compare(&python, schema, &BTreeSet::new(), suite)?;
         let at = format!("{}, turn {}", schema.title, schema.turn);
         assert!(agreement.cases > 100, "{at}: only {} cases", agreement.cases);
         assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.said);
@@ -50,8 +50,8 @@ async fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failu
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
+#[test]
+fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
     let Some(python) = python_or_note()? else { return Ok(()) };
     let example = example();
     let mut suite = suite(Seed { base: 0, scenario: 0 }, &example, None);
@@ -71,7 +71,7 @@ async fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
     let flaws = BTreeSet::from([Flaw::FilterIgnored, Flaw::NullNotShown, Flaw::ResetKeepsIds]);
     mutants.push(("flaws of the reference", example, flaws));
     for (what, schema, flaws) in &mutants {
-        let agreement = compare(&python, schema, flaws, &suite).await?;
+        let agreement = compare(&python, schema, flaws, &suite)?;
         assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
         assert!(!agreement.failed.is_empty(), "{what}: no case notices it");
     }

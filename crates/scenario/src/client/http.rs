@@ -1,57 +1,103 @@
 //! One connection to a server, which may be hostile: answers are bounded in size and time, and nothing but well-formed
 //! HTTP counts as one.
 //!
-//! The connection is driven by the task that waits for the answer, not by one of its own: that saves two switches
-//! between tasks for every request.
+//! Requests go out one at a time, and the thread that asks waits for the answer in the system call that brings it. A
+//! suite is a long row of small requests, so that what lies between the two sides decides how long it takes: an event
+//! loop would add two more system calls and a change of task to every request.
 
-use std::future::{Future, poll_fn};
-use std::net::SocketAddr;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+mod reading;
+mod writing;
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, HeaderValue};
-use hyper::{Uri, Version};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use axum::http::Uri;
 
+use self::reading::Incoming;
 use super::UrlError;
 use super::execution::{Answer, Body};
 use crate::reference::Request;
-use crate::suite::Method;
 
-type Driver = Pin<Box<http1::Connection<TokioIo<TcpStream>, Full<Bytes>>>>;
+/// Longest wait for an answer, longer than any suite: adding it to a point in time can not fail.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// A server, and the connection to it while there is one.
 pub(super) struct Connection {
     host: String,
     port: u16,
-    header: HeaderValue,
+    /// As the header `host` says it.
+    authority: String,
     /// Where the name led to: looked up once.
     address: Option<SocketAddr>,
     timeout: Duration,
+    /// When all answers must be there, whatever `timeout` says.
+    until: Option<Instant>,
     body_limit: usize,
     open: Option<Open>,
+    /// The request as it is sent; kept for its room.
+    out: Vec<u8>,
 }
 
 struct Open {
-    sender: SendRequest<Full<Bytes>>,
-    /// Gone once the connection has ended.
-    driver: Option<Driver>,
+    stream: TcpStream,
+    incoming: Incoming,
+    /// How long the stream waits for bytes.
+    waits: Duration,
 }
 
 /// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    /// The server did not give one.
+    Because(String),
+    /// The time for all answers is over.
+    OutOfTime,
+}
+
+/// Why an exchange ends without an answer.
+#[derive(Debug)]
 enum Trouble {
     /// The connection ended before any part of an answer came.
     Closed(String),
+    TimedOut,
     Other(String),
 }
 
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, WouldBlock};
+        match error.kind() {
+            WouldBlock | TimedOut => Self::TimedOut,
+            BrokenPipe | ConnectionAborted | ConnectionReset => Self::Closed(error.to_string()),
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+/// Until when an answer is waited for.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    /// From the start to `at`.
+    whole: Duration,
+}
+
+impl Deadline {
+    fn left(self) -> io::Result<Duration> {
+        let left = self.at.saturating_duration_since(Instant::now());
+        // To the system, no time at all means without end.
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
 impl Connection {
-    pub(super) fn new(base: &str, timeout: Duration, body_limit: usize) -> Result<Self, UrlError> {
+    pub(super) fn new(
+        base: &str,
+        timeout: Duration,
+        until: Option<Instant>,
+        body_limit: usize,
+    ) -> Result<Self, UrlError> {
         let wrong = || UrlError { url: base.chars().take(200).collect() };
         let uri: Uri = base.trim().parse().map_err(|_| wrong())?;
         let authority = uri.authority().ok_or_else(wrong)?;
@@ -66,216 +112,121 @@ impl Connection {
         Ok(Self {
             host: authority.host().trim_matches(['[', ']']).to_owned(),
             port: authority.port_u16().unwrap_or(80),
-            header: HeaderValue::from_str(authority.as_str()).map_err(|_| wrong())?,
+            authority: authority.as_str().to_owned(),
             address: None,
-            timeout,
+            timeout: timeout.clamp(Duration::from_millis(1), LONGEST),
+            until,
             body_limit,
             open: None,
+            out: Vec::new(),
         })
     }
 
     /// Sends a request and waits for its answer. A kept connection that the server has closed in the meantime is opened
     /// again, once.
-    pub(super) async fn send(&mut self, request: &Request) -> Result<Answer, String> {
-        let timeout = self.timeout;
-        match tokio::time::timeout(timeout, self.exchange(request)).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(why)) => {
-                self.open = None;
-                Err(why)
+    pub(super) fn send(&mut self, request: &Request) -> Result<Answer, Unanswered> {
+        let now = Instant::now();
+        let left = self.until.map(|until| until.saturating_duration_since(now));
+        let whole = left.map_or(self.timeout, |left| left.min(self.timeout));
+        let mut out = std::mem::take(&mut self.out);
+        writing::request(&mut out, request, &self.authority);
+        let answer = self.exchange(&out, Deadline { at: now + whole, whole });
+        self.out = out;
+        answer.map_err(|trouble| match trouble {
+            Trouble::Closed(why) | Trouble::Other(why) => Unanswered::Because(why),
+            Trouble::TimedOut if whole < self.timeout => Unanswered::OutOfTime,
+            Trouble::TimedOut => {
+                Unanswered::Because(format!("nothing complete came within {} s", self.timeout.as_secs_f64()))
             }
-            Err(_) => {
-                self.open = None;
-                Err(format!("nothing complete came within {} s", timeout.as_secs_f64()))
-            }
-        }
+        })
     }
 
-    async fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
-        let (target, body) = (target(request)?, body(request));
+    fn exchange(&mut self, out: &[u8], deadline: Deadline) -> Result<Answer, Trouble> {
         let mut kept = self.open.take();
         loop {
             let reused = kept.is_some();
             let mut open = match kept.take() {
                 Some(open) => open,
-                None => self.connect().await?,
+                None => self.connect(deadline)?,
             };
-            let head = self.head(request.method, target.clone(), body.as_ref());
-            match open.request(head, self.body_limit).await {
+            match open.request(out, deadline, self.body_limit) {
                 Ok((answer, keep)) => {
                     self.open = keep.then_some(open);
                     return Ok(answer);
                 }
                 Err(Trouble::Closed(_)) if reused => {}
-                Err(Trouble::Closed(why) | Trouble::Other(why)) => return Err(why),
+                Err(trouble) => return Err(trouble),
             }
         }
     }
 
-    async fn connect(&mut self) -> Result<Open, String> {
-        let connected = match self.address {
-            Some(address) => TcpStream::connect(address).await,
-            None => TcpStream::connect((self.host.as_str(), self.port)).await,
+    fn connect(&mut self, deadline: Deadline) -> Result<Open, Trouble> {
+        let failed = |error: io::Error| match Trouble::from(error) {
+            Trouble::Closed(why) | Trouble::Other(why) => Trouble::Other(format!("no connection ({why})")),
+            Trouble::TimedOut => Trouble::TimedOut,
         };
-        let stream = connected.map_err(|error| format!("no connection ({error})"))?;
-        self.address = stream.peer_addr().ok();
-        let _ = stream.set_nodelay(true);
-        let (sender, driver) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| format!("no connection ({error})"))?;
-        Ok(Open { sender, driver: Some(Box::pin(driver)) })
-    }
-
-    fn head(&self, method: Method, target: Uri, body: Option<&Bytes>) -> hyper::Request<Full<Bytes>> {
-        let mut request = hyper::Request::new(Full::new(body.cloned().unwrap_or_default()));
-        *request.method_mut() = match method {
-            Method::Get => hyper::Method::GET,
-            Method::Post => hyper::Method::POST,
-            Method::Put => hyper::Method::PUT,
-            Method::Patch => hyper::Method::PATCH,
-            Method::Delete => hyper::Method::DELETE,
+        let addresses: Vec<SocketAddr> = match self.address {
+            Some(address) => vec![address],
+            None => (self.host.as_str(), self.port).to_socket_addrs().map_err(failed)?.collect(),
         };
-        *request.uri_mut() = target;
-        let headers = request.headers_mut();
-        headers.insert(HOST, self.header.clone());
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if body.is_some() {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut last = io::Error::other("the name leads to no address");
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, deadline.left()?) {
+                Ok(stream) => {
+                    self.address = Some(address);
+                    let waits = deadline.whole;
+                    // Requests are small and go out one at a time: waiting to fill packets only costs time.
+                    let _ = stream.set_nodelay(true);
+                    stream.set_read_timeout(Some(waits))?;
+                    stream.set_write_timeout(Some(waits))?;
+                    return Ok(Open { stream, incoming: Incoming::default(), waits });
+                }
+                Err(error) => last = error,
+            }
         }
-        request
+        Err(failed(last))
     }
 }
 
 impl Open {
     /// One request and its answer, and whether the connection can be used again.
-    async fn request(
+    fn request(
         &mut self,
-        request: hyper::Request<Full<Bytes>>,
+        out: &[u8],
+        deadline: Deadline,
         body_limit: usize,
     ) -> Result<(Answer, bool), Trouble> {
-        driven(&mut self.driver, self.sender.ready()).await.map_err(|error| trouble(&error))?;
-        let response = driven(&mut self.driver, self.sender.send_request(request))
-            .await
-            .map_err(|error| trouble(&error))?;
-        let (parts, mut body) = response.into_parts();
-        let mut bytes: Vec<u8> = Vec::new();
-        while let Some(frame) = driven(&mut self.driver, body.frame()).await {
-            let frame = frame.map_err(|error| Trouble::Other(format!("the answer breaks off ({error})")))?;
-            let Some(data) = frame.data_ref() else { continue };
-            if bytes.len() + data.len() > body_limit {
-                return Err(Trouble::Other(format!("the answer is larger than {body_limit} bytes")));
+        self.write(out, deadline)?;
+        let Self { stream, incoming, waits } = self;
+        let mut first = true;
+        let read = incoming.answer(body_limit, &mut |into| {
+            // The first wait begins with the request, and so needs no look at the clock.
+            let wait = if first { deadline.whole } else { deadline.left()? };
+            first = false;
+            if *waits != wait {
+                stream.set_read_timeout(Some(wait))?;
+                *waits = wait;
             }
-            bytes.extend_from_slice(data);
-        }
-        let says = |word: &str| {
-            parts
-                .headers
-                .get(CONNECTION)
-                .and_then(|value| value.to_str().ok())
-                .is_some_and(|value| value.eq_ignore_ascii_case(word))
-        };
-        let keep = self.driver.is_some()
-            && if parts.version == Version::HTTP_11 { !says("close") } else { says("keep-alive") };
-        let body = if bytes.is_empty() {
-            Body::Empty
-        } else {
-            serde_json::from_slice(&bytes).map_or(Body::Other(bytes), Body::Json)
-        };
-        Ok((Answer { status: parts.status.as_u16(), body }, keep))
+            stream.read(into)
+        })?;
+        let body = if read.body.is_empty() { Body::Empty } else { Body::Unread(read.body) };
+        Ok((Answer { status: read.status, body }, read.keep))
     }
-}
 
-/// Waits for something that comes over a connection, and moves the connection on meanwhile.
-async fn driven<F: Future>(driver: &mut Option<Driver>, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        if let Poll::Ready(output) = future.as_mut().poll(context) {
-            return Poll::Ready(output);
-        }
-        if let Some(connection) = driver
-            && connection.as_mut().poll(context).is_ready()
-        {
-            // The end of the connection reaches the future by itself: as an answer that came whole, or as an error.
-            *driver = None;
-        }
-        future.as_mut().poll(context)
-    })
-    .await
-}
-
-fn trouble(error: &hyper::Error) -> Trouble {
-    use std::error::Error as _;
-    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    let why = format!("{error}{cause}");
-    let reset =
-        error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>()).is_some_and(|cause| {
-            use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
-            matches!(cause.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
-        });
-    if reset || error.is_closed() || error.is_canceled() || error.is_incomplete_message() {
-        Trouble::Closed(why)
-    } else {
-        Trouble::Other(why)
-    }
-}
-
-fn body(request: &Request) -> Option<Bytes> {
-    match request.body.as_ref()? {
-        Ok(body) => Some(Bytes::from(body.to_string())),
-        Err(()) => Some(Bytes::from_static(b"{")),
-    }
-}
-
-/// Path and query, percent-encoded.
-fn target(request: &Request) -> Result<Uri, String> {
-    let mut out = String::with_capacity(request.path.len() + 32);
-    if !request.path.starts_with('/') {
-        out.push('/');
-    }
-    encode(&mut out, &request.path, b"/-._~:@!$&'()*+,;=");
-    for (at, (key, value)) in request.query.iter().enumerate() {
-        out.push(if at == 0 { '?' } else { '&' });
-        encode(&mut out, key, b"-._~");
-        out.push('=');
-        encode(&mut out, value, b"-._~");
-    }
-    Uri::try_from(out).map_err(|error| format!("the path can not be asked for ({error})"))
-}
-
-fn encode(out: &mut String, text: &str, plain: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            for digit in [byte >> 4, byte & 15] {
-                out.push(DIGITS.get(usize::from(digit)).copied().map_or('0', char::from));
+    fn write(&mut self, out: &[u8], deadline: Deadline) -> io::Result<()> {
+        let mut rest = out;
+        while !rest.is_empty() {
+            if rest.len() < out.len() {
+                self.stream.set_write_timeout(Some(deadline.left()?))?;
+            }
+            match self.stream.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
-    }
-}
-
-/// Waits until a server answers with HTTP, whatever it says; false if it does not in time.
-///
-/// Errors: the URL is not `http://host:port`.
-pub async fn wait_until_up(base: &str, timeout: Duration) -> Result<bool, UrlError> {
-    let since = Instant::now();
-    let mut pause = Duration::from_millis(10);
-    let request = Request { method: Method::Get, path: "/".to_owned(), query: Vec::new(), body: None };
-    loop {
-        let left = timeout.saturating_sub(since.elapsed());
-        // A server that takes connections before it answers gets several chances.
-        let mut connection = Connection::new(base, left.min(Duration::from_secs(2)), 64 * 1024)?;
-        if connection.send(&request).await.is_ok() {
-            return Ok(true);
-        }
-        let left = timeout.saturating_sub(since.elapsed());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        tokio::time::sleep(pause.min(left)).await;
-        pause = (pause * 2).min(Duration::from_millis(200));
+        Ok(())
     }
 }
 
@@ -285,7 +236,7 @@ mod tests {
 
     #[test]
     fn only_plain_addresses_are_taken() {
-        let new = |base| Connection::new(base, Duration::from_secs(1), 1);
+        let new = |base| Connection::new(base, Duration::from_secs(1), None, 1);
         for base in ["http://127.0.0.1:8000", "http://localhost:1/", "http://[::1]:80", "http://host"] {
             assert!(new(base).is_ok(), "{base}");
         }
@@ -300,20 +251,9 @@ mod tests {
             "ftp://a",
             "http://",
             "http://a b",
+            "http://a:1\r\nx: y",
         ] {
             assert!(new(base).is_err(), "{base}");
         }
-    }
-
-    #[test]
-    fn paths_and_queries_are_encoded() {
-        let request = Request {
-            method: Method::Get,
-            path: "/a b/é%?".to_owned(),
-            query: vec![("q".to_owned(), "x&y= +".to_owned()), ("due".to_owned(), "10:00".to_owned())],
-            body: None,
-        };
-        let uri = target(&request).expect("a target");
-        assert_eq!(uri.to_string(), "/a%20b/%C3%A9%25%3F?q=x%26y%3D%20%2B&due=10%3A00");
     }
 }

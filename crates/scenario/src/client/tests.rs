@@ -90,6 +90,12 @@ fn block<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
+/// The verdicts of a server that the same test runs: the client waits on a thread of its own.
+async fn over_http(url: String, suite: Suite, options: Options) -> Verdicts {
+    let run = tokio::task::spawn_blocking(move || verdicts(&url, &suite, &options));
+    run.await.expect("the client ends").expect("a URL")
+}
+
 fn expected() -> Vec<(&'static str, CaseStatus, Option<&'static str>)> {
     use CaseStatus::{Failed, Passed};
     vec![
@@ -146,20 +152,18 @@ fn a_suite_runs_in_process() {
 fn a_suite_runs_over_http_with_the_same_verdicts() {
     block(async {
         let server = serve(world(), "127.0.0.1:0".parse().expect("an address")).await.expect("a server");
-        assert_eq!(wait_until_up(&server.url(), Duration::from_secs(5)).await, Ok(true));
-        let over_http = verdicts(&server.url(), &suite(), &Options::default()).await.expect("a URL");
-        hold(&over_http);
+        let outside = over_http(server.url(), suite(), Options::default()).await;
+        hold(&outside);
         let in_process = verdicts_in_process(&mut world(), &suite());
-        assert_eq!(over_http.cases, in_process.cases);
+        assert_eq!(outside.cases, in_process.cases);
         let url = server.url();
         server.stop().await;
         let options = Options { give_up_after: 2, ..Options::default() };
-        let nobody = verdicts(&url, &suite(), &options).await.expect("a URL");
+        let nobody = over_http(url, suite(), options).await;
         assert!(nobody.cases.iter().all(|case| case.status == CaseStatus::Error));
         let messages: Vec<&str> = nobody.cases.iter().filter_map(|case| case.message.as_deref()).collect();
         assert!(messages[1].contains("no connection"), "{messages:?}");
         assert!(messages[2].starts_with("Not asked"), "{messages:?}");
-        assert_eq!(wait_until_up(&url, Duration::from_millis(100)).await, Ok(false));
     });
 }
 
@@ -198,7 +202,7 @@ fn a_suite_ends_with_its_time() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let options = Options { total: Some(Duration::from_millis(200)), ..Options::default() };
-        let found = verdicts(&url, &suite(), &options).await.expect("a URL");
+        let found = over_http(url, suite(), options).await;
         assert!(found.seconds < 3.0, "{}", found.seconds);
         assert!(found.cases.len() > 2 && found.cases.iter().all(|case| case.status == CaseStatus::Error));
         let messages: Vec<&str> = found.cases.iter().filter_map(|case| case.message.as_deref()).collect();
@@ -249,7 +253,7 @@ mod hostile {
                 ..Options::default()
             };
             let since = Instant::now();
-            let mut verdicts = verdicts(&url, &suite, &options).await.expect("a URL");
+            let mut verdicts = over_http(url, suite, options).await;
             assert!(since.elapsed() < Duration::from_secs(3), "it took {:?}", since.elapsed());
             server.abort();
             let result = verdicts.cases.pop().expect("a verdict");

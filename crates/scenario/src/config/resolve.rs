@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::keys::{FREE_SECTIONS, KEYS, Key, Takes};
+use super::keys::{FREE_SECTIONS, KEYS, Key};
 use super::{Benchmark, Config, ConfigError, Generation};
 
 /// Deepest nesting of a file; the keys need two.
@@ -214,23 +214,5 @@ fn shown(value: &Value) -> String {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a mapping".to_owned(),
         other => other.to_string(),
-    }
-}
-
-/// What a key takes, for those who only know its name.
-impl Config {
-    /// The value that was given for a key, or its default; nothing if it has none.
-    pub fn value(&self, key: &str) -> Option<Value> {
-        if let Some(value) = self.given.get(key) {
-            return Some(value.clone());
-        }
-        let known = KEYS.iter().find(|known| known.dotted() == key)?;
-        if known.default.is_empty() {
-            return None;
-        }
-        match known.takes {
-            Takes::Text => Some(Value::from(known.default)),
-            takes => takes.take(&Value::from(known.default)),
-        }
     }
 }

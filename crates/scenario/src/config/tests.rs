@@ -16,10 +16,6 @@ fn without_any_key_it_is_the_readme() {
     let config = values(&[]).expect("nothing is a configuration");
     assert_eq!(config.generation, Generation::default());
     assert_eq!(config.output_dir, None);
-    assert_eq!(config.value("restful_server_gen_iterative.attempt_limit"), Some(json!(10)));
-    assert_eq!(config.value("restful_server_gen_iterative.enable_feedback"), Some(json!(true)));
-    assert_eq!(config.value("restful_server_gen_iterative.execute_episodes"), None);
-    assert_eq!(config.value("agent"), None);
 }
 
 #[test]

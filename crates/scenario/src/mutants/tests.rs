@@ -1,17 +1,21 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Operator, mutants, sites};
+use super::{Mutant, Operator, sites};
 use crate::Seed;
 use crate::change::{Change, apply, next_turn};
 use crate::client::{CaseStatus, run_in_process};
 use crate::ir::{Schema, example};
 use crate::reference::World;
-use crate::sample::{Programmatic, Sampler as _};
 use crate::suite::{Suite, suite};
+
+/// All mutants of a schema.
+fn mutants(before: Option<(&Schema, &[Change])>, schema: &Arc<Schema>) -> Vec<Mutant> {
+    sites(before, schema).iter().filter_map(|site| site.make(schema)).collect()
+}
 
 #[test]
 fn every_operator_has_a_name_and_a_sentence_of_its_own() {
@@ -132,47 +136,4 @@ fn the_suite_of_the_example_notices_its_mutants() {
     assert!(hunt.unsound.is_empty(), "{:?}", hunt.unsound);
     let noticed = hunt.mutants as usize - hunt.survivors.len();
     assert!(noticed * 100 >= hunt.mutants as usize * 99, "{:?}", hunt.survivors);
-}
-
-/// `HUNT_SCENARIOS` and `HUNT_TURNS` say how far; every tenth turn is looked at.
-#[test]
-#[ignore = "prints the survivors of sampled scenarios"]
-fn survivors() {
-    let number = |name: &str, or: u32| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(or);
-    let (scenarios, turns) = (number("HUNT_SCENARIOS", 2), number("HUNT_TURNS", 10));
-    let step = number("HUNT_STEP", 3);
-    let mut all: BTreeMap<&str, (u32, Vec<String>)> = BTreeMap::new();
-    for scenario in 0..scenarios {
-        let seed = Seed { base: 0, scenario };
-        let mut schema = Programmatic.first(seed).unwrap().made;
-        for turn in 2..=turns {
-            let made = Programmatic.turn(seed, &schema, 3).unwrap().made;
-            let after = Arc::new(made.after);
-            if turn % step == 0 {
-                let before = Some((&schema, made.changes.as_slice()));
-                for mutant in mutants(before, &after) {
-                    all.entry(mutant.operator.name()).or_default().0 += 1;
-                }
-                let hunt = hunt(seed, before, &after);
-                for case in hunt.unsound {
-                    println!("{scenario}/{turn}: the reference fails {case}");
-                }
-                for (operator, site) in hunt.survivors {
-                    all.entry(operator.name()).or_default().1.push(format!("{scenario}/{turn} {site}"));
-                }
-            }
-            schema = (*after).clone();
-        }
-    }
-    let (mut mutants, mut survivors) = (0, 0);
-    for (operator, (made, sites)) in all {
-        println!(
-            "{operator}: {made}, {} survive {:?}",
-            sites.len(),
-            sites.iter().take(12).collect::<Vec<_>>()
-        );
-        mutants += made as usize;
-        survivors += sites.len();
-    }
-    println!("{survivors} of {mutants}");
 }

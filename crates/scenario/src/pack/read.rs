@@ -1,7 +1,6 @@
 //! Reading a pack, in place and only what is asked for.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use files::{EntryKind, Tree, join};
 use serde::de::DeserializeOwned;
@@ -206,18 +205,9 @@ impl Pack {
         self.json(scenario, turn, Part::Answers).map(|(_, answers)| answers)
     }
 
-    /// Reads everything and holds it against the manifest's hashes. What could not be read is a mismatch too, and so
-    /// is a file that the pack should not have.
-    pub fn verify(&self, cancel: &AtomicBool) -> Vec<Mismatch> {
-        let mut found = Vec::new();
-        for scenario in 0..self.manifest.scenarios.len() as u32 {
-            found.extend(self.verify_scenario(scenario, &|| cancel.load(Ordering::Relaxed)));
-        }
-        found
-    }
-
-    /// The same for one scenario; nothing for one that the pack has not. What was found so far where `stop` says
-    /// that it is to end.
+    /// Reads all of a scenario and holds it against the manifest's hashes. What could not be read is a mismatch too, and
+    /// so is a file that the pack should not have. Nothing for a scenario that the pack has not; what was found so far
+    /// where `stop` says that it is to end.
     pub fn verify_scenario(&self, scenario: u32, stop: &dyn Fn() -> bool) -> Vec<Mismatch> {
         let mut found = Vec::new();
         let Some(entry) = self.manifest.scenarios.get(scenario as usize) else { return found };

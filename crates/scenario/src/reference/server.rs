@@ -47,11 +47,6 @@ impl Serving {
             self.task.abort();
         }
     }
-
-    /// Waits until the server ends by itself, which it does not: for a command that serves until it is interrupted.
-    pub async fn wait(mut self) {
-        let _ = (&mut self.task).await;
-    }
 }
 
 /// Serves a world on an address (port 0: any free one) until the returned handle is dropped.

@@ -9,7 +9,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use scenario::Seed;
@@ -18,9 +19,10 @@ use scenario::client::{self, CaseStatus, Options};
 use scenario::code::{flask, pytest, test_name};
 use scenario::ir::Schema;
 use scenario::mutants::{Mutant, Operator, sites};
-use scenario::reference::{Flaw, Serving, World, serve};
+use scenario::reference::{Flaw, World, serve};
 use scenario::sample::{Programmatic, Sampler};
 use scenario::suite::{Suite, suite};
+use tokio::sync::oneshot;
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -114,11 +116,15 @@ fn read_report(report: &str) -> HashMap<String, bool> {
 /// A Flask server that is running; it ends with this.
 pub(crate) struct Flask {
     child: Child,
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
     log: PathBuf,
 }
 
 impl Flask {
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// The end of what it wrote about errors.
     pub(crate) fn said(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
@@ -135,26 +141,52 @@ impl Drop for Flask {
     }
 }
 
+/// A reference server that is running, on a thread of its own; it ends with this.
+pub(crate) struct Reference {
+    pub(crate) url: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
 /// The reference server of a schema, on a free port.
-pub(crate) async fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<Serving, Failure> {
+pub(crate) fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<Reference, Failure> {
     let world = World::flawed(Arc::new(schema.clone()), flaws);
-    Ok(serve(world, SocketAddr::from(([127, 0, 0, 1], 0))).await?)
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (say, said) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let serving = serve(world, SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+            let _ = say.send(serving.url());
+            let _ = stopped.await;
+            Ok(())
+        })
+    });
+    match said.recv() {
+        Ok(url) => Ok(Reference { url, stop: Some(stop), thread: Some(thread) }),
+        Err(_) => match thread.join() {
+            Ok(Err(error)) => Err(error.into()),
+            _ => Err("the reference server did not start".into()),
+        },
+    }
 }
 
 /// Runs the suite natively: whether each case passed, in order.
-pub(crate) async fn native(suite: &Suite, url: &str) -> Result<Vec<(bool, String)>, Failure> {
+pub(crate) fn native(suite: &Suite, url: &str) -> Result<Vec<(bool, String)>, Failure> {
     let mut verdicts = Vec::with_capacity(suite.cases.len());
-    let options = Options {
-        request_timeout: Duration::from_secs(10),
-        body_limit: 4 << 20,
-        give_up_after: 20,
-        total: None,
-    };
-    client::run_http(url, suite, &options, &mut |_, result| {
+    client::run_http(url, suite, &Options::default(), &mut |_, result| {
         verdicts.push((result.status == CaseStatus::Passed, result.message.clone().unwrap_or_default()));
         ControlFlow::Continue(())
-    })
-    .await?;
+    })?;
     Ok(verdicts)
 }
 
@@ -225,31 +257,29 @@ pub(crate) struct Agreement {
 
 /// Runs a suite by both clients against both servers of a schema. Flaws are faults that no schema can express: with
 /// them there is only the reference.
-pub(crate) async fn compare(
-    python: &Arc<Python>,
+pub(crate) fn compare(
+    python: &Python,
     schema: &Schema,
     flaws: &BTreeSet<Flaw>,
     suite: &Suite,
 ) -> Result<Agreement, Failure> {
     let server = if flaws.is_empty() { Some(python.serve(schema)?) } else { None };
     // Each client has a reference of its own: a flawed one may keep something over a reset.
-    let references = [reference(schema, flaws.clone()).await?, reference(schema, flaws.clone()).await?];
-    let flask = server.as_ref().map(|server| format!("http://{}", server.address));
-    let urls = |of: &Serving| [Some(format!("http://{}", of.address)), flask.clone()].into_iter().flatten();
+    let references = [reference(schema, flaws.clone())?, reference(schema, flaws.clone())?];
+    let flask = server.as_ref().map(Flask::url);
+    let urls = |of: &Reference| [Some(of.url.clone()), flask.clone()].into_iter().flatten();
     let mut by_native = Vec::new();
-    for url in &urls(&references[0]).collect::<Vec<_>>() {
-        by_native.push(native(suite, url).await?);
+    for url in urls(&references[0]) {
+        by_native.push(native(suite, &url)?);
     }
     // All runs of pytest at the same time: they wait for their servers most of the time.
-    let run = |url: String| {
-        let (python, suite) = (Arc::clone(python), suite.clone());
-        tokio::task::spawn_blocking(move || python.pytest(&suite, &url))
-    };
-    let running: Vec<_> = urls(&references[1]).map(run).collect();
-    let mut by_pytest = Vec::new();
-    for run in running {
-        by_pytest.push(run.await??);
-    }
+    let by_pytest = std::thread::scope(|scope| {
+        let runs: Vec<_> =
+            urls(&references[1]).map(|url| scope.spawn(move || python.pytest(suite, &url))).collect();
+        runs.into_iter()
+            .map(|run| run.join().unwrap_or_else(|_| Err("the run of pytest broke".into())))
+            .collect::<Result<Vec<_>, Failure>>()
+    })?;
     let said = server.as_ref().map(Flask::said).unwrap_or_default();
     let mut agreement = Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), said };
     for (index, case) in suite.cases.iter().enumerate() {

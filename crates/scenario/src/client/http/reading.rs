@@ -1,0 +1,389 @@
+//! An answer, from the bytes that come in: HTTP/1.0 and 1.1, with a length, in chunks, or up to the end of the
+//! connection (RFC 9112, sections 6 and 7).
+
+use std::io;
+
+use super::Trouble;
+
+/// The largest head of an answer, in bytes; also the longest line that says how large a chunk is.
+const HEAD: usize = 64 * 1024;
+/// Most headers.
+const HEADERS: usize = 100;
+/// Most interim answers (status 1xx) before the one that counts.
+const INTERIM: usize = 8;
+/// What is asked of the system at once.
+const PIECE: usize = 16 * 1024;
+
+/// An answer as it came.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+    /// The connection can be used for another request.
+    pub(super) keep: bool,
+}
+
+/// Where bytes come from: some at a time, none at the end.
+type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> io::Result<usize>;
+
+/// Bytes that have come in, and how far they were looked at. Kept from answer to answer for its room.
+#[derive(Debug, Default)]
+pub(super) struct Incoming {
+    bytes: Vec<u8>,
+    /// Up to where there are bytes that came.
+    filled: usize,
+    /// Up to where they were taken.
+    taken: usize,
+}
+
+struct Head {
+    status: u16,
+    length: Length,
+    keep: bool,
+}
+
+enum Length {
+    Known(u64),
+    Chunked,
+    UntilClosed,
+}
+
+fn other(why: impl Into<String>) -> Trouble {
+    Trouble::Other(why.into())
+}
+
+fn breaks_off() -> Trouble {
+    other("the answer breaks off")
+}
+
+fn too_large(limit: usize) -> Trouble {
+    other(format!("the answer is larger than {limit} bytes"))
+}
+
+impl Incoming {
+    /// Reads one answer.
+    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Read, Trouble> {
+        (self.filled, self.taken) = (0, 0);
+        for _ in 0..=INTERIM {
+            let Head { status, length, keep } = self.head(source)?;
+            if status == 101 {
+                return Err(other("the server changes to another protocol"));
+            }
+            if (100..200).contains(&status) {
+                continue;
+            }
+            let (body, closes) = match length {
+                _ if matches!(status, 204 | 304) => (Vec::new(), false),
+                Length::Known(length) => (self.known(length, limit, source)?, false),
+                Length::Chunked => (self.chunked(limit, source)?, false),
+                Length::UntilClosed => (self.until_closed(limit, source)?, true),
+            };
+            // What comes behind an answer belongs to none.
+            let keep = keep && !closes && self.taken == self.filled;
+            return Ok(Read { status, body, keep });
+        }
+        Err(other("nothing but interim answers came"))
+    }
+
+    fn head(&mut self, source: Source<'_>) -> Result<Head, Trouble> {
+        let mut seen = self.taken;
+        loop {
+            // Only the end of a line can be the end of the head.
+            if self.bytes.get(seen..self.filled).is_some_and(|new| new.contains(&b'\n')) {
+                let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+                let mut answer = httparse::Response::new(&mut headers);
+                let parsed =
+                    answer.parse(self.untaken()).map_err(|error| other(format!("no HTTP ({error})")))?;
+                if let httparse::Status::Complete(length) = parsed {
+                    let head = understood(&answer)?;
+                    self.taken += length;
+                    return Ok(head);
+                }
+            }
+            seen = self.filled;
+            if self.filled - self.taken > HEAD {
+                return Err(other("no HTTP (the head has no end)"));
+            }
+            let nothing = self.filled == 0;
+            match self.fill(source) {
+                Ok(true) => {}
+                Ok(false) if nothing => {
+                    return Err(Trouble::Closed(
+                        "the connection was closed before an answer came".to_owned(),
+                    ));
+                }
+                Err(Trouble::Closed(why)) if nothing => return Err(Trouble::Closed(why)),
+                Ok(false) | Err(Trouble::Closed(_)) => return Err(breaks_off()),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+
+    /// A body of a known length.
+    fn known(&mut self, length: u64, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+        let length = usize::try_from(length).ok().filter(|length| *length <= limit);
+        let length = length.ok_or_else(|| too_large(limit))?;
+        let mut body = Vec::with_capacity(length.min(PIECE));
+        self.move_to(&mut body, length, source)?;
+        Ok(body)
+    }
+
+    fn chunked(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.line(source)?;
+            // What stands behind a semicolon are extensions that nobody asked for.
+            let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+            let size = match std::str::from_utf8(digits) {
+                Ok(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    u64::from_str_radix(digits, 16).ok()
+                }
+                _ => None,
+            };
+            let Some(size) = size else { return Err(other("no HTTP (the size of a chunk is no number)")) };
+            if size == 0 {
+                break;
+            }
+            let room = limit - body.len();
+            let size = usize::try_from(size).ok().filter(|size| *size <= room);
+            self.move_to(&mut body, size.ok_or_else(|| too_large(limit))?, source)?;
+            if !self.line(source)?.is_empty() {
+                return Err(other("no HTTP (a chunk does not end where it says)"));
+            }
+        }
+        // Headers behind the body say nothing here.
+        for _ in 0..HEADERS {
+            if self.line(source)?.is_empty() {
+                return Ok(body);
+            }
+        }
+        Err(other("no HTTP (the trailers have no end)"))
+    }
+
+    fn until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+        let mut body = Vec::new();
+        loop {
+            let new = self.untaken();
+            if new.len() > limit - body.len() {
+                return Err(too_large(limit));
+            }
+            body.extend_from_slice(new);
+            (self.filled, self.taken) = (0, 0);
+            match self.fill(source) {
+                Ok(true) => {}
+                Ok(false) => return Ok(body),
+                Err(Trouble::Closed(_)) => return Err(breaks_off()),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+
+    /// Moves so many bytes into a body.
+    fn move_to(&mut self, body: &mut Vec<u8>, length: usize, source: Source<'_>) -> Result<(), Trouble> {
+        let mut left = length;
+        loop {
+            let new = self.untaken();
+            let new = new.get(..left).unwrap_or(new);
+            body.extend_from_slice(new);
+            left -= new.len();
+            self.taken += new.len();
+            if left == 0 {
+                return Ok(());
+            }
+            self.more(source)?;
+        }
+    }
+
+    /// A line without its end.
+    fn line(&mut self, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+        let mut line = Vec::new();
+        loop {
+            let new = self.untaken();
+            let end = new.iter().position(|byte| *byte == b'\n');
+            let part = new.get(..end.unwrap_or(new.len())).unwrap_or(new);
+            line.extend_from_slice(part);
+            self.taken += part.len() + usize::from(end.is_some());
+            if end.is_some() {
+                line.truncate(line.strip_suffix(b"\r").unwrap_or(&line).len());
+                return Ok(line);
+            }
+            if line.len() > HEAD {
+                return Err(other("no HTTP (a line has no end)"));
+            }
+            self.more(source)?;
+        }
+    }
+
+    fn untaken(&self) -> &[u8] {
+        self.bytes.get(self.taken..self.filled).unwrap_or_default()
+    }
+
+    /// Reads on in the middle of a body, where all that came was taken.
+    fn more(&mut self, source: Source<'_>) -> Result<(), Trouble> {
+        (self.filled, self.taken) = (0, 0);
+        match self.fill(source) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(Trouble::Closed(_)) => Err(breaks_off()),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Reads some bytes; false at the end of the connection.
+    fn fill(&mut self, source: Source<'_>) -> Result<bool, Trouble> {
+        if self.bytes.len() < self.filled + PIECE {
+            self.bytes.resize(self.filled + PIECE, 0);
+        }
+        loop {
+            match source(self.bytes.get_mut(self.filled..).unwrap_or_default()) {
+                Ok(read) => {
+                    self.filled += read;
+                    return Ok(read > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// What a head says of the body and the connection.
+fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
+    let mut keep = answer.version == Some(1);
+    let (mut known, mut coding) = (None, None);
+    for header in answer.headers.iter() {
+        let value = header.value.trim_ascii();
+        if header.name.eq_ignore_ascii_case("content-length") {
+            let digits =
+                std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+            let length: Option<u64> = digits.and_then(|digits| digits.parse().ok());
+            if length.is_none() || (known.is_some() && known != length) {
+                return Err(other("no HTTP (the length of the body is no number)"));
+            }
+            known = length;
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            coding = Some(value);
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+                if word.eq_ignore_ascii_case(b"close") {
+                    keep = false;
+                } else if word.eq_ignore_ascii_case(b"keep-alive") {
+                    keep = true;
+                }
+            }
+        }
+    }
+    let length = match (coding, known) {
+        (Some(coding), known) => {
+            if !coding.eq_ignore_ascii_case(b"chunked") {
+                return Err(other("the answer is coded in a way that was not asked for"));
+            }
+            // Two lengths: the chunks count, and nothing after them.
+            keep &= known.is_none();
+            Length::Chunked
+        }
+        (None, Some(known)) => Length::Known(known),
+        (None, None) => Length::UntilClosed,
+    };
+    Ok(Head { status: answer.code.unwrap_or(0), length, keep })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads an answer from bytes that come in pieces of a size, then the end.
+    fn read(bytes: &[u8], piece: usize, limit: usize) -> Result<(u16, String, bool), String> {
+        let mut rest = bytes;
+        let answer = Incoming::default().answer(limit, &mut |into| {
+            let length = piece.min(rest.len()).min(into.len());
+            let (now, later) = rest.split_at(length);
+            into[..length].copy_from_slice(now);
+            rest = later;
+            Ok(length)
+        });
+        match answer {
+            Ok(read) => Ok((read.status, String::from_utf8(read.body).expect("a text"), read.keep)),
+            Err(Trouble::Closed(why)) => Err(format!("closed: {why}")),
+            Err(Trouble::Other(why)) => Err(why),
+            Err(Trouble::TimedOut) => Err("timed out".to_owned()),
+        }
+    }
+
+    #[test]
+    fn answers_are_read_in_pieces_of_any_size() {
+        let chunks =
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\n0A\r\n0123456789\r\n0\r\n";
+        let chunked = format!("{chunks}\r\n");
+        let trailed = format!("{chunks}x: y\r\n\r\n");
+        let long = format!("HTTP/1.1 200 OK\r\ncontent-length: 40000\r\n\r\n{}", "z".repeat(40_000));
+        for (bytes, status, body, keep) in [
+            ("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}", 201, "{}", true),
+            ("HTTP/1.1 200\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n{}", 200, "{}", true),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nConnection: x, Close\r\n\r\n{}", 200, "{}", false),
+            ("HTTP/1.1 200 OK\ncontent-length: 2\n\n{}", 200, "{}", true),
+            ("HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}", 200, "{}", false),
+            ("HTTP/1.0 200 OK\r\ncontent-length: 2\r\nconnection: keep-alive\r\n\r\n{}", 200, "{}", true),
+            ("HTTP/1.1 204 No Content\r\n\r\n", 204, "", true),
+            ("HTTP/1.1 204 No Content\r\ncontent-length: 7\r\n\r\n", 204, "", true),
+            ("HTTP/1.1 200 OK\r\n\r\n{}", 200, "{}", false),
+            ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", 200, "", true),
+            (&chunked, 200, "abc0123456789", true),
+            (&trailed, 200, "abc0123456789", true),
+            (&long, 200, &long[long.len() - 40_000..], true),
+        ] {
+            for piece in [1, 2, 3, 7, 100_000] {
+                let expected = Ok((status, body.to_owned(), keep));
+                assert_eq!(read(bytes.as_bytes(), piece, 100_000), expected, "{piece}: {bytes:.200}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_an_answer_ends_the_connection() {
+        let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}{}";
+        assert_eq!(read(bytes, 1000, 1000), Ok((200, "{}".to_owned(), false)));
+        let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
+        assert_eq!(read(bytes, 1000, 1000), Ok((200, String::new(), false)));
+    }
+
+    #[test]
+    fn what_is_no_whole_answer_is_none() {
+        let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        for (bytes, why) in [
+            (String::new(), "closed: "),
+            ("H".to_owned(), "the answer breaks off"),
+            ("HTTP/1.1 200 OK\r\n".to_owned(), "the answer breaks off"),
+            ("SSH-2.0-x\r\n\r\n".to_owned(), "no HTTP"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: +2\r\n\r\n{}".to_owned(), "no HTTP"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 2, 2\r\n\r\n{}".to_owned(), "no HTTP"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}".to_owned(), "no HTTP"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\n{}".to_owned(), "no HTTP"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}".to_owned(), "the answer breaks off"),
+            (
+                "HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n{}".to_owned(),
+                "the answer is larger than 1000",
+            ),
+            (format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(1001)), "the answer is larger than 1000"),
+            (format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(2 * HEAD)), "no HTTP (the head has no end)"),
+            (format!("HTTP/1.1 200 OK\r\n{}", "x:\r\n".repeat(200)), "no HTTP"),
+            ("HTTP/1.1 100 Continue\r\n\r\n".repeat(20), "nothing but interim answers"),
+            ("HTTP/1.1 100 Continue\r\n\r\n".to_owned(), "the answer breaks off"),
+            ("HTTP/1.1 101 Switching\r\n\r\n".to_owned(), "the server changes"),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n{}".to_owned(), "the answer is coded"),
+            (format!("{chunked}-1\r\n"), "no HTTP (the size"),
+            (format!("{chunked}\r\n"), "no HTTP (the size"),
+            (format!("{chunked}ffffffffffffffffff\r\n"), "no HTTP (the size"),
+            (format!("{chunked}ffffffffffffffff\r\n"), "the answer is larger"),
+            (format!("{chunked}2\r\nabc\r\n0\r\n\r\n"), "no HTTP (a chunk"),
+            (format!("{chunked}2\r\nab\r\n0\r\n"), "the answer breaks off"),
+            (format!("{chunked}2\r\nab"), "the answer breaks off"),
+            (format!("{chunked}1{}", "0".repeat(2 * HEAD)), "no HTTP (a line"),
+            (format!("{chunked}0\r\n{}", "x: y\r\n".repeat(200)), "no HTTP (the trailers"),
+        ] {
+            for piece in [1, 7, 100_000] {
+                let said = read(bytes.as_bytes(), piece, 1000).expect_err(&bytes[..bytes.len().min(80)]);
+                assert!(said.starts_with(why), "{piece}: {said:?} for {bytes:.80?}");
+            }
+        }
+    }
+}
