@@ -1,0 +1,40 @@
+// The Matrix page's words and choices. Cells are numbered row by row, as the command gives them. Pure.
+import type { Matrix } from "../host/bindings/Matrix";
+import type { MatrixCell } from "../host/bindings/MatrixCell";
+import type { MatrixLine } from "../host/bindings/MatrixLine";
+import type { Member } from "../host/bindings/Member";
+import { UNKNOWN } from "../parts/format";
+
+/** A comparison of more than these can not be read. */
+const MOST = 8;
+
+export const lineName = (line: MatrixLine | undefined): string => line?.name ?? UNKNOWN;
+
+/** `6.0×` */
+export const times = (ratio: number): string => `${ratio >= 100 ? ratio.toFixed(0) : ratio >= 10 ? ratio.toFixed(1) : ratio.toFixed(2)}×`;
+
+/** The chosen cells of an address: `0,4`. */
+export function readCells(text: string | undefined): number[] {
+  return [...new Set((text ?? "").split(",").filter((word) => /^\d{1,6}$/.test(word)).map(Number))];
+}
+
+/** The same with one cell more, or one less; `null` = none. */
+export function toggled(chosen: readonly number[], at: number): string | null {
+  const next = chosen.includes(at) ? chosen.filter((cell) => cell !== at) : [...chosen, at];
+  return next.length === 0 ? null : next.join(",");
+}
+
+export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[] {
+  return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
+}
+
+/** The runs of cells, as members of a comparison. */
+export function chosenMembers(cells: readonly MatrixCell[]): Member[] {
+  return cells.flatMap((cell) => cell.runs).slice(0, MOST).map((run) => ({ by: "run", run }));
+}
+
+/** Whose retries are shown: the chosen cells', or those of the first cells. */
+export function retryMembers(matrix: Matrix, chosen: readonly MatrixCell[]): Member[] {
+  const cells = chosen.length > 0 ? chosen : [...matrix.cells].filter((cell) => cell !== null).sort((a, b) => (b.stamina.mean ?? -1) - (a.stamina.mean ?? -1));
+  return chosenMembers(cells);
+}
