@@ -111,6 +111,8 @@ classes! {
         "What a turn renamed, removed or loosened is still there as it was.";
     MissingRoute = "missing_route", "missing route", Code,
         "A route, command or action that is asked for is not there.";
+    MissingField = "missing_field", "missing field", Code,
+        "A field or key of an answer is not there.";
     GuardIgnored = "guard_ignored", "guard ignored", Code,
         "A condition of an action is not looked at, or not as it is stated.";
     MissingCascade = "missing_cascade", "missing cascade", Code,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Attempt, EndReason, Verdict};
+use model::{Attempt, EndReason, TestResult, Verdict};
 use serde::Serialize;
 
 use super::FailureClass;
@@ -135,10 +135,12 @@ fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
     let none_passed = none_passed(attempt);
     let failing = || attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
     let old = OldNames::of(failing().map(|(_, test)| test.id.as_str()));
+    let defaults = wrong_defaults(failing().map(|(_, test)| test), none_passed);
     failing()
         .map(|(at, test)| {
             let mut evidence = Evidence::of(test, none_passed);
             evidence.old_name_answers = old.reaches(&evidence);
+            evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first(TEST_RULES, &evidence);
             ClassifiedTest {
                 test: at,
@@ -146,6 +148,27 @@ fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
                 rule: rule.map_or(NO_RULE, |rule| rule.id),
             }
         })
+        .collect()
+}
+
+/// The entity and the field whose value is wrong.
+fn field_of(evidence: &Evidence) -> Option<(String, String)> {
+    let (first, field) = (evidence.case.first()?, evidence.field.as_ref()?);
+    (evidence.status.is_none() && evidence.differs()).then(|| (first.clone(), field.clone()))
+}
+
+/// Fields of which a case that gives nothing but required fields shows that their default is wrong.
+fn wrong_defaults<'a>(
+    failing: impl Iterator<Item = &'a TestResult>,
+    none_passed: bool,
+) -> BTreeSet<(String, String)> {
+    failing
+        .filter(|test| test.id.contains("minimal"))
+        .map(|test| Evidence::of(test, none_passed))
+        .filter(|evidence| {
+            first(TEST_RULES, evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
+        })
+        .filter_map(|evidence| field_of(&evidence))
         .collect()
 }
 

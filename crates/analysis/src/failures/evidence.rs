@@ -68,20 +68,28 @@ pub struct Evidence {
     pub expected: Option<String>,
     /// What came.
     pub actual: Option<String>,
+    /// Whether these two are values that were compared, and no prose.
+    pub compares: bool,
     /// The HTTP statuses that were expected (`None`: some success) and came.
     pub status: Option<(Option<u16>, u16)>,
     /// The exit codes that were expected (`None`: not known) and came.
     pub exit: Option<(Option<i32>, i32)>,
     /// The request that failed.
     pub asked: Option<Asked>,
+    /// What of that request's body the message shows.
+    pub sent: Option<String>,
     /// Where in the answer something is wrong: a JSON pointer, `the body`.
     pub place: Option<String>,
+    /// The name of the field that is wrong, where it can be told.
+    pub field: Option<String>,
     /// Whether the test raised outside its body.
     pub is_error: bool,
     /// Whether no test of the attempt passed.
     pub none_passed: bool,
     /// Whether another failing test shows that what this one is about is still there under its old name.
     pub old_name_answers: bool,
+    /// Whether another failing test shows that the default of the field that is wrong is another one.
+    pub default_is_wrong: bool,
 }
 
 impl Evidence {
@@ -112,13 +120,15 @@ impl Evidence {
             said,
             ..Self::default()
         };
+        evidence.sent = sent(&evidence.said);
         evidence.take_comparison();
+        evidence.take_field();
         evidence.status = evidence.statuses();
         evidence.exit = evidence.exits();
         evidence
     }
 
-    /// `…: expected /total to be 3, got 4`, `expected='3', got=''`, `expected: a | actual: b`.
+    /// From the message: `…: expected /total to be 3, got 4`, `expected='3', got=''`, `expected: a | actual: b`.
     fn take_comparison(&mut self) {
         if let Some((_, rest)) = self.said.split_once(": expected ")
             && let Some((place, rest)) = rest.split_once(" to be ")
@@ -126,10 +136,16 @@ impl Evidence {
         {
             let actual = actual.split('\n').next().unwrap_or_default();
             let sides = (place.to_owned(), expected.trim().to_owned(), actual.trim().to_owned());
+            self.compares = true;
             self.place = Some(sides.0);
             (self.expected, self.actual) = (Some(sides.1), Some(sides.2));
             return;
         }
+        // pytest's own comparison.
+        self.compares = self
+            .said
+            .lines()
+            .any(|line| line.starts_with("assert ") || line.starts_with("assertionerror: assert "));
         // Where the source's own "actual" holds both sides they say more than its two fields.
         let line = self.said.lines().next().unwrap_or_default();
         for (expected, actual) in [
@@ -143,9 +159,28 @@ impl Evidence {
             {
                 let trim = |text: &str| text.trim().trim_matches('\'').to_owned();
                 let sides = (trim(wanted), trim(given));
+                self.compares = true;
                 (self.expected, self.actual) = (Some(sides.0), Some(sides.1));
                 return;
             }
+        }
+    }
+
+    /// The field that is wrong. Of two objects it is one that only one of them has: expected or given is then `nothing`.
+    fn take_field(&mut self) {
+        let Some(place) = &self.place else { return };
+        if let Some((_, name)) = place.rsplit_once('/') {
+            self.field = Some(name.to_owned());
+            return;
+        }
+        let (Some(expected), Some(actual)) = (&self.expected, &self.actual) else { return };
+        let (Some(wanted), Some(given)) = (Keys::of(expected), Keys::of(actual)) else { return };
+        if let Some(name) = wanted.without(&given) {
+            self.field = Some(name);
+            self.actual = Some("nothing".to_owned());
+        } else if let Some(name) = given.without(&wanted) {
+            self.field = Some(name);
+            self.expected = Some("nothing".to_owned());
         }
     }
 
@@ -234,6 +269,11 @@ impl Evidence {
         about.any(|word| words.contains(&word))
     }
 
+    /// Whether what the test is about has one of these phrases.
+    pub fn speaks_of(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.about.contains(phrase))
+    }
+
     /// The status that came, if another was expected.
     pub fn got(&self) -> Option<u16> {
         self.status.filter(|(expected, actual)| *expected != Some(*actual)).map(|(_, actual)| actual)
@@ -253,14 +293,33 @@ impl Evidence {
         })
     }
 
+    /// Whether the request holds a null; `None`: the message does not show its body.
+    pub fn sends_null(&self) -> Option<bool> {
+        self.sent.as_ref().map(|sent| sent.contains(":null") || sent.contains(": null"))
+    }
+
+    /// Whether the request reads a list.
+    pub fn reads_a_list(&self) -> bool {
+        self.asked.as_ref().is_some_and(|asked| {
+            asked.method == "GET" && !asked.path.rsplit('/').next().is_some_and(Asked::is_number)
+        })
+    }
+
     /// Whether a record that the test needs could not be made, because the server refused it.
     pub fn set_up_was_refused(&self) -> bool {
         self.was_refused() && self.asked.as_ref().is_some_and(Asked::creates)
     }
 
-    /// Whether what was expected and what came are known, and are not the same.
+    /// Whether what was expected and what came are known, and are not the same. An "actual" that only says that the test
+    /// failed, or repeats what it is about, is not known.
     pub fn differs(&self) -> bool {
-        matches!((&self.expected, &self.actual), (Some(expected), Some(actual)) if expected != actual)
+        const EMPTY: &[&str] =
+            &["assertion failed", "check returned", "check failed", "condition failed", "n/a"];
+        let (Some(expected), Some(actual)) = (&self.expected, &self.actual) else { return false };
+        let says_nothing = EMPTY.iter().any(|text| actual.starts_with(text))
+            || (!self.compares
+                && (actual.is_empty() || self.about.lines().any(|line| line.trim() == actual)));
+        expected != actual && !says_nothing
     }
 
     /// Whether both sides are numbers.
@@ -386,6 +445,67 @@ fn asked(message: &str) -> Option<Asked> {
     None
 }
 
+/// The body of the request of `step 1: post /orders {"a":1}: expected …`, in lower case.
+fn sent(said: &str) -> Option<String> {
+    let (before, _) = said.split_once(": expected ")?;
+    // A message of this form shows the body of every request that has one.
+    let form = before.starts_with("step ") || before.starts_with("before the case");
+    form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
+}
+
+/// The keys of an object that is written as JSON or as a Python dictionary, possibly cut off.
+struct Keys<'a> {
+    names: Vec<&'a str>,
+    /// Whether the object is there to its end.
+    whole: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let mut keys = Self { names: Vec::new(), whole: false };
+        let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
+        let (mut begin, mut last) = (0, None);
+        if !text.starts_with('{') {
+            return None;
+        }
+        for (at, c) in text.char_indices() {
+            if let Some(open) = quote {
+                match c {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    _ if c == open => {
+                        quote = None;
+                        last = (depth == 1).then(|| &text[begin..at]);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            match c {
+                '"' | '\'' => (quote, begin) = (Some(c), at + 1),
+                '{' | '[' => depth += 1,
+                '}' | ']' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        keys.whole = true;
+                        break;
+                    }
+                }
+                ':' if depth == 1 => keys.names.extend(last.take()),
+                ',' => last = None,
+                _ => {}
+            }
+        }
+        Some(keys)
+    }
+
+    /// The first name that the other, whole object does not have.
+    fn without(&self, other: &Self) -> Option<String> {
+        let missing = self.names.iter().find(|name| !other.names.contains(name));
+        missing.filter(|_| other.whole).map(|name| (*name).to_owned())
+    }
+}
+
 /// What follows a mark at the beginning of a line, up to the line's end.
 fn line_after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(mark))
@@ -402,3 +522,6 @@ fn number_after(text: &str, marks: &[&str]) -> Option<i64> {
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,10 +2,12 @@
 //!
 //! [`ATTEMPT_RULES`] look at the end of an attempt: its end reason, its exception and, where they were read, the ends of
 //! its logs. [`TEST_RULES`] look at one failing test. A rule has an id that does not change, the class it gives, and a
-//! sentence that says when it applies; each has an example and a counter-example in the tests beside it.
+//! sentence that says when it applies; each has an example and a counter-example in `rules/tests.rs`.
 
 mod attempt;
 mod test;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 

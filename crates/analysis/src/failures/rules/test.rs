@@ -113,11 +113,18 @@ fn is_of_deletion(e: &E) -> bool {
 }
 
 fn is_of_list(e: &E) -> bool {
-    ["filter", "sort", "pages"].iter().any(|part| e.has(part)) || e.ends(&["list", "all"])
+    ["filter", "sort", "pages"].iter().any(|part| e.has(part))
+        || e.ends(&["list", "all"])
+        || e.ends(&["nested", "list"])
 }
 
-fn computed(e: &E) -> bool {
-    e.has("computed")
+/// Whether the field that is wrong tells which error it is.
+fn is_error_code(e: &E) -> bool {
+    const KEYS: &[&str] = &["code", "kind", "reason", "type", "error", "error_code"];
+    e.case.len() > 1
+        && e.status.is_none()
+        && e.place.is_some()
+        && e.field.as_deref().is_some_and(|field| KEYS.contains(&field))
 }
 
 /// In order; the first that applies decides.
@@ -193,6 +200,15 @@ pub const TEST_RULES: &[Rule<E>] = &[
         },
     },
     Rule {
+        id: "case.null_refused",
+        class: C::Nullability,
+        about: "A request that holds a null was refused, and the answer speaks of null.",
+        applies: |e| {
+            let answer = e.said.split_once(", got status ").map_or("", |(_, answer)| answer);
+            e.was_refused() && e.sends_null() == Some(true) && answer.contains("null")
+        },
+    },
+    Rule {
         id: "case.set_up_refused",
         class: C::TooStrict,
         about: "A record that the case needs, and is not about, could not be made.",
@@ -201,8 +217,21 @@ pub const TEST_RULES: &[Rule<E>] = &[
                 && (e.has("guard")
                     || e.has("effect")
                     || e.begins("analytics")
+                    || e.begins("conventions")
                     || is_of_list(e)
                     || is_of_deletion(e))
+        },
+    },
+    Rule {
+        id: "status.of_same_kind",
+        class: C::WrongStatus,
+        about: "Another success than the expected one, or another refusal.",
+        applies: |e| {
+            e.got().is_some_and(|got| {
+                e.status.is_some_and(|(expected, _)| {
+                    expected.is_some_and(|expected| expected / 100 == got / 100 && expected >= 200)
+                })
+            })
         },
     },
     Rule {
@@ -231,6 +260,12 @@ pub const TEST_RULES: &[Rule<E>] = &[
         applies: |e| e.place.is_some() && e.expected.as_deref() == Some("nothing"),
     },
     Rule {
+        id: "case.error_code",
+        class: C::WrongStatus,
+        about: "The code in the body of an error is wrong or not there.",
+        applies: is_error_code,
+    },
+    Rule {
         id: "case.guard",
         class: C::GuardIgnored,
         about: "The case is about a guard.",
@@ -239,31 +274,46 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "case.deletion",
         class: C::MissingCascade,
-        about: "The case is about a deletion and the records that refer.",
-        applies: is_of_deletion,
+        about: "The case is about a deletion and the records that refer, or the field `deleted` is wrong.",
+        applies: |e| is_of_deletion(e) || (e.case.len() > 1 && e.field.as_deref() == Some("deleted")),
     },
     Rule {
         id: "case.analytic",
         class: C::WrongAggregate,
         about: "The case is about an analytic or a computed field.",
-        applies: |e| e.begins("analytics") || computed(e),
+        applies: |e| e.begins("analytics") || e.has("computed"),
     },
     Rule {
         id: "case.null",
         class: C::Nullability,
         about: "The case is about null, or null was expected and the field is not shown.",
         applies: |e| {
-            e.ends(&["null"])
+            (e.ends(&["null"]) && (e.status.is_none() || e.sends_null() != Some(false)))
                 || (e.place.is_some()
                     && e.expected.as_deref() == Some("null")
                     && e.actual.as_deref() == Some("nothing"))
         },
     },
     Rule {
+        id: "value.nothing",
+        class: C::MissingField,
+        about: "A field or key is not there.",
+        applies: |e| {
+            (e.place.is_some() && e.actual.as_deref() == Some("nothing"))
+                || (e.status.is_none() && e.said.lines().any(|line| line.starts_with("keyerror: ")))
+        },
+    },
+    Rule {
         id: "case.default",
         class: C::WrongDefault,
         about: "The case makes a record of required fields only, and a field has another value.",
-        applies: |e| (e.ends(&["create", "minimal"]) || e.has("default")) && e.status.is_none(),
+        applies: |e| e.ends(&["create", "minimal"]) && e.status.is_none(),
+    },
+    Rule {
+        id: "value.same_default",
+        class: C::WrongDefault,
+        about: "A field is wrong of which another test of the attempt shows that its default is.",
+        applies: |e| e.default_is_wrong,
     },
     Rule {
         id: "case.effect",
@@ -280,21 +330,27 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "case.list",
         class: C::WrongList,
-        about: "The case is about a filter, an order, a page or a list, and its content is wrong.",
-        applies: |e| is_of_list(e) && e.status.is_none(),
+        about: "The case is about a filter, an order, a page or a list, and its content is wrong or it was refused.",
+        applies: |e| is_of_list(e) && (e.status.is_none() || (e.was_refused() && e.reads_a_list())),
     },
     // What statuses say, in any suite.
+    Rule {
+        id: "words.guard",
+        class: C::GuardIgnored,
+        about: "Success came where a refusal was expected, in a test that speaks of a guard or precondition.",
+        applies: |e| e.was_accepted() && e.is_about(&["guard", "guards", "precondition", "preconditions"]),
+    },
     Rule {
         id: "status.refused",
         class: C::TooStrict,
         about: "Success was expected, and a status of 400 to 499 came.",
-        applies: |e| e.was_refused(),
+        applies: E::was_refused,
     },
     Rule {
         id: "status.accepted",
         class: C::TooLax,
         about: "A status of 400 to 499 was expected, and success came.",
-        applies: |e| e.was_accepted(),
+        applies: E::was_accepted,
     },
     Rule {
         id: "status.other",
@@ -321,40 +377,53 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "words.default",
         class: C::WrongDefault,
-        about: "The test is about a default, and the value is another one.",
-        applies: |e| e.differs() && e.is_about(&["default", "defaults", "defaulted"]),
+        about: "The test says what a default is, and another value came.",
+        applies: |e| {
+            e.differs()
+                && e.speaks_of(&[
+                    "defaults to",
+                    "default to ",
+                    "default is",
+                    "default value",
+                    "default of",
+                    "by default",
+                    "uses default",
+                    "uses the default",
+                    "default used",
+                    "_default_is_",
+                    "_defaults_to_",
+                    "_default_value",
+                ])
+        },
     },
     Rule {
         id: "words.null",
         class: C::Nullability,
-        about: "The test is about null, and one of expected and actual is null.",
-        applies: |e| e.one_is_null() && e.is_about(&["null", "nullable", "none"]),
+        about: "The test speaks of null, and one of expected and actual is null.",
+        applies: |e| e.one_is_null() && e.is_about(&["null", "nulls", "nullable"]),
     },
     Rule {
         id: "words.cascade",
         class: C::MissingCascade,
-        about: "The test is about a cascade.",
-        applies: |e| e.is_about(&["cascade", "cascades", "cascading"]),
-    },
-    Rule {
-        id: "words.guard",
-        class: C::GuardIgnored,
-        about: "The test is about a guard.",
-        applies: |e| e.is_about(&["guard", "guards"]),
+        about: "The test speaks of a deletion that cascades.",
+        applies: |e| {
+            e.is_about(&["cascade", "cascades", "cascading"])
+                && e.is_about(&["delete", "deletes", "deleted", "deleting", "deletion"])
+        },
     },
     Rule {
         id: "words.stale",
         class: C::StaleName,
-        about: "The test is about a name that was renamed, removed or deprecated.",
+        about: "The test speaks of an old name, key or route that is to be gone.",
         applies: |e| {
-            e.is_about(&["renamed", "rename", "removed", "deprecated"])
-                && e.is_about(&["old", "gone", "absent", "no"])
+            e.is_about(&["old", "renamed", "deprecated"])
+                && e.is_about(&["removed", "gone", "absent", "dropped"])
         },
     },
     Rule {
         id: "words.aggregate",
         class: C::WrongAggregate,
-        about: "The test is about a sum, mean or count, and one number came instead of another.",
+        about: "The test speaks of a sum, a mean or the like, and one number came instead of another.",
         applies: |e| {
             e.are_numbers()
                 && e.differs()
@@ -362,13 +431,10 @@ pub const TEST_RULES: &[Rule<E>] = &[
                     "sum",
                     "sums",
                     "average",
+                    "averages",
                     "avg",
                     "mean",
                     "median",
-                    "count",
-                    "counts",
-                    "total",
-                    "totals",
                     "percentile",
                     "aggregate",
                     "aggregates",
@@ -379,9 +445,15 @@ pub const TEST_RULES: &[Rule<E>] = &[
         },
     },
     Rule {
+        id: "value.empty",
+        class: C::WrongValue,
+        about: "Something was expected, and nothing came.",
+        applies: |e| e.differs() && e.actual.as_deref() == Some(""),
+    },
+    Rule {
         id: "value.differs",
         class: C::WrongValue,
         about: "What was expected and what came are known and differ.",
-        applies: |e| e.differs(),
+        applies: E::differs,
     },
 ];

@@ -1,0 +1,109 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn of(id: &str, message: &str) -> Evidence {
+    let mut test = TestResult::new(id, TestOutcome::Failed);
+    test.message = Some(message.to_owned());
+    Evidence::of(&test, false)
+}
+
+#[test]
+fn ids_of_cases_are_taken_apart() {
+    assert_eq!(case_of("orders.cancel.guard.shipped"), ["orders", "cancel", "guard", "shipped"]);
+    assert_eq!(case_of("suites/turn_3.py::test_orders__title__null"), ["orders", "title", "null"]);
+    assert_eq!(case_of("gone.orders.guard.cancel#2"), ["gone", "orders", "guard", "cancel"]);
+    for other in ["c004", "tests/test_orders.py::test_cancel", "a b.c", "x..y", "", "test_", "::test_a_b"] {
+        assert!(case_of(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn messages_of_the_client_are_taken_apart() {
+    let e = of(
+        "orders.title.null",
+        "Step 2: PATCH /api/orders/1 {\"title\":null}: expected status 422, got status 200 with {}",
+    );
+    assert_eq!(e.status, Some((Some(422), 200)));
+    assert_eq!(e.asked, Some(Asked { method: "PATCH".into(), path: "/api/orders/1".into() }));
+    assert_eq!(e.sends_null(), Some(true));
+    assert!(e.was_accepted() && !e.was_refused() && !e.set_up_was_refused());
+    let e = of("orders.list.all", "Step 3: GET /orders?page=2: expected /total to be 3, got null");
+    assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("3"), Some("null")));
+    assert_eq!((e.field.as_deref(), e.status, e.sends_null()), (Some("total"), None, Some(false)));
+    assert!(e.reads_a_list());
+}
+
+#[test]
+fn of_two_objects_the_field_is_the_one_that_only_one_has() {
+    let body = |expected: &str, actual: &str| {
+        of("a.b.c", &format!("Step 1: GET /a/1: expected the body to be {expected}, got {actual}"))
+    };
+    let e = body(r#"{"id":1,"note":"x:{"}"#, r#"{"id":1,"note":"x:{","deleted":false}"#);
+    assert_eq!((e.field.as_deref(), e.expected.as_deref()), (Some("deleted"), Some("nothing")));
+    let e = body(r#"{"id":1,"note":{"a":1},"to…"#, r#"{"id":1}"#);
+    assert_eq!((e.field.as_deref(), e.actual.as_deref()), (Some("note"), Some("nothing")));
+    // What is cut off may still have it.
+    assert_eq!(body(r#"{"id":1,"note":"a"}"#, r#"{"id":1,"ti…"#).field, None);
+    assert_eq!(body(r#"{"id":1}"#, r#"{"id":2}"#).field, None);
+}
+
+#[test]
+fn messages_of_pytest_are_taken_apart() {
+    let mut test = TestResult::new("test_turn.py::test_returns", TestOutcome::Failed);
+    test.message = Some("AssertionError: POST /returns: expected 201, got 500\nassert 500 == 201\n +  where 500 = <Response>.status_code".into());
+    (test.expected, test.actual) = (Some("201".into()), Some("500".into()));
+    let e = Evidence::of(&test, false);
+    assert_eq!(e.status, Some((Some(201), 500)));
+    assert_eq!(e.asked.as_ref().map(|asked| asked.path.as_str()), Some("/returns"));
+    assert_eq!(e.sends_null(), None);
+    // Numbers alone are no statuses.
+    let mut test = TestResult::new("test_sum.py::test_sum", TestOutcome::Failed);
+    (test.expected, test.actual) = (Some("200".into()), Some("201".into()));
+    assert_eq!(Evidence::of(&test, false).status, None);
+}
+
+#[test]
+fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
+    for (expected, message, exit) in [
+        ("exit 0", "expected exit=0, got exit=1", Some((Some(0), 1))),
+        ("exit 0", "compare exits 0 (exit=1, out=)", Some((Some(0), 1))),
+        ("a table", "code=127 got=<<<>>>", Some((None, 127))),
+        ("a table", "exit code -11", Some((None, -11))),
+        ("a table", "no table", None),
+    ] {
+        let mut test = TestResult::new("c001", TestOutcome::Failed);
+        (test.expected, test.message) = (Some(expected.into()), Some(message.into()));
+        assert_eq!(Evidence::of(&test, false).exit, exit, "{message}");
+    }
+    let e = of("c001", "expected=id,name actual=id\nscenario: header");
+    assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("id,name"), Some("id")));
+}
+
+#[test]
+fn huge_and_hostile_messages_are_looked_at_in_part() {
+    let huge = ": expected ".repeat(2_000_000);
+    let since = std::time::Instant::now();
+    let e = of(&"é.".repeat(1_000_000), &huge);
+    assert!(e.said.len() <= MESSAGE + SIDE + 16 && e.about.len() <= 5 * ABOUT);
+    assert!(since.elapsed().as_millis() < 1000);
+    let mut attempt = Attempt::new(1, Verdict::Error);
+    attempt.exception = Some(("E".repeat(1 << 20), "é".repeat(1 << 20)));
+    let log = "é".repeat(1 << 20);
+    let e = AttemptEvidence::of(&attempt, &Context { agent_log: Some(&log), server_log: Some(&log) });
+    assert!(e.exception.len() <= ABOUT + MESSAGE + 8 && e.agent_log.len() <= LOG);
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_written_makes_it_fail(
+        id in "\\PC{0,40}", message in "\\PC{0,200}", side in proptest::option::of("\\PC{0,60}"),
+        piece in prop::sample::select(vec![": expected the body to be {", "expected status ", "got status 9999999999999999999", "exit=-", "{\"", "POST /", "scenario: "]),
+    ) {
+        let mut test = TestResult::new(id, TestOutcome::Error);
+        test.message = Some(format!("{message}{piece}{message}, got {piece}{message}"));
+        test.expected = side.clone();
+        test.actual = side;
+        let _ = Evidence::of(&test, true);
+    }
+}
