@@ -301,6 +301,17 @@ impl Store {
         })
     }
 
+    /// Number of the last change of a run or its episodes; 0 for a run that is not there.
+    pub fn run_version(&self, run: RunId) -> Result<i64> {
+        self.read(|conn| {
+            let found = conn
+                .prepare_cached("SELECT version FROM run WHERE id = ?1")?
+                .query_row([run], |row| row.get(0))
+                .optional()?;
+            Ok(found.unwrap_or(0))
+        })
+    }
+
     /// The run of this slug, in an open source.
     pub fn run(&self, slug: &str) -> Result<Option<RunRecord>> {
         self.read(|conn| {

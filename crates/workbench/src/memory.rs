@@ -7,6 +7,7 @@ use crate::api::{
     ApiError, CompareRequest, Comparison, Matrix, MatrixRequest, Member, Retries, RetriesRequest,
 };
 use crate::compare::disagreements::Table;
+use crate::failures::Digests;
 
 /// Answers of each kind that are kept.
 const KEPT: usize = 16;
@@ -22,6 +23,8 @@ pub(crate) struct Memory {
     pub(crate) matrices: Answers<MatrixRequest, Matrix>,
     /// Of `get_retries`.
     pub(crate) retries: Answers<RetriesRequest, Retries>,
+    /// Failed attempts, run by run.
+    pub(crate) failures: Digests,
 }
 
 /// The latest answers to requests, each with the change of the library that it was made from.

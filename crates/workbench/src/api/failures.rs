@@ -149,15 +149,16 @@ pub struct Repair {
     pub failed_first: u32,
     /// Of them: passed at a later attempt of the same turn.
     pub repaired: u32,
-    /// Median attempts until it passed (Kaplan–Meier, turns never repaired are censored); `None` = not reached.
+    /// Median number of further attempts until the turn passed (Kaplan–Meier, turns never repaired are censored); `None` =
+    /// not reached.
     pub median_attempts: Option<u32>,
     /// Turns that passed at attempt 2, 3, …
     pub at_attempt: Vec<(u32, u32)>,
-    /// Failing tests that passed in a later turn, and the median number of turns until then.
+    /// Stretches in which a test failed that ended with a pass in a later turn.
     pub tests_repaired_later: u32,
-    /// Failing tests of which that can be told.
+    /// Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
     pub tests_followed: u32,
-    /// Median turns from failing to passing again (Kaplan–Meier); `None` = not reached.
+    /// Median turns from failing to passing again, 0 = in the same turn (Kaplan–Meier); `None` = not reached.
     pub median_turns: Option<u32>,
 }
 
@@ -174,7 +175,7 @@ pub struct FlippingTest {
     pub test: String,
     /// How often its outcome changed.
     pub flips: u32,
-    /// Its outcome at the final attempt of each turn: `p`, `f`, `.` = not in the suite, not run or not described.
+    /// For each turn its outcome as it was last known at the end of the turn: `p`, `f`, `.` = not known yet.
     pub outcomes: String,
 }
 
@@ -226,7 +227,7 @@ pub struct FailureCase {
     pub attempt: u32,
     /// Primary class.
     pub class: String,
-    /// The rule that gave it, and why in a sentence.
+    /// The rule that gave it and its sentence, `id: sentence`; or why there is none.
     pub rule: Option<String>,
     /// Failing tests by class, most first.
     pub tests: Vec<(String, u32)>,

@@ -1,0 +1,258 @@
+//! What is kept of a run's failed attempts: read once, episode by episode, so that only one is in memory, and counted
+//! from then on in every way that a page asks for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use analysis::failures::history::{Flip, Repair, Standing, history, turn_repairs};
+use analysis::failures::{Context, FailureClass, classify_attempt};
+use model::{Attempt, Episode};
+use store::{EpisodeEntry, RunId, Store};
+
+use crate::api::ApiError;
+
+/// Most bytes of what a test or an exception said that are kept.
+const MESSAGE: usize = 240;
+/// Most flipping tests of an episode that are kept.
+const FLIPS: usize = 100;
+/// Failed attempts that are kept in memory, over all runs.
+const KEPT: usize = 200_000;
+
+/// What is kept of a run.
+#[derive(Debug, Default)]
+pub(crate) struct RunFailures {
+    /// By scenario and episode.
+    pub(crate) episodes: Vec<EpisodeFailures>,
+}
+
+/// What is kept of an episode.
+#[derive(Debug)]
+pub(crate) struct EpisodeFailures {
+    /// Id of the episode.
+    pub(crate) episode: String,
+    /// The scenario.
+    pub(crate) scenario: String,
+    /// Attempts made: (turn, number of the attempt).
+    pub(crate) made: Vec<(u32, u32)>,
+    /// Those that failed, in order.
+    pub(crate) cases: Vec<Case>,
+    /// Turns that failed, and how long until they passed.
+    pub(crate) turn_repairs: Vec<Repair>,
+    /// Tests that failed, and how long until they passed; without their ids.
+    pub(crate) test_repairs: Vec<Repair>,
+    /// Tests that went back and forth, the most changes first.
+    pub(crate) flips: Vec<Flip>,
+    /// Turns that the episode has.
+    pub(crate) turns: u32,
+}
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// From 1.
+    pub(crate) turn: u32,
+    /// From 1.
+    pub(crate) attempt: u32,
+    /// Whether it is the last of a turn not passed.
+    pub(crate) ends_turn: bool,
+    /// Whether it ended the stamina of its episode.
+    pub(crate) ends_stamina: bool,
+    /// Primary class.
+    pub(crate) class: FailureClass,
+    /// The rule that gave it.
+    pub(crate) rule: &'static str,
+    /// Failing tests by class.
+    pub(crate) tests: BTreeMap<FailureClass, u32>,
+    /// Failing tests that are counted and not described.
+    pub(crate) not_described: u32,
+    /// Failing tests by origin: new, regression, still failing, unknown.
+    pub(crate) origins: [u32; 4],
+    /// The test that the primary class rests on.
+    pub(crate) test: Option<String>,
+    /// The turn in which that test last passed.
+    pub(crate) passed_in_turn: Option<u32>,
+    /// What it, or the exception, said.
+    pub(crate) message: Option<String>,
+    /// Tests passed.
+    pub(crate) passed: Option<u32>,
+    /// Tests run.
+    pub(crate) total: Option<u32>,
+}
+
+impl EpisodeFailures {
+    fn of(entry: &EpisodeEntry, episode: &Episode) -> Self {
+        let history = history(episode);
+        let standings: HashMap<(u32, u32, usize), Standing> = history
+            .attempts
+            .iter()
+            .flat_map(|a| a.tests.iter().map(|t| ((a.turn, a.attempt, t.test), t.standing)))
+            .collect();
+        let mut made = Vec::new();
+        let mut cases = Vec::new();
+        for turn in &episode.turns {
+            let last = turn.attempts.len().saturating_sub(1);
+            for (at, attempt) in turn.attempts.iter().enumerate() {
+                made.push((turn.number, attempt.number));
+                let ends_turn = at == last && !turn.state().is_passed();
+                let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
+                cases.extend(Case::of(turn.number, attempt, &standings, (ends_turn, ends_stamina)));
+            }
+        }
+        let mut flips = history.flips;
+        flips.truncate(FLIPS);
+        let without_id = |mut repair: Repair| {
+            repair.id = String::new();
+            repair
+        };
+        Self {
+            episode: entry.slug.clone(),
+            scenario: entry.scenario.clone(),
+            made,
+            cases,
+            turn_repairs: turn_repairs(episode),
+            test_repairs: history.repairs.into_iter().map(without_id).collect(),
+            flips,
+            turns: entry.known_turns,
+        }
+    }
+}
+
+impl Case {
+    fn of(
+        turn: u32,
+        attempt: &Attempt,
+        standings: &HashMap<(u32, u32, usize), Standing>,
+        (ends_turn, ends_stamina): (bool, bool),
+    ) -> Option<Self> {
+        let classified = classify_attempt(attempt, &Context::default())?;
+        let standing = |test: usize| standings.get(&(turn, attempt.number, test)).copied();
+        let mut origins = [0; 4];
+        for test in &classified.tests {
+            origins[match standing(test.test) {
+                Some(Standing::New) => 0,
+                Some(Standing::Regression { .. }) => 1,
+                Some(Standing::StillFailing { .. }) => 2,
+                Some(Standing::Unknown) | None => 3,
+            }] += 1;
+        }
+        let telling = classified.tests.iter().find(|test| test.class == classified.primary);
+        let told = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
+        let said = told
+            .and_then(|(_, test)| test.message.as_deref().or(test.actual.as_deref()).map(beginning))
+            .or_else(|| {
+                attempt.exception.as_ref().map(|(kind, message)| beginning(&format!("{kind}: {message}")))
+            });
+        Some(Self {
+            turn,
+            attempt: attempt.number,
+            ends_turn,
+            ends_stamina,
+            class: classified.primary,
+            rule: classified.rule,
+            tests: classified.counts,
+            not_described: classified.not_described,
+            origins,
+            test: told.map(|(_, test)| test.id.clone()),
+            passed_in_turn: told.and_then(|(at, _)| match standing(at)? {
+                Standing::Regression { passed_in_turn } => Some(passed_in_turn),
+                _ => None,
+            }),
+            message: said.filter(|text| !text.is_empty()),
+            passed: attempt.passed,
+            total: attempt.total,
+        })
+    }
+}
+
+/// The beginning of a text, cut between characters, with a mark that it was cut.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    let cut = text.floor_char_boundary(MESSAGE);
+    if cut < text.len() { format!("{}…", &text[..cut]) } else { text.to_owned() }
+}
+
+/// A run as of a change, and what was kept of it.
+type Kept = (RunId, i64, Arc<RunFailures>);
+
+/// The runs that were read lately.
+#[derive(Debug, Default)]
+pub(crate) struct Digests(Mutex<Vec<Kept>>);
+
+impl Digests {
+    /// What is kept of each run; those that are not there, or have changed, are read, on several threads.
+    pub(crate) fn of(&self, store: &Store, runs: &[RunId]) -> Result<Vec<Arc<RunFailures>>, ApiError> {
+        let versions = runs.iter().map(|run| store.run_version(*run)).collect::<Result<Vec<_>, _>>()?;
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known: Vec<Option<Arc<RunFailures>>> = {
+            let kept = lock();
+            let find = |(run, version)| {
+                kept.iter()
+                    .find(|(r, v, _)| (r, v) == (run, version))
+                    .map(|(_, _, failures)| Arc::clone(failures))
+            };
+            runs.iter().zip(&versions).map(find).collect()
+        };
+        let missing: Vec<usize> = (0..runs.len()).filter(|i| known[*i].is_none()).collect();
+        let read = read(store, &missing.iter().map(|i| runs[*i]).collect::<Vec<_>>())?;
+        let mut read = read.into_iter();
+        let all: Vec<Arc<RunFailures>> =
+            known.into_iter().filter_map(|known| known.or_else(|| read.next().map(Arc::new))).collect();
+        let mut kept = lock();
+        // The latest stand at the end; the oldest go first.
+        kept.retain(|(run, _, _)| !runs.contains(run));
+        kept.extend(
+            runs.iter().zip(versions).zip(&all).map(|((r, v), failures)| (*r, v, Arc::clone(failures))),
+        );
+        let size =
+            |(_, _, failures): &Kept| failures.episodes.iter().map(|e| e.cases.len() + 1).sum::<usize>();
+        let mut all_kept: usize = kept.iter().map(size).sum();
+        while all_kept > KEPT && kept.len() > runs.len() {
+            all_kept -= size(&kept.remove(0));
+        }
+        Ok(all)
+    }
+}
+
+/// Reads runs, each episode on the next free thread.
+fn read(store: &Store, runs: &[RunId]) -> Result<Vec<RunFailures>, ApiError> {
+    let mut episodes: Vec<(usize, EpisodeEntry)> = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        let mut of_run = store.episodes(*run)?;
+        of_run.sort_by(|a, b| (&a.scenario, a.repeat, &a.slug).cmp(&(&b.scenario, b.repeat, &b.slug)));
+        episodes.extend(of_run.into_iter().map(|episode| (i, episode)));
+    }
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, EpisodeFailures)>, ApiError> {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some((_, entry)) = episodes.get(place) else { return Ok(done) };
+            // An episode that was replaced while we read is left to the next asking.
+            if let Some(episode) = store.whole_episode(entry.id)? {
+                done.push((place, EpisodeFailures::of(entry, &episode)));
+            }
+        }
+    };
+    let threads =
+        thread::available_parallelism().map_or(1, std::num::NonZero::get).min(episodes.len()).max(1);
+    let mut parts = Vec::new();
+    if threads == 1 {
+        parts = work()?;
+    } else {
+        let results: Vec<_> = thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            handles.into_iter().map(thread::ScopedJoinHandle::join).collect()
+        });
+        for result in results {
+            parts.extend(result.map_err(|_| ApiError::new("failures.failed", "Classifying failed inside"))??);
+        }
+    }
+    parts.sort_by_key(|(place, _)| *place);
+    let mut read: Vec<RunFailures> = runs.iter().map(|_| RunFailures::default()).collect();
+    for (place, failures) in parts {
+        read[episodes[place].0].episodes.push(failures);
+    }
+    Ok(read)
+}
