@@ -43,7 +43,7 @@ pub(crate) fn height(rows: usize, sizes: &Sizes) -> f64 {
 
 /// Width of the samples beside the names.
 pub(crate) fn sample_room(sizes: &Sizes) -> f64 {
-    sample_width(sizes) + 0.8 * sizes.tick_font
+    sample_width(sizes) + 0.9 * sizes.tick_font
 }
 
 /// Draws the table. Returns the upper edge of each row.

@@ -113,7 +113,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let right = (sheet.width - PAD - after).max(left + 4.0 * size);
     let values = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
     let others = data.rows.iter().flat_map(|r| &r.published).map(|p| p.value);
-    let axis = sheet.across(values.chain(others).chain([0.0]), Scale::Linear, left, right);
+    let axis = sheet.across(&values.chain(others).chain([0.0]), Scale::Linear, left, right);
     let notes = notes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
     let count = data.rows.len().max(1) as f64;
     let rest = TOP + sheet.below(true) + notes::height(notes.len(), size) + PAD;
@@ -144,7 +144,7 @@ fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &Bar
             let cap = 0.16 * plan.row;
             // Over the bar a whisker needs a light line around it.
             for (color, width) in
-                [(sheet.tokens.paper, 3.0 * sizes.axis), (sheet.tokens.axis, 1.4 * sizes.axis)]
+                [(sheet.tokens.paper, 2.6 * sizes.axis), (sheet.tokens.axis, 1.4 * sizes.axis)]
             {
                 let pen = Pen::new(color, width);
                 canvas.line(&[(low, middle), (high, middle)], pen);

@@ -2,6 +2,10 @@
 
 use analysis::survival::SurvivalPoint;
 
+/// Labels of a share's axis.
+pub(crate) const Y_TICKS: [(f64, &str); 5] =
+    [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
+
 /// The last turn of a table, at least 1.
 pub(crate) fn last_turn(points: &[SurvivalPoint]) -> u32 {
     points.iter().map(|p| p.turn).max().unwrap_or(1).max(1)

@@ -188,7 +188,15 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     // Where columns are too narrow for bars and numbers, numbers stand alone.
     let bar_room = column - numbers - 0.8 * size;
     let with_bars = bar_room >= 1.5 * size;
-    let head = 2.9 * size;
+    // Names that do not fit beside each other stand upright.
+    let head_room = column - 0.6 * size;
+    let upright = groups.iter().any(|g| natural_width(&g.label, size) > head_room);
+    let names_height = if upright {
+        groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max).min(12.0 * size) + 0.6 * size
+    } else {
+        1.3 * size
+    };
+    let head = names_height + 1.6 * size;
     let least = if sheet.print { 1.45 * size } else { 18.0 };
     let rows = classes.len().max(1) as f64;
     let row = sheet.height.map_or(least, |h| ((h - head - PAD) / rows).clamp(least, 3.0 * size));
@@ -197,19 +205,20 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
         canvas.part("heads");
         for (g, group) in groups.iter().enumerate() {
             let x = left + g as f64 * column;
-            let room = column - 0.6 * size;
             let style = Style::of_label(&group.label, sheet.tokens);
-            canvas.text(&shown(&group.label, room, size), (x, size), Anchor::Start, size, style.text);
-            canvas.text(
-                &fit(&group_note(group), room, size),
-                (x, 2.2 * size),
-                Anchor::Start,
-                size,
-                sheet.tokens.muted,
-            );
+            if upright {
+                let text = shown(&group.label, names_height - 0.6 * size, size);
+                let y = names_height - 0.3 * size - crate::text_width(&text, size) / 2.0;
+                canvas.upright(&text, (x + 0.8 * size, y), size, style.text);
+            } else {
+                let text = shown(&group.label, head_room, size);
+                canvas.text(&text, (x, size), Anchor::Start, size, style.text);
+            }
+            let note = fit(&group_note(group), head_room, size);
+            canvas.text(&note, (x, names_height + 0.9 * size), Anchor::Start, size, sheet.tokens.muted);
         }
         let unit = fit(&format!("share of {}", clean(&data.unit)), names_right - PAD, size);
-        canvas.text(&unit, (names_right, 2.2 * size), Anchor::End, size, sheet.tokens.muted);
+        canvas.text(&unit, (names_right, names_height + 0.9 * size), Anchor::End, size, sheet.tokens.muted);
         let mut harness_before = classes.first().is_some_and(|c| c.harness);
         for (i, class) in classes.iter().enumerate() {
             canvas.part(&format!("class-{i}"));

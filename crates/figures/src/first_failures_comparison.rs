@@ -121,8 +121,10 @@ fn draw_panel(
     let bottom = top + plan.panel - sheet.below(false) - 0.4 * size;
     // Room for the count above the highest bar.
     let highest = top + plan.title + 1.2 * size;
-    let px_per_turn = plan.panel_width / (f64::from(plan.turns) + 0.5);
-    let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns: plan.turns };
+    // Counts above the first and the last bar, and turns below them, may be wider than their columns.
+    let edge = sheet.tick_width(&count(plan.most.max(plan.turns))) / 2.0;
+    let px_per_turn = (plan.panel_width - 2.0 * edge) / (f64::from(plan.turns) + 0.5);
+    let axis = TurnAxis { plot_left: left + edge + px_per_turn / 2.0, px_per_turn, turns: plan.turns };
     let points = shown_points(series, plan.turns);
     let y = |n: u32| bottom - (bottom - highest) * f64::from(n) / f64::from(plan.most.max(1));
     let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();

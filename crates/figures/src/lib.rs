@@ -13,6 +13,7 @@
 mod at_risk;
 mod axis;
 mod bars;
+mod caption;
 mod curve;
 mod differences;
 mod failure_shares;
@@ -20,6 +21,7 @@ mod first_failures;
 mod first_failures_comparison;
 mod font;
 mod frame;
+mod greyscale;
 mod labels;
 mod legend;
 mod marks;
@@ -45,7 +47,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use axis::TurnAxis;
+pub use caption::caption;
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
+pub use greyscale::greyscale_check;
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares,
     Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell, Method, Pair,

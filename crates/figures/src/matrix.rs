@@ -34,9 +34,9 @@ fn ramp(share: f64) -> RGBColor {
     let place = share * (CIVIDIS.len() - 1) as f64;
     let i = (place as usize).min(CIVIDIS.len() - 2);
     let part = place - i as f64;
+    let (from, to) = (CIVIDIS[i], CIVIDIS[i + 1]);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
-    let (RGBColor(r, g, b), RGBColor(s, h, c)) = (CIVIDIS[i], CIVIDIS[i + 1]);
-    RGBColor(mix(r, s), mix(g, h), mix(b, c))
+    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
 /// White or black, whichever stands out more.

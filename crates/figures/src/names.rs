@@ -38,6 +38,8 @@ fn turns_text(c: char) -> bool {
 /// readers see them. Where not even an ellipsis fits, nothing is left.
 pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     let is_short = text.len() <= 4 * MOST_CHARACTERS;
+    // Widths that were measured and added up come back a rounding error short.
+    let width = width + 0.01;
     if is_short && text_width(text, size) <= width {
         return text.to_owned();
     }

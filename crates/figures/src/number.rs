@@ -10,6 +10,10 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e15 {
         return format!("{value:.1e}").replace('-', "−");
     }
+    // Numbers that large stand in texts only, where they would take too much room.
+    if value.abs() >= 1e7 {
+        return amount(value);
+    }
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
     let mut out = String::new();
@@ -46,9 +50,7 @@ pub(crate) fn amount(value: f64) -> String {
 
 fn three(value: f64) -> String {
     let size = value.abs();
-    let decimals = if size == 0.0 {
-        0
-    } else if size >= 99.95 {
+    let decimals = if size == 0.0 || size >= 99.95 {
         0
     } else if size >= 9.995 {
         1
@@ -73,7 +75,7 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>, decimals: usize) -> 
 pub(crate) fn p_value(p: Option<f64>) -> String {
     match p {
         None => "n/a".to_owned(),
-        Some(p) if !p.is_finite() => "n/a".to_owned(),
+        Some(p) if !(0.0..=1.0).contains(&p) => "n/a".to_owned(),
         Some(p) if p < 0.001 => "p < 0.001".to_owned(),
         Some(p) if p > 0.995 && p < 1.0 => "p > 0.99".to_owned(),
         Some(p) if p >= 0.1 => format!("p = {p:.2}"),
@@ -110,11 +112,11 @@ mod tests {
 
     #[test]
     fn amounts_keep_three_figures() {
-        let words = [0.0, 0.0042, 0.42, 4.2, 42.0, 420.0, 4_200.0, 84_213.0, 2_310_000.0, 4.5e9, -3.14159]
-            .map(amount);
+        let words =
+            [0.0, 0.0042, 0.42, 4.2, 42.0, 420.0, 4_200.0, 84_213.0, 2_310_000.0, 4.5e9, -3.145].map(amount);
         assert_eq!(
             words,
-            ["0", "0.0042", "0.42", "4.20", "42.0", "420", "4,200", "84,213", "2.31 M", "4.50 G", "−3.14"]
+            ["0", "0.0042", "0.42", "4.20", "42.0", "420", "4,200", "84,213", "2.31 M", "4.50 G", "−3.15"]
         );
         assert_eq!([999_999.0, 0.99999, 1e-9, 1e300].map(amount), ["1.00 M", "1.00", "0.000000", "1.0e300"]);
     }

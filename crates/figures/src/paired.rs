@@ -7,7 +7,7 @@ use crate::names::{clean, fit, said};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{Layout, Pair, Paired, Scale};
+use crate::spec::{Layout, Pair, Paired};
 use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::words::{count, counted};
@@ -91,7 +91,7 @@ fn stamina(value: f64, censored: bool) -> String {
 }
 
 fn turns(value: f64) -> String {
-    decimal(value, if value.fract() == 0.0 { 0 } else { 1 })
+    decimal(value, usize::from(value.fract() != 0.0))
 }
 
 fn difference(pair: &Pair) -> String {
@@ -122,7 +122,7 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
         pairs.iter().map(|(_, p)| sheet.tick_width(&difference(p))).fold(sheet.tick_width("Δ"), f64::max);
     let right = sheet.width - PAD - if named { widest + 1.6 * size } else { size };
     let values = pairs.iter().flat_map(|(_, p)| [p.a, p.b]).chain([0.0]).chain(sheet.turns.map(f64::from));
-    let axis = sheet.across(values, Scale::Linear, left, right);
+    let axis = sheet.turns_across(&values, left, right);
     let bottom = top + count * row;
     Plan {
         legend_top: 0.0,

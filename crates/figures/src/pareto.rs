@@ -25,6 +25,7 @@ struct Dot<'a> {
 }
 
 struct Plan {
+    axes: (ValueAxis, ValueAxis),
     left: f64,
     right: f64,
     top: f64,
@@ -50,16 +51,15 @@ pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
     let dots = dots(data);
     // First with all names in the plot; those that find no place are listed below, which changes the heights.
-    let mut plan = plan(data, &sheet, Vec::new());
-    let mut axes = axes(data, &sheet, &plan, &dots);
-    let mut names = names(&sheet, &plan, &axes, &dots);
+    let mut plan = plan(data, &sheet, &dots, Vec::new());
+    let mut names = names(&sheet, &plan, &dots);
     let homeless: Vec<usize> = (0..dots.len()).filter(|d| names.iter().all(|n| n.dot != *d)).collect();
     if !homeless.is_empty() {
-        plan = self::plan(data, &sheet, homeless.iter().map(|d| dots[*d].index).collect());
-        axes = self::axes(data, &sheet, &plan, &dots);
-        names = self::names(&sheet, &plan, &axes, &dots);
+        plan = self::plan(data, &sheet, &dots, homeless.iter().map(|d| dots[*d].index).collect());
+        names = self::names(&sheet, &plan, &dots);
         names.retain(|n| !homeless.contains(&n.dot));
     }
+    let axes = &plan.axes;
     let described = Described { kind: "pareto", title: "Stamina against cost", summary: summary(data) };
     let y_name =
         data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
@@ -76,8 +76,8 @@ pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
             let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
             sheet.centred(canvas, "No run has a known cost", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
-        draw_front(&sheet, canvas, &plan, &axes, &dots);
-        draw_dots(&sheet, canvas, &axes, &dots);
+        draw_front(&sheet, canvas, &plan, axes, &dots);
+        draw_dots(&sheet, canvas, axes, &dots);
         draw_names(&sheet, canvas, &dots, &names);
         let entries: Vec<(&SeriesLabel, Style)> = plan
             .listed
@@ -136,9 +136,9 @@ fn unknown(data: &Pareto) -> String {
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-fn plan(data: &Pareto, sheet: &Sheet, listed: Vec<usize>) -> Plan {
+fn plan(data: &Pareto, sheet: &Sheet, dots: &[Dot<'_>], listed: Vec<usize>) -> Plan {
     let size = sheet.sizes.tick_font;
-    let left = PAD + sheet.beside(sheet.tick_width("100"), true);
+
     let right = sheet.width - PAD - size;
     let notes = notes::wrap(&unknown(data), sheet.width - 2.0 * PAD, size);
     let legend_height = legend::height(sheet, listed.iter().map(|i| &data.points[*i].label));
@@ -146,18 +146,15 @@ fn plan(data: &Pareto, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let top = 0.8 * size;
     let below = sheet.below(true);
     let bottom = top + sheet.plot_height(top + below, tables, 8.0 * size);
+    let ends = dots.iter().flat_map(|d| [Some(d.mean), d.point.ci_low, d.point.ci_high]).flatten();
+    let y = sheet.upwards(ends.chain([0.0]), Scale::Linear, bottom, top);
+    let left = PAD + sheet.beside_ticks(&y);
+    let from_zero = (data.scale == Scale::Linear).then_some(0.0);
+    let x = sheet.across(&dots.iter().map(|d| d.cost).chain(from_zero), data.scale, left, right);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
     let height = notes_top + notes::height(notes.len(), size) + PAD;
-    Plan { left, right, top, bottom, notes, listed, legend_top, notes_top, height }
-}
-
-fn axes(data: &Pareto, sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>]) -> (ValueAxis, ValueAxis) {
-    let from_zero = (data.scale == Scale::Linear).then_some(0.0);
-    let x = sheet.across(dots.iter().map(|d| d.cost).chain(from_zero), data.scale, plan.left, plan.right);
-    let ends = dots.iter().flat_map(|d| [Some(d.mean), d.point.ci_low, d.point.ci_high]).flatten();
-    let y = sheet.upwards(ends.chain([0.0]), Scale::Linear, plan.bottom, plan.top);
-    (x, y)
+    Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
 }
 
 /// Indices of dots that no other beats in both: cheaper or as cheap, and better. By rising cost.
@@ -216,7 +213,8 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
 }
 
 /// Names where they meet no mark, no whisker and no other name; those that find no such place are left out.
-fn names(sheet: &Sheet, plan: &Plan, (x, y): &(ValueAxis, ValueAxis), dots: &[Dot<'_>]) -> Vec<Name> {
+fn names(sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>]) -> Vec<Name> {
+    let (x, y) = &plan.axes;
     let size = sheet.sizes.tick_font;
     let half = 1.3 * sheet.sizes.mark;
     let at = |d: &Dot<'_>| (x.at(d.cost), y.at(d.mean));
@@ -267,6 +265,7 @@ fn names(sheet: &Sheet, plan: &Plan, (x, y): &(ValueAxis, ValueAxis), dots: &[Do
         let Some((area, base)) = free else { continue };
         let middle_y = base - middle;
         let leader = ((middle_y - py).abs() > 0.8 * size).then(|| {
+            let straight = area.left <= px && area.right >= px;
             let end = if area.left > px {
                 area.left - 1.0
             } else if area.right < px {
@@ -274,7 +273,7 @@ fn names(sheet: &Sheet, plan: &Plan, (x, y): &(ValueAxis, ValueAxis), dots: &[Do
             } else {
                 px
             };
-            let end_y = if end == px { if middle_y < py { area.bottom } else { area.top } } else { middle_y };
+            let end_y = if straight { if middle_y < py { area.bottom } else { area.top } } else { middle_y };
             [(px, py), (end, end_y)]
         });
         taken.push(Area { left: area.left - 2.0, right: area.right + 2.0, ..area });

@@ -22,6 +22,7 @@ const NAMED_DIRECTLY: usize = 4;
 const MOST_RETRIES: u32 = 1_000;
 
 struct Plan {
+    y: ValueAxis,
     left: f64,
     right: f64,
     top: f64,
@@ -46,10 +47,7 @@ impl Plan {
 pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
     let plan = plan(data, &sheet);
-    let values =
-        data.series.iter().flat_map(|s| &s.points).flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten();
-    let values = values.chain(data.published.iter().map(|p| p.mean)).chain([0.0]);
-    let y = sheet.upwards(values, Scale::Linear, plan.bottom, plan.top);
+    let y = plan.y.clone();
     let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
     let mut marks = Vec::new();
@@ -109,11 +107,11 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     retries.sort_unstable();
     retries.dedup();
     let most = retries.last().copied().unwrap_or(1).max(1);
-    let left = PAD + sheet.beside(sheet.tick_width("100").max(sheet.tick_width("0.5")), true);
+
     let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);
     let room = widest.min(0.3 * sheet.width) + size;
     let few = (1..=NAMED_DIRECTLY).contains(&data.series.len());
-    let beside = (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room);
+    let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
     let notes = notes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
     let legend_height =
@@ -122,10 +120,15 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let top = 0.8 * size;
     let below = sheet.below(true);
     let bottom = top + sheet.plot_height(top + below, tables, 7.0 * size);
+    let values =
+        data.series.iter().flat_map(|s| &s.points).flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten();
+    let values = values.chain(data.published.iter().map(|p| p.mean)).chain([0.0]);
+    let y = sheet.upwards(values, Scale::Linear, bottom, top);
+    let left = PAD + sheet.beside_ticks(&y);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
     let height = notes_top + notes::height(notes.len(), size) + PAD;
-    Plan { left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
+    Plan { y, left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
 }
 
 fn draw_x_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {

@@ -37,12 +37,18 @@ impl ValueAxis {
             ends = Some((low.min(value), high.max(value)));
         }
         match scale {
-            Scale::Linear => Self::linear(ends.unwrap_or((0.0, 1.0)), places, most.max(2)),
+            Scale::Linear => Self::linear(ends.unwrap_or((0.0, 1.0)), places, most.max(2), false),
             Scale::Log => Self::log(ends.unwrap_or((1.0, 10.0)), places, most.max(2)),
         }
     }
 
-    fn linear((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
+    /// A linear axis from 0 that has ticks at whole numbers only: for turns.
+    pub(crate) fn of_counts(values: impl Iterator<Item = f64>, places: [f64; 2], most: usize) -> Self {
+        let high = values.filter(|v| v.is_finite()).fold(1.0, f64::max).min(LIMIT);
+        Self::linear((0.0, high), places, most.max(2), true)
+    }
+
+    fn linear((low, high): (f64, f64), places: [f64; 2], most: usize, whole: bool) -> Self {
         let (low, high) = if high - low > 1e-12 * high.abs().max(1e-12) {
             (low, high)
         } else if low == 0.0 {
@@ -51,10 +57,10 @@ impl ValueAxis {
             // One value only: as far to both sides as it is large.
             (low - 0.5 * low.abs(), high + 0.5 * low.abs())
         };
-        let mut step = round_step((high - low) / (most - 1) as f64);
+        let mut step = round_step((high - low) / (most - 1) as f64, whole);
         let (mut first, mut last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
         while last - first + 1.0 > most as f64 {
-            step = round_step(step * 1.01);
+            step = round_step(step * 1.01, whole);
             (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
             if last - first <= 1.0 {
                 break;
@@ -127,10 +133,12 @@ impl ValueAxis {
     }
 }
 
-/// The least of 1, 2, 2.5, 5 times a power of ten that is at least this.
-fn round_step(least: f64) -> f64 {
+/// The least of 1, 2, 2.5, 5 times a power of ten that is at least this; `whole`: that is a whole number.
+fn round_step(least: f64, whole: bool) -> f64 {
+    let least = if whole { least.max(1.0) } else { least };
     let power = 10f64.powf(least.log10().floor());
-    let times = [1.0, 2.0, 2.5, 5.0].into_iter().find(|t| t * power >= least * (1.0 - 1e-9)).unwrap_or(10.0);
+    let steps: &[f64] = if whole && power < 10.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 2.0, 2.5, 5.0] };
+    let times = steps.iter().find(|t| **t * power >= least * (1.0 - 1e-9)).unwrap_or(&10.0);
     times * power
 }
 
@@ -190,8 +198,20 @@ mod tests {
         assert_eq!(labels(&[0.0, 4.2e9], Scale::Linear, 6), ["0", "1 G", "2 G", "3 G", "4 G", "5 G"]);
         assert_eq!(labels(&[0.2, 3.0], Scale::Log, 6), ["0.2", "0.5", "1", "2", "5"]);
         assert_eq!(labels(&[0.02, 900.0], Scale::Log, 6), ["0.01", "0.1", "1", "10", "100", "1,000"]);
-        assert_eq!(labels(&[], Scale::Linear, 3), ["0", "0.5", "1"]);
-        assert_eq!(labels(&[0.0], Scale::Linear, 3), ["0", "0.5", "1"]);
+        assert_eq!(labels(&[], Scale::Linear, 3), ["0", "0.5", "1.0"]);
+        assert_eq!(labels(&[0.0], Scale::Linear, 3), ["0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn turns_are_whole() {
+        let labels = |high, most| {
+            let axis = ValueAxis::of_counts([high].into_iter(), [0.0, 100.0], most);
+            axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels(15.0, 7), "0 5 10 15");
+        assert_eq!([labels(1.0, 6), labels(0.0, 6), labels(f64::NAN, 6)], ["0 1"; 3]);
+        assert_eq!(labels(100.0, 6), "0 20 40 60 80 100");
+        assert_eq!(labels(100.0, 5), "0 25 50 75 100");
     }
 
     #[test]

@@ -87,27 +87,42 @@ impl Sheet {
         widest_label + tick + gap + if named { name_font + 4.0 } else { 0.0 }
     }
 
+    /// What a vertical axis takes with its labels and its name.
+    pub(crate) fn beside_ticks(&self, axis: &ValueAxis) -> f64 {
+        self.beside(axis.ticks.iter().map(|t| self.tick_width(&t.1)).fold(0.0, f64::max), true)
+    }
+
     /// An axis from `left` to `right` that holds these values, with labels that stay apart.
     pub(crate) fn across(
         &self,
-        values: impl Iterator<Item = f64> + Clone,
+        values: &(impl Iterator<Item = f64> + Clone),
         scale: Scale,
         left: f64,
         right: f64,
     ) -> ValueAxis {
+        self.roomy(|most| ValueAxis::holding(values.clone(), scale, [left, right], most))
+    }
+
+    /// The same for turns, from 0.
+    pub(crate) fn turns_across(
+        &self,
+        values: &(impl Iterator<Item = f64> + Clone),
+        left: f64,
+        right: f64,
+    ) -> ValueAxis {
+        self.roomy(|most| ValueAxis::of_counts(values.clone(), [left, right], most))
+    }
+
+    /// The axis with the most ticks whose labels stay apart.
+    fn roomy(&self, with: impl Fn(usize) -> ValueAxis) -> ValueAxis {
         let size = self.sizes.tick_font;
-        let mut axis = ValueAxis::holding(values.clone(), scale, [left, right], 8);
-        for most in (2..8).rev() {
-            let room = |pair: &[(f64, String)]| {
-                let halves = (text_width(&pair[0].1, size) + text_width(&pair[1].1, size)) / 2.0;
+        let stay_apart = |axis: &ValueAxis| {
+            axis.ticks.windows(2).all(|pair| {
+                let halves = f64::midpoint(text_width(&pair[0].1, size), text_width(&pair[1].1, size));
                 axis.at(pair[1].0) - axis.at(pair[0].0) >= halves + 0.8 * size
-            };
-            if axis.ticks.windows(2).all(room) {
-                break;
-            }
-            axis = ValueAxis::holding(values.clone(), scale, [left, right], most);
-        }
-        axis
+            })
+        };
+        (3..=8).rev().map(&with).find(stay_apart).unwrap_or_else(|| with(2))
     }
 
     /// An axis from `bottom` up to `top`.
@@ -118,7 +133,7 @@ impl Sheet {
         bottom: f64,
         top: f64,
     ) -> ValueAxis {
-        let most = ((bottom - top) / (2.2 * self.sizes.tick_font)).clamp(2.0, 7.0) as usize;
+        let most = ((bottom - top) / (2.0 * self.sizes.tick_font)).clamp(2.0, 8.0) as usize;
         ValueAxis::holding(values, scale, [bottom, top], most)
     }
 

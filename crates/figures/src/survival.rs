@@ -2,7 +2,7 @@
 
 use analysis::survival::SurvivalPoint;
 
-use crate::curve::{Curve, last_turn};
+use crate::curve::{Curve, Y_TICKS, last_turn};
 use crate::font::text_width;
 use crate::frame::{Frame, Room, Sizes};
 use crate::marks::{Anchor, Canvas, Pen, Plot};
@@ -15,8 +15,6 @@ use crate::{Drawing, Hit};
 /// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
 const ROOM: Room =
     Room { screen_top: 10.0, screen_bottom: 24.0, free_top: 5.0 / 7.0, free_bottom: 2.0, widest_y: "0.25" };
-
-const Y_TICKS: [(f64, &str); 5] = [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let frame = Frame::of(layout, ROOM, last_turn(&data.points));

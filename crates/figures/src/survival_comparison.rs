@@ -2,7 +2,7 @@
 
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::curve::{Curve, last_turn};
+use crate::curve::{Curve, Y_TICKS, last_turn};
 use crate::frame::Sizes;
 use crate::labels::{Area, spread};
 use crate::legend;
@@ -11,7 +11,7 @@ use crate::names::{natural_width, said, shown};
 use crate::number::{decimal, interval, share_with_band};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{Bands, Layout, Scale, SeriesData, SurvivalComparison};
+use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
 use crate::svg::hundredths;
 use crate::swatch::Style;
 use crate::theme::Theme;
@@ -47,6 +47,8 @@ struct Plan {
     means: Option<f64>,
     /// y of the table or of the legend.
     under: f64,
+    /// Right edge of the names and samples of the table.
+    names_right: f64,
     height: f64,
 }
 
@@ -57,7 +59,8 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     let lines = lines(data, &sheet, turns);
     let means: Vec<String> = if data.means { lines.iter().map(mean_text).collect() } else { Vec::new() };
     let plan = plan(data, &sheet, turns, &lines, &means);
-    let y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
+    let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
+    y.ticks = Y_TICKS.map(|(value, label)| (value, label.to_owned())).to_vec();
     let described =
         Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
     let mut marks = Vec::new();
@@ -78,18 +81,26 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     drawing
 }
 
+/// Whether the series at this place is drawn in colour.
+fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
+    let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
+    data.series[index].highlight && !(too_many && index >= IN_FRONT)
+}
+
+/// The series that are drawn in colour.
+pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
+    (0..data.series.len()).filter(|i| is_in_front(data, *i)).map(|i| &data.series[i].label).collect()
+}
+
 fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Line<'a>> {
-    let all_in_front = data.series.iter().all(|s| s.highlight);
-    let too_many = data.series.len() > TOLD_APART && all_in_front;
     data.series
         .iter()
         .enumerate()
         .map(|(index, series)| {
-            let muted = !series.highlight || (too_many && index >= IN_FRONT);
-            let style = if muted {
-                Style::in_background(sheet.tokens)
-            } else {
+            let style = if is_in_front(data, index) {
                 Style::of_label(&series.label, sheet.tokens)
+            } else {
+                Style::in_background(sheet.tokens)
             };
             Line { data: series, style, curve: Curve::of(&series.points, turns), index }
         })
@@ -110,16 +121,18 @@ fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
     let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
     let widest = |size: f64| lines.iter().map(|l| natural_width(&l.data.label, size)).fold(0.0, f64::max);
     let half_last = sheet.tick_width(&words::count(turns)) / 2.0;
-    let names = PAD + widest(size) + at_risk::sample_room(sizes);
+    let most = lines.iter().flat_map(|l| l.curve.points).map(|p| p.at_risk).max().unwrap_or(0);
+    let half_number = sheet.tick_width(&words::count(most)) / 2.0;
+    // Turn 1 may stand close to the axis: half of its number stands left of it.
+    let before = at_risk::sample_room(sizes) + half_number;
+    let names = PAD + widest(size).max(sheet.tick_width("At risk")) + before;
     let left = if data.at_risk && !lines.is_empty() {
-        // Numbers under turn 1 may be wider than the room left of it.
-        y_part
-            .max(names.min(0.34 * sheet.width))
-            .max(PAD + sheet.tick_width("At risk") + at_risk::sample_room(sizes))
+        y_part.max(names.min((0.27 * sheet.width + before).min(0.42 * sheet.width)))
     } else {
         y_part
     };
-    let means_width = means.iter().map(|m| sheet.tick_width(m)).fold(0.0, f64::max) + size;
+    let means_width =
+        means.iter().map(|m| sheet.tick_width(m)).fold(0.0, f64::max) + 1.6 * size + half_number;
     let means =
         (data.at_risk && !means.is_empty() && left + means_width < 0.55 * sheet.width).then_some(means_width);
     let beside = {
@@ -146,7 +159,19 @@ fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
     let plot = sheet.plot_height(top + below, under_height, 7.0 * size);
     let bottom = top + plot;
     let under = bottom + below;
-    Plan { axis, left, right, top, bottom, beside, means, under, height: under + under_height + PAD }
+    let names_right = left - half_number;
+    Plan {
+        axis,
+        left,
+        right,
+        top,
+        bottom,
+        beside,
+        means,
+        under,
+        names_right,
+        height: under + under_height + PAD,
+    }
 }
 
 /// Length of the line between a curve's end and its name.
@@ -326,7 +351,7 @@ fn draw_under(
     let head = if plan.means.is_some_and(|w| w < sheet.tick_width(head)) { "Mean" } else { head };
     let place = at_risk::Place {
         top: plan.under,
-        names_right: plan.left,
+        names_right: plan.names_right,
         columns: &columns,
         extra: plan.means.map(|_| (sheet.width - PAD, head)),
     };

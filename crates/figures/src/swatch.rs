@@ -45,7 +45,7 @@ impl Style {
     }
 
     /// A line in its colour, width and dashes.
-    pub(crate) fn line(&self, canvas: &Canvas<'_>, points: &[(f64, f64)], sizes: &Sizes) {
+    pub(crate) fn line(self, canvas: &Canvas<'_>, points: &[(f64, f64)], sizes: &Sizes) {
         if self.muted {
             canvas.line(points, Pen::new(self.color, sizes.axis.max(0.5)));
             return;
@@ -62,7 +62,7 @@ impl Style {
     }
 
     /// Its marker, `half` being half of its size.
-    pub(crate) fn marker(&self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
+    pub(crate) fn marker(self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
         if self.muted {
             return;
         }
@@ -78,7 +78,7 @@ impl Style {
     }
 
     /// A sample of line and marker from `left`, `width` long.
-    pub(crate) fn sample(&self, canvas: &Canvas<'_>, (left, y): (f64, f64), width: f64, sizes: &Sizes) {
+    pub(crate) fn sample(self, canvas: &Canvas<'_>, (left, y): (f64, f64), width: f64, sizes: &Sizes) {
         self.line(canvas, &[(left, y), (left + width, y)], sizes);
         self.marker(canvas, (left + width / 2.0, y), 0.9 * sizes.mark);
     }

@@ -133,7 +133,7 @@ impl Preset {
     pub fn title(&self) -> String {
         let name = if self.name.eq_ignore_ascii_case(self.title) { self.title } else { self.name };
         let name = if name == self.name { name.to_ascii_uppercase() } else { name.to_owned() };
-        let width = self.width / PT_PER_INCH;
+        let width = (self.width / PT_PER_INCH * 1_000.0).round() / 1_000.0;
         let span = match self.span {
             Span::Column if self.is_only_column() => "text width",
             Span::Column => "one column",

@@ -80,7 +80,8 @@ fn survival_of_small_data() {
     check("survival-one-episode-print", many::survival(vec![one], 1), column(), Theme::Print);
     check("survival-nothing-light", many::survival(Vec::new(), 9), Layout::panel(480.0), Theme::Light);
     let thousand = many::series(many::label("1,000 episodes"), &many::episodes(3, 1000, 40, 0.05, 0.01), 40);
-    let perfect = many::series(many::label("no failure"), &many::episodes(3, 20, 40, 0.0, 0.0), 40);
+    let perfect =
+        many::series(figures::SeriesLabel::new("no failure", 1), &many::episodes(3, 20, 40, 0.0, 0.0), 40);
     let figure = many::survival(vec![thousand, perfect], 40);
     everywhere("survival-thousand", &figure);
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct SeriesLabel {
     /// Its name: anything may stand in it. Long names lose their middle where there is no room.
     pub name: String,
-    /// Index of the colour from 0: blue, vermillion, green, purple, black, sky blue, orange, grey; then from the start.
+    /// Index of the colour from 0: blue, vermillion, green, purple, black, sky blue, orange, yellow; then from the start.
     #[serde(default)]
     pub color: u8,
     /// Index of dash pattern and marker from 0: solid and circle, 6-2 square, 2-2 triangle, 6-2-2-2 diamond, 10-3 cross,

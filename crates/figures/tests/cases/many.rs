@@ -13,7 +13,7 @@ pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 20_261_121)
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x0135_2901)
     }
 
     pub fn below(&mut self, end: u32) -> u32 {
@@ -144,7 +144,7 @@ pub fn differences(count: usize) -> Figure {
 /// Ratios, one of them unknown and one without variation.
 pub fn ratios() -> Figure {
     let Figure::Differences(mut figure) = differences(4) else { unreachable!() };
-    figure.axis = "Ratio of mean stamina".to_owned();
+    "Ratio of mean stamina".clone_into(&mut figure.axis);
     figure.scale = Scale::Log;
     figure.p_name = None;
     for (row, value) in figure.rows.iter_mut().zip([0.42, 1.6, 5.7, 0.9]) {

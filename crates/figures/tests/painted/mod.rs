@@ -42,7 +42,7 @@ pub fn check(name: &str, figure: Figure, layout: Layout, theme: Theme) {
     let spec = FigureSpec::new(figure, layout, theme);
     let drawing = draw(&spec);
     let text = drawing.svg.replace("><", ">\n<");
-    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+    insta::with_settings!({ omit_expression => true, snapshot_path => "../snapshots", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(name, format!("{}\n\n{text}\n", drawing.summary));
     });
     let painted = paint(&drawing, theme);

@@ -1,0 +1,198 @@
+//! The caption of a figure: how its numbers were made, how many there are, and with which software.
+
+use analysis::survival::StaminaSummary;
+
+use crate::names::{clean, said};
+use crate::number::{decimal, interval, p_value};
+use crate::spec::{Figure, FigureSpec, Method, SeriesLabel};
+use crate::words::{count, counted};
+
+/// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
+/// to fill in, but a title is: a caption's first words are the author's.
+pub fn caption(spec: &FigureSpec) -> String {
+    let method = &spec.method;
+    let mut parts = vec![drawn(&spec.figure, method)];
+    parts.extend(numbers(&spec.figure));
+    parts.extend(tau(&spec.figure, method));
+    if let Some(test) = &method.test {
+        parts.push(clean(test));
+    }
+    if let Some(bootstrap) = &method.bootstrap {
+        parts.push(format!(
+            "{} bootstrap resamples by {}, seed {}",
+            count(bootstrap.resamples),
+            clean(&bootstrap.unit),
+            bootstrap.seed
+        ));
+    }
+    if let Some(scenarios) = method.scenarios {
+        parts.push(counted(scenarios, "shared scenario", "shared scenarios"));
+    }
+    parts.extend(policy(&spec.figure, method));
+    parts.extend(simulated(&spec.figure));
+    parts.extend(method.notes.iter().map(|note| clean(note)));
+    parts.push(clean(&method.software));
+    if let Some(data) = &method.data {
+        parts.push(format!("data {}", clean(data)));
+    }
+    parts.retain(|p| !p.is_empty());
+    format!("{}.", parts.join("; "))
+}
+
+/// What stands there and how its intervals were made.
+fn drawn(figure: &Figure, method: &Method) -> String {
+    let given = method.intervals.as_deref().map(clean);
+    let with = |what: &str, usual: &str| match &given {
+        Some(given) => format!("{what}, {given}"),
+        None if usual.is_empty() => what.to_owned(),
+        None => format!("{what}, {usual}"),
+    };
+    match figure {
+        Figure::Survival(_) | Figure::SurvivalComparison(_) => {
+            with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
+        }
+        Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => {
+            "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
+        }
+        Figure::Differences(data) => {
+            with(&format!("{} to {}", clean(&data.axis), said(&data.reference)), "95 % CI")
+        }
+        Figure::Paired(data) => format!(
+            "Stamina by scenario, {} and {}, arrows: lower bounds (censored)",
+            said(&data.a),
+            said(&data.b)
+        ),
+        Figure::Bars(data) => {
+            let has_ci = data.rows.iter().any(|r| r.ci_low.is_some());
+            with(
+                &crate::bars::with_unit(&data.measure, data.unit.as_deref()),
+                if has_ci { "95 % CI" } else { "" },
+            )
+        }
+        Figure::Pareto(data) => {
+            let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
+            with(&format!("Mean stamina against {cost}, line: runs that none beats in both"), "95 % CI")
+        }
+        Figure::Matrix(data) => {
+            let what = format!(
+                "{} by {} and {}",
+                clean(&data.measure),
+                clean(&data.rows_name),
+                clean(&data.columns_name)
+            );
+            with(&what, "95 % CI")
+        }
+        Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
+        Figure::FailureShares(data) => format!("Classes of {}", clean(&data.unit)),
+    }
+}
+
+/// n and events of each run, or what else was counted.
+fn numbers(figure: &Figure) -> Option<String> {
+    let of = |s: &StaminaSummary| {
+        format!(
+            "n = {}, {}, {} censored",
+            count(s.n),
+            counted(s.events, "event", "events"),
+            count(s.censored)
+        )
+    };
+    let several = |series: &[crate::spec::SeriesData]| {
+        let each: Vec<String> =
+            series.iter().map(|s| format!("{}: {}", said(&s.label), of(&s.summary))).collect();
+        each.join("; ")
+    };
+    match figure {
+        Figure::Survival(data) | Figure::FirstFailures(data) => {
+            Some(format!("{}: {}", clean(&data.name), of(&data.summary)))
+        }
+        Figure::SurvivalComparison(data) => Some(several(&data.series)),
+        Figure::FirstFailuresComparison(data) => Some(several(&data.series)),
+        Figure::Paired(data) => {
+            let pairs = counted(data.pairs.len() as u32, "scenario", "scenarios");
+            let mean = data.mean.map(|mean| {
+                let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
+                let ci = interval(mean.ci_low, mean.ci_high, 2);
+                format!(", mean difference {} {ci} turns{p}", decimal(mean.value, 2))
+            });
+            Some(format!("{pairs}{}", mean.unwrap_or_default()))
+        }
+        Figure::Matrix(data) => {
+            let total: u32 = data.cells.iter().fold(0, |all, c| all.saturating_add(c.n));
+            Some(format!(
+                "{} in {}",
+                counted(total, "episode", "episodes"),
+                counted(data.cells.len() as u32, "cell", "cells")
+            ))
+        }
+        Figure::FailureShares(data) => {
+            let groups = data.groups.iter().map(|g| {
+                let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
+                format!("{}: n = {}", said(&g.label), count(g.total.unwrap_or(sum)))
+            });
+            Some(groups.collect::<Vec<_>>().join(", "))
+        }
+        Figure::Pareto(data) => {
+            let known = data
+                .points
+                .iter()
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+            Some(known.collect::<Vec<_>>().join(", "))
+        }
+        Figure::Bars(_) | Figure::Differences(_) | Figure::Retries(_) => None,
+    }
+}
+
+fn tau(figure: &Figure, method: &Method) -> Option<String> {
+    let own = match figure {
+        Figure::Survival(data) => Some(data.summary.restricted_mean.tau).filter(|t| *t > 0),
+        Figure::SurvivalComparison(data) => data.tau,
+        Figure::Pareto(data) => data.tau,
+        Figure::Matrix(data) => data.tau,
+        Figure::Retries(data) => data.tau,
+        _ => None,
+    };
+    method.tau.or(own).map(|tau| format!("τ = {tau}"))
+}
+
+fn policy(figure: &Figure, method: &Method) -> Option<String> {
+    let own = match figure {
+        Figure::Survival(data) | Figure::FirstFailures(data) => Some(&data.policy),
+        _ => None,
+    };
+    let name = method.policy.as_ref().or(own)?;
+    let details: Vec<String> = method.policy_details.iter().map(|d| clean(d)).collect();
+    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+    Some(format!("censoring policy {}{details}", clean(name)))
+}
+
+/// The runs that a figure names.
+pub(crate) fn labels(figure: &Figure) -> Vec<&SeriesLabel> {
+    match figure {
+        Figure::Survival(_) | Figure::FirstFailures(_) | Figure::Matrix(_) => Vec::new(),
+        Figure::SurvivalComparison(data) => data.series.iter().map(|s| &s.label).collect(),
+        Figure::FirstFailuresComparison(data) => data.series.iter().map(|s| &s.label).collect(),
+        Figure::Differences(data) => {
+            [&data.reference].into_iter().chain(data.rows.iter().map(|r| &r.label)).collect()
+        }
+        Figure::Paired(data) => vec![&data.a, &data.b],
+        Figure::Bars(data) => data.rows.iter().map(|r| &r.label).collect(),
+        Figure::Pareto(data) => data.points.iter().map(|p| &p.label).collect(),
+        Figure::Retries(data) => data.series.iter().map(|s| &s.label).collect(),
+        Figure::FailureShares(data) => data.groups.iter().map(|g| &g.label).collect(),
+    }
+}
+
+fn simulated(figure: &Figure) -> Option<String> {
+    let names: Vec<String> = match figure {
+        Figure::Matrix(data) => {
+            let cells = data.cells.iter().filter(|c| c.simulated).filter_map(|c| {
+                let (row, column) = (data.rows.get(c.row as usize)?, data.columns.get(c.column as usize)?);
+                Some(format!("{} × {}", clean(row), clean(column)))
+            });
+            cells.collect()
+        }
+        _ => labels(figure).into_iter().filter(|l| l.simulated).map(|l| clean(&l.name)).collect(),
+    };
+    (!names.is_empty()).then(|| format!("simulated: {}", names.join(", ")))
+}

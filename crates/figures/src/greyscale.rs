@@ -1,0 +1,54 @@
+//! Whether a figure can be read without colour.
+
+use crate::caption::labels;
+use crate::names::said;
+use crate::spec::{Figure, FigureSpec, SeriesLabel};
+use crate::swatch::MARKS;
+use crate::theme::{SERIES, Theme, lightness};
+
+/// Greys whose lightness L* is nearer than this are not told apart.
+const NEAR: f64 = 15.0;
+
+/// Pairs of series that can be told apart neither by dash and marker nor by lightness when the figure is printed in
+/// greys, one sentence each. Empty = the figure can be read.
+///
+/// Figures that write each name beside its own bar, row or cell have nothing to confuse.
+pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
+    let tokens = Theme::Print.tokens();
+    let marks_are_drawn = match &spec.figure {
+        Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Retries(_) => true,
+        Figure::Survival(_)
+        | Figure::FirstFailures(_)
+        | Figure::FirstFailuresComparison(_)
+        | Figure::Differences(_)
+        | Figure::Bars(_)
+        | Figure::Matrix(_)
+        | Figure::FailureShares(_) => false,
+    };
+    if !marks_are_drawn {
+        return Vec::new();
+    }
+    let all = shown(&spec.figure);
+    let mut found = Vec::new();
+    for (i, a) in all.iter().enumerate() {
+        for b in &all[i + 1..] {
+            let same_mark = usize::from(a.mark) % MARKS == usize::from(b.mark) % MARKS;
+            let apart = (lightness(tokens.series(a.color)) - lightness(tokens.series(b.color))).abs();
+            if same_mark && apart < NEAR {
+                let same_color = usize::from(a.color) % SERIES == usize::from(b.color) % SERIES;
+                let colors =
+                    if same_color { "the same colour" } else { "colours of nearly the same lightness" };
+                found.push(format!("{} and {} have the same dash and marker and {colors}", said(a), said(b)));
+            }
+        }
+    }
+    found
+}
+
+/// The series that are drawn with marks of their own.
+fn shown(figure: &Figure) -> Vec<&SeriesLabel> {
+    match figure {
+        Figure::SurvivalComparison(data) => crate::survival_comparison::in_front(data),
+        figure => labels(figure),
+    }
+}

@@ -1,0 +1,330 @@
+//! What every figure of several runs keeps: no text leaves the box, no text stands on another, the same spec gives the
+//! same bytes, whatever the names and numbers are.
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+mod cases;
+
+use cases::many;
+use figures::{
+    Bands, Drawing, Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, caption, draw,
+    greyscale_check, text_width, venue::Preset,
+};
+use proptest::prelude::*;
+use resvg::usvg::roxmltree::Document;
+
+/// A text's box: left, top, right, bottom.
+#[derive(Debug, Clone)]
+struct Set {
+    text: String,
+    area: [f64; 4],
+}
+
+fn texts(drawing: &Drawing) -> Vec<Set> {
+    let document = Document::parse(&drawing.svg).unwrap();
+    document
+        .descendants()
+        .filter(|n| n.has_tag_name("text"))
+        .map(|node| {
+            let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+            let (x, y, size) = (number("x"), number("y"), number("font-size"));
+            let text = node.text().unwrap_or_default().to_owned();
+            let width = text_width(&text, size);
+            let before = match node.attribute("text-anchor") {
+                Some("middle") => width / 2.0,
+                Some("end") => width,
+                _ => 0.0,
+            };
+            // Capitals reach 0.7 em up, descenders 0.22 em down.
+            let (up, down) = (0.7 * size, 0.22 * size);
+            let area = if node.attribute("transform").is_some() {
+                [x - up, y - width + before, x + down, y + before]
+            } else {
+                [x - before, y - up, x - before + width, y + down]
+            };
+            Set { text, area }
+        })
+        .collect()
+}
+
+fn check(spec: &FigureSpec) {
+    let drawing = draw(spec);
+    assert_eq!(drawing, draw(spec), "the same spec gives the same bytes");
+    assert!(!drawing.summary.is_empty() && caption(spec).ends_with("Stamina Lab 0.1.0."));
+    let texts = texts(&drawing);
+    for Set { text, area: [left, top, right, bottom] } in &texts {
+        // Half a unit: letters have their own room at both sides.
+        let inside =
+            *left >= -0.5 && *top >= -0.5 && *right <= drawing.width + 0.5 && *bottom <= drawing.height + 0.5;
+        assert!(
+            inside,
+            "\"{text}\" at {left} {top} {right} {bottom} leaves {} × {}: {:?}",
+            drawing.width, drawing.height, spec.layout
+        );
+    }
+    for (i, a) in texts.iter().enumerate() {
+        for b in &texts[i + 1..] {
+            let (a_box, b_box) = (a.area, b.area);
+            let beside = a_box[2] <= b_box[0] + 0.5 || b_box[2] <= a_box[0] + 0.5;
+            let apart = beside || a_box[3] <= b_box[1] + 0.5 || b_box[3] <= a_box[1] + 0.5;
+            assert!(
+                apart,
+                "\"{}\" {:?} on \"{}\" {:?}: {:?} {:?}",
+                a.text, a.area, b.text, b.area, spec.layout, spec.figure
+            );
+        }
+    }
+    for mark in &drawing.marks {
+        assert!(mark.x1 >= mark.x0 && mark.y1 >= mark.y0 && !mark.lines.is_empty(), "{mark:?}");
+        assert!(drawing.marks.iter().filter(|m| m.id == mark.id).count() == 1, "{} twice", mark.id);
+    }
+}
+
+fn everywhere(figure: &Figure) {
+    for preset in Preset::all() {
+        check(&FigureSpec::new(figure.clone(), preset.layout(), Theme::Print));
+    }
+    for width in [360.0, 640.0, 1180.0] {
+        check(&FigureSpec::new(figure.clone(), Layout::panel(width), Theme::Dark));
+        check(&FigureSpec::new(figure.clone(), Layout::panel(width).with_height(300.0), Theme::Light));
+    }
+}
+
+#[test]
+fn survival_fits_everywhere() {
+    for (count, n, planned) in [(1, 1, 1), (1, 20, 100), (2, 1000, 40), (4, 25, 9), (8, 20, 100), (13, 25, 9)]
+    {
+        let series = many::runs(count, n, planned);
+        everywhere(&many::survival(series.clone(), planned));
+        everywhere(&many::first_failures(series.clone()));
+        let Figure::SurvivalComparison(mut data) = many::survival(series, planned) else { unreachable!() };
+        (data.means, data.bands) = (true, Bands::All);
+        everywhere(&Figure::SurvivalComparison(data.clone()));
+        data.at_risk = false;
+        everywhere(&Figure::SurvivalComparison(data));
+    }
+    everywhere(&many::survival(Vec::new(), 9));
+    everywhere(&many::first_failures(Vec::new()));
+    everywhere(&many::survival(many::odd_names(), 12));
+}
+
+#[test]
+fn every_other_kind_fits_everywhere() {
+    for count in [0, 1, 3, 8] {
+        everywhere(&many::differences(count));
+        everywhere(&many::bars(count));
+        everywhere(&many::retries(count));
+        everywhere(&many::pareto(count, Scale::Log));
+        everywhere(&many::pareto(count, Scale::Linear));
+        everywhere(&many::failures(6, count, SharesForm::Auto));
+        everywhere(&many::failures(20, count.min(6), SharesForm::Auto));
+        everywhere(&many::failures(20, count, SharesForm::Stacked));
+        everywhere(&many::matrix(count.min(6), count));
+    }
+    everywhere(&many::ratios());
+    for (count, turns) in [(0, 9), (1, 1), (20, 15), (100, 100)] {
+        everywhere(&many::paired(count, turns));
+    }
+    everywhere(&many::pareto(13, Scale::Log));
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        proptest::sample::select(many::ODD_NAMES.to_vec()).prop_map(str::to_owned),
+        any::<String>(),
+        "[a-zA-Z0-9 ._-]{0,120}",
+    ]
+}
+
+fn odd_number() -> impl Strategy<Value = f64> {
+    prop_oneof![4 => -10.0..100.0f64, 1 => any::<f64>(), 1 => Just(0.0), 1 => 1e6..1e12f64]
+}
+
+fn maybe() -> impl Strategy<Value = Option<f64>> {
+    prop::option::weighted(0.8, odd_number())
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![
+        (0..Preset::all().len()).prop_map(|i| Preset::all()[i].layout()),
+        (340.0..1400.0f64).prop_map(Layout::panel),
+        (340.0..1400.0f64, 60.0..900.0f64).prop_map(|(w, h)| Layout::panel(w).with_height(h)),
+    ]
+}
+
+/// The names and numbers of a figure exchanged for others.
+fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
+    let mut i = 0;
+    let mut number = move || {
+        i += 1;
+        numbers[i % numbers.len()]
+    };
+    let mut k = 0;
+    let mut rename = |label: &mut SeriesLabel| {
+        label.name.clone_from(&names[k % names.len()]);
+        label.simulated = k % 3 == 1;
+        k += 1;
+    };
+    match &mut figure {
+        Figure::SurvivalComparison(data) => data.series.iter_mut().for_each(|s| rename(&mut s.label)),
+        Figure::FirstFailuresComparison(data) => data.series.iter_mut().for_each(|s| rename(&mut s.label)),
+        Figure::Differences(data) => {
+            rename(&mut data.reference);
+            for row in &mut data.rows {
+                rename(&mut row.label);
+                (row.value, row.ci_low, row.ci_high, row.p) = (number(), number(), number(), number());
+            }
+        }
+        Figure::Bars(data) => {
+            for row in &mut data.rows {
+                rename(&mut row.label);
+                (row.value, row.ci_low, row.ci_high) = (number(), number(), number());
+            }
+        }
+        Figure::Pareto(data) => {
+            for point in &mut data.points {
+                rename(&mut point.label);
+                (point.cost, point.mean, point.ci_low, point.ci_high) =
+                    (number(), number(), number(), number());
+            }
+        }
+        Figure::Retries(data) => {
+            for series in &mut data.series {
+                rename(&mut series.label);
+                for point in &mut series.points {
+                    (point.mean, point.ci_low, point.ci_high) = (number(), number(), number());
+                }
+            }
+        }
+        Figure::Paired(data) => {
+            rename(&mut data.a);
+            rename(&mut data.b);
+            for (pair, name) in data.pairs.iter_mut().zip(names.iter().cycle()) {
+                pair.scenario.clone_from(name);
+                (pair.a, pair.b) = (number().unwrap_or(0.0), number().unwrap_or(f64::NAN));
+            }
+        }
+        Figure::Matrix(data) => {
+            data.rows.iter_mut().zip(names).for_each(|(row, name)| row.clone_from(name));
+            data.columns
+                .iter_mut()
+                .zip(names.iter().rev())
+                .for_each(|(column, name)| column.clone_from(name));
+            for cell in &mut data.cells {
+                (cell.mean, cell.ci_low, cell.ci_high) = (number(), number(), number());
+            }
+        }
+        Figure::FailureShares(data) => {
+            data.groups.iter_mut().for_each(|g| rename(&mut g.label));
+            data.classes.iter_mut().zip(names).for_each(|(class, name)| class.name.clone_from(name));
+        }
+        Figure::Survival(_) | Figure::FirstFailures(_) => {}
+    }
+    figure
+}
+
+fn figure() -> impl Strategy<Value = Figure> {
+    (0..11u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
+        0 | 1 => many::survival(many::runs(count, n, turns), turns),
+        2 => many::first_failures(many::runs(count, n, turns)),
+        3 => many::differences(count),
+        4 => many::bars(count),
+        5 => many::pareto(count, if n % 2 == 0 { Scale::Log } else { Scale::Linear }),
+        6 => many::matrix(count.min(6), count),
+        7 => many::retries(count),
+        8 => many::paired(n as u32, turns),
+        9 => many::failures(6, count, SharesForm::Auto),
+        _ => many::failures(20, count.min(6), SharesForm::SideBySide),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn texts_stay_inside_and_apart(
+        figure in figure(),
+        layout in layout(),
+        names in prop::collection::vec(name(), 1..8),
+        numbers in prop::collection::vec(maybe(), 5..40),
+    ) {
+        check(&FigureSpec::new(with(figure, &names, &numbers), layout, Theme::Print));
+    }
+}
+
+#[test]
+fn captions_say_method_numbers_policy_and_software() {
+    let mut spec =
+        FigureSpec::new(many::survival(many::runs(2, 25, 9), 9), Layout::panel(600.0), Theme::Light);
+    spec.method.policy = Some("default".to_owned());
+    spec.method.test = Some("log-rank, Holm-adjusted".to_owned());
+    let said = caption(&spec);
+    let Figure::SurvivalComparison(data) = &spec.figure else { unreachable!() };
+    let s: Vec<String> = data
+        .series
+        .iter()
+        .map(|s| {
+            format!("{}: n = 25, {} events, {} censored", s.label.name, s.summary.events, s.summary.censored)
+        })
+        .collect();
+    assert_eq!(
+        said,
+        format!(
+            "Kaplan–Meier, log-log 95 % CI; vertical ticks: censored; {}; τ = 9; log-rank, Holm-adjusted; censoring \
+             policy default; Stamina Lab 0.1.0.",
+            s.join("; ")
+        )
+    );
+    let mut matrix = FigureSpec::new(many::matrix(3, 4), Layout::panel(600.0), Theme::Light);
+    matrix.method.bootstrap =
+        Some(figures::Bootstrap { resamples: 2_000, seed: 7, unit: "scenario".to_owned() });
+    let said = caption(&matrix);
+    for part in [
+        "Mean stamina (turns) by Harness and Model, 95 % CI",
+        "in 10 cells",
+        "τ = 100",
+        "2,000 bootstrap resamples by scenario, seed 7",
+        "simulated: OpenHands × GPT-5.5",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn greys_that_can_not_be_told_apart_are_named() {
+    let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
+    assert!(greyscale_check(&spec(many::runs(8, 20, 9))).is_empty());
+    assert!(
+        greyscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
+        "the background has no marks to confuse"
+    );
+    let mut series = many::runs(3, 20, 9);
+    for s in &mut series {
+        s.label.mark = 0;
+    }
+    // Blue, vermillion and green differ by 12 at most.
+    let found = greyscale_check(&spec(series.clone()));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].contains("Claude-Opus-4.8 and GPT-5.5"), "{found:?}");
+    series[1].label.color = 4;
+    assert_eq!(greyscale_check(&spec(series)).len(), 1);
+}
+
+#[test]
+fn what_is_simulated_or_unknown_is_said_in_the_figure() {
+    let words = |figure: Figure| {
+        let drawing = draw(&FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print));
+        texts(&drawing).into_iter().map(|t| t.text).collect::<Vec<_>>().join("\n")
+    };
+    assert!(words(many::survival(many::odd_names(), 12)).contains("(simulated)"));
+    assert!(words(many::ratios()).contains("(simulated)"));
+    assert!(words(many::bars(3)).contains("unknown"));
+    assert!(words(many::pareto(4, Scale::Log)).contains("Cost unknown: DeepSeek-V4-Pro"));
+    let matrix = words(many::matrix(3, 4));
+    assert!(
+        matrix.contains("no run")
+            && matrix.contains("simulated")
+            && matrix.contains("Hollow marks: published")
+    );
+    let survival = words(many::survival(many::runs(4, 1_000, 40), 40));
+    assert!(survival.contains("1,000") && survival.contains("At risk"), "{survival}");
+}
