@@ -287,7 +287,7 @@ pub struct PairedComparison {
 pub struct PairedScenarioRow {
     /// The scenario.
     pub scenario: String,
-    /// Mean of min(stamina, τ) of a; with early censoring the mean pseudo-observation.
+    /// Mean of min(stamina, τ) of a, as observed: with early censoring a lower bound.
     pub a: f64,
     /// Of b.
     pub b: f64,

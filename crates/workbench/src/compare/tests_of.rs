@@ -61,8 +61,8 @@ fn paired(paired: &Paired) -> PairedComparison {
             .into_iter()
             .map(|s| PairedScenarioRow {
                 scenario: ScenarioSets::name_of(&s.scenario).to_owned(),
-                a: s.a,
-                b: s.b,
+                a: s.a_observed,
+                b: s.b_observed,
                 a_at_least: s.a_at_least,
                 b_at_least: s.b_at_least,
             })

@@ -9,7 +9,7 @@ export type PairedScenarioRow = {
  */
 scenario: string, 
 /**
- * Mean of min(stamina, τ) of a; with early censoring the mean pseudo-observation.
+ * Mean of min(stamina, τ) of a, as observed: with early censoring a lower bound.
  */
 a: number, 
 /**
