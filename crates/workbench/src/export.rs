@@ -1,21 +1,211 @@
 //! Figures, tables and reports, on the screen and as files.
+//!
+//! What is asked for is named by what it is about ([`FigureOf`], [`TableOf`]); the numbers come from the same commands as
+//! those of the pages, so that what is exported is what was seen. From there a figure is a `figures::FigureSpec` and
+//! nothing else: the file carries it, and `stamina figure` makes the same bytes from it.
+
+mod caption;
+mod file;
+mod figure;
+mod tables;
+
+use figures::export::{Format, PNG_DPI};
+use figures::table::Table;
+use figures::venue::Preset;
+use figures::{FigureSpec, Layout, Theme};
 
 use crate::Workbench;
-use crate::api::{ApiError, DrawFigure, DrawnFigure, ExportRequest, Exported, Nothing, PresetList};
+use crate::api::{
+    ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportOf, ExportRequest, Exported, FigureMark, FigureOf,
+    FigureTheme, Nothing, PresetInfo, PresetList, TableOf,
+};
+
+/// A file that was made, before it goes anywhere.
+pub(crate) struct Made {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) caption: String,
+    pub(crate) inches: Option<(f64, f64)>,
+    pub(crate) warnings: Vec<String>,
+    /// A spec that belongs beside it, for formats that have no place for one.
+    pub(crate) beside: Option<Vec<u8>>,
+}
 
 impl Workbench {
     /// A figure on the screen.
-    pub fn draw_figure(&self, _: DrawFigure) -> Result<DrawnFigure, ApiError> {
-        Err(ApiError::new("command.not_built", "Not built yet"))
+    pub fn draw_figure(&self, request: DrawFigure) -> Result<DrawnFigure, ApiError> {
+        let spec = self.figure_spec(&request.figure)?;
+        let theme = match request.theme {
+            FigureTheme::Light => Theme::Light,
+            FigureTheme::Dark => Theme::Dark,
+        };
+        let layout = Layout::Panel { width: request.width, height: request.height, turns: None };
+        let spec = FigureSpec { theme, layout, ..spec };
+        let drawing = figures::draw(&spec);
+        let mut marks: Vec<FigureMark> =
+            drawing.marks.iter().map(|mark| figure::mark(&spec.figure, mark)).collect();
+        marks.extend(drawing.hits.iter().map(|hit| FigureMark {
+            series: 0,
+            item: Some(hit.turn),
+            x0: hit.x0,
+            y0: hit.y,
+            x1: hit.x1,
+            y1: hit.y,
+            lines: hit.lines.clone(),
+        }));
+        Ok(DrawnFigure {
+            caption: caption::of(&spec),
+            svg: drawing.svg,
+            width: drawing.width,
+            height: drawing.height,
+            marks,
+            summary: drawing.summary,
+        })
     }
 
     /// The venues that figures are made for.
     pub fn list_presets(&self, _: Nothing) -> Result<PresetList, ApiError> {
-        Err(ApiError::new("command.not_built", "Not built yet"))
+        let presets = Preset::all()
+            .iter()
+            .map(|preset| PresetInfo {
+                preset: preset.name(),
+                label: preset.title(),
+                width_in: preset.width() / 72.0,
+                label_pt: preset.fonts().label,
+                tick_pt: preset.fonts().tick,
+            })
+            .collect();
+        Ok(PresetList { presets })
     }
 
     /// Makes a file.
-    pub fn export(&self, _: ExportRequest) -> Result<Exported, ApiError> {
-        Err(ApiError::new("command.not_built", "Not built yet"))
+    pub fn export(&self, request: ExportRequest) -> Result<Exported, ApiError> {
+        let made = self.make(&request)?;
+        let path = match &request.to {
+            Some(to) => Some(self.write_export(to, &made)?),
+            None => None,
+        };
+        Ok(Exported {
+            media_type: file::media_type(request.format).to_owned(),
+            base64: path.is_none().then(|| file::base64(&made.bytes)),
+            path,
+            bytes: made.bytes.len() as u64,
+            file_name: made.name,
+            caption: made.caption,
+            inches: made.inches,
+            warnings: made.warnings,
+        })
     }
+
+    fn make(&self, request: &ExportRequest) -> Result<Made, ApiError> {
+        match &request.of {
+            ExportOf::Figure { figure, preset, height_pt, grey } => {
+                let format = figure_format(request.format)?;
+                let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
+                figure_file(&spec, format, &file::figure_name(figure))
+            }
+            ExportOf::Table { table } => table_file(&self.table(table)?, request.format, &file::table_name(table)),
+            ExportOf::Report { .. } | ExportOf::Bundle { .. } => {
+                Err(ApiError::new("command.not_built", "Not built yet"))
+            }
+        }
+    }
+
+    /// A figure with its data, for paper.
+    pub fn print_spec(
+        &self,
+        figure: &FigureOf,
+        preset: &str,
+        height_pt: Option<u32>,
+        grey: bool,
+    ) -> Result<FigureSpec, ApiError> {
+        let layout = preset_layout(preset, height_pt)?;
+        let spec = self.figure_spec(figure)?;
+        Ok(FigureSpec { layout, theme: if grey { Theme::Grey } else { Theme::Print }, ..spec })
+    }
+
+    /// A table with its data.
+    pub fn table(&self, of: &TableOf) -> Result<Table, ApiError> {
+        tables::table(self, of)
+    }
+}
+
+/// The place of a figure for a venue.
+pub fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiError> {
+    let known = Preset::parse(preset).map_err(|error| {
+        ApiError::new("export.unknown_preset", error.to_string())
+            .hint("`list_presets` tells their widths; `icml` is one column, `icml:full` both")
+    })?;
+    let layout = known.layout();
+    match height_pt {
+        None => Ok(layout),
+        Some(height @ 40..=1_000) => Ok(layout.with_height(f64::from(height))),
+        Some(height) => Err(ApiError::new(
+            "export.height",
+            format!("A figure of {height} pt does not fit a page: heights go from 40 to 1,000 pt (72 pt are an inch)"),
+        )),
+    }
+}
+
+/// A figure as a file.
+pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Result<Made, ApiError> {
+    let failed = |error: figures::export::ExportError| ApiError::new("export.failed", error.to_string());
+    let made = figures::export::export(spec, format).map_err(failed)?;
+    let mut warnings = made.warnings;
+    warnings.extend(caption::cautions(spec));
+    let per_inch = if spec.layout.is_print() { 72.0 } else { 96.0 };
+    debug_assert!(PNG_DPI > per_inch);
+    Ok(Made {
+        name: format!("{name}.{}", format.extension()),
+        beside: match format {
+            Format::Csv => Some(figures::export::export(spec, Format::Toml).map_err(failed)?.bytes),
+            _ => None,
+        },
+        bytes: made.bytes,
+        caption: caption::of(spec),
+        inches: Some((made.width / per_inch, made.height / per_inch)),
+        warnings,
+    })
+}
+
+fn table_file(table: &Table, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
+    let (bytes, extension) = match format {
+        ExportFormat::Csv => (table.to_csv().into_bytes(), "csv"),
+        ExportFormat::Parquet => {
+            let bytes = table.to_parquet(None).map_err(|e| ApiError::new("export.failed", e.to_string()))?;
+            (bytes, "parquet")
+        }
+        ExportFormat::Tex => (table.to_latex().into_bytes(), "tex"),
+        ExportFormat::Md => (table.to_markdown().into_bytes(), "md"),
+        ExportFormat::Html => (table.to_html().into_bytes(), "html"),
+        other => return Err(does_not_fit(other, "A table", "csv, parquet, tex, md, html")),
+    };
+    let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
+    sentences.extend(table.notes.iter().cloned());
+    Ok(Made {
+        name: format!("{name}.{extension}"),
+        bytes,
+        caption: sentences.join(" "),
+        inches: None,
+        warnings: Vec::new(),
+        beside: None,
+    })
+}
+
+fn figure_format(format: ExportFormat) -> Result<Format, ApiError> {
+    Ok(match format {
+        ExportFormat::Svg => Format::Svg,
+        ExportFormat::Pdf => Format::Pdf,
+        ExportFormat::Png => Format::Png,
+        ExportFormat::Csv => Format::Csv,
+        ExportFormat::Parquet => Format::Parquet,
+        ExportFormat::Tex => Format::Tex,
+        ExportFormat::Toml => Format::Toml,
+        other => return Err(does_not_fit(other, "A figure", "svg, pdf, png, csv, parquet, tex, toml")),
+    })
+}
+
+fn does_not_fit(format: ExportFormat, what: &str, fits: &str) -> ApiError {
+    ApiError::new("export.format", format!("{what} can not be written as {}", file::extension(format)))
+        .hint(format!("What it can be: {fits}"))
 }

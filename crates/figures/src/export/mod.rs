@@ -1,0 +1,146 @@
+//! Figures as files: SVG, PDF, PNG, pgfplots, and the data behind as CSV and Parquet; each carries its spec.
+//!
+//! Every file is made from a [`FigureSpec`] and nothing else, so the same spec gives the same bytes, and the spec stands in
+//! the file: as `<metadata>` of an SVG, as an attached file of a PDF, as an iTXt chunk of a PNG, as comments of a `.tex`, as
+//! key-value metadata of a Parquet file. A CSV has no place for it and gets a file beside it. [`spec_in`] finds it again.
+//!
+//! Letters are those of the shipped font. Texts that have others (CJK, right-to-left scripts) are set in fonts of this
+//! machine where a picture has to be painted, and [`File::warnings`] says so, or that there is none.
+
+mod fonts;
+mod pdf;
+mod pgfplots;
+mod png;
+mod spec_text;
+mod svg;
+
+use std::fmt;
+
+pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
+
+use crate::spec::FigureSpec;
+use crate::table::data_table;
+use crate::tex;
+
+/// Dots an inch of a PNG.
+pub const PNG_DPI: f64 = 300.0;
+
+/// What a figure can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// As drawn.
+    Svg,
+    /// One page, as large as the figure, with its fonts.
+    Pdf,
+    /// At 300 dots an inch.
+    Png,
+    /// A pgfplots picture.
+    Tex,
+    /// The data behind it.
+    Csv,
+    /// The data behind it in columns.
+    Parquet,
+    /// The spec.
+    Toml,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 7] =
+        [Self::Svg, Self::Pdf, Self::Png, Self::Tex, Self::Csv, Self::Parquet, Self::Toml];
+
+    /// The ending of its files: `svg`.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Pdf => "pdf",
+            Self::Png => "png",
+            Self::Tex => "tex",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Toml => "toml",
+        }
+    }
+
+    /// The format of files with this ending.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
+    }
+}
+
+/// A figure as a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Width of the drawing in pt; of a drawing for the screen, px count as pt.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+    /// What a reader would not see in the file as it should be seen, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// A figure could not be written.
+#[derive(Debug)]
+pub struct ExportError {
+    format: Format,
+    why: String,
+}
+
+impl ExportError {
+    fn new(format: Format, why: impl fmt::Display) -> Self {
+        Self { format, why: why.to_string() }
+    }
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the figure could not be written as {}: {}", self.format.extension(), self.why)
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+/// Writes a figure. The same spec and format give the same bytes, as long as every letter is in the shipped font (see
+/// [`File::warnings`]).
+///
+/// # Errors
+/// A spec that TOML can not hold (a seed beyond 2⁶³), a drawing too large for a PNG.
+pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
+    let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
+    let drawing = crate::draw(spec);
+    let mut warnings = Vec::new();
+    let bytes = match format {
+        Format::Svg => {
+            warnings.extend(fonts::missing_in_svg(&drawing.svg));
+            svg::with_spec(&drawing.svg, &toml).into_bytes()
+        }
+        Format::Pdf | Format::Png => {
+            let (tree, said) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
+            warnings.extend(said);
+            match format {
+                Format::Pdf => pdf::write(&tree, spec, &drawing, &toml),
+                _ => png::write(&tree, spec.layout.is_print(), &drawing, &toml),
+            }
+            .map_err(|e| ExportError::new(format, e))?
+        }
+        Format::Tex => {
+            let text = pgfplots::write(spec, &drawing);
+            let foreign = tex::foreign(&pgfplots::names(&spec.figure).join(" "));
+            if !foreign.is_empty() {
+                let letters: String = foreign.into_iter().take(20).collect();
+                warnings.push(format!(
+                    "pdflatex has no letters for \"{letters}\" and sets their numbers; xelatex and lualatex set them in a font that has them"
+                ));
+            }
+            format!("{}{text}", spec_text::as_comments(&toml)).into_bytes()
+        }
+        Format::Csv => data_table(&spec.figure).to_csv().into_bytes(),
+        Format::Parquet => {
+            data_table(&spec.figure).to_parquet(Some(&toml)).map_err(|e| ExportError::new(format, e))?
+        }
+        Format::Toml => toml.into_bytes(),
+    };
+    Ok(File { bytes, width: drawing.width, height: drawing.height, warnings })
+}

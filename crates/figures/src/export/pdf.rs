@@ -1,0 +1,69 @@
+//! PDF: one page as large as the figure.
+
+use krilla::configure::Configuration;
+use krilla::embed::{AssociationKind, EmbeddedFile, MimeType};
+use krilla::geom::Size;
+use krilla::metadata::Metadata;
+use krilla::page::PageSettings;
+use krilla::{Document, SerializeSettings};
+use krilla_svg::{SurfaceExt as _, SvgSettings};
+use sha2::{Digest as _, Sha256};
+
+use super::spec_text;
+use crate::spec::FigureSpec;
+use crate::{Drawing, SOFTWARE};
+
+/// SHA-256 of the figure's data in hex, its first half: enough to tell two apart.
+fn data_hash(spec: &FigureSpec) -> String {
+    let text = toml::to_string(&spec.figure).unwrap_or_default();
+    Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
+}
+
+pub(super) fn write(
+    tree: &usvg::Tree,
+    spec: &FigureSpec,
+    drawing: &Drawing,
+    toml: &str,
+) -> Result<Vec<u8>, String> {
+    let (width, height) = (drawing.width as f32, drawing.height as f32);
+    let size = Size::from_wh(width, height).ok_or("a figure without a size")?;
+    let mut document = Document::new_with(SerializeSettings {
+        configuration: Configuration::default(),
+        // A drawing has no reading order of its own.
+        enable_tagging: false,
+        ..SerializeSettings::default()
+    });
+    let mut page = document.start_page_with(PageSettings::new(size));
+    let mut surface = page.surface();
+    surface.draw_svg(tree, size, SvgSettings::default()).ok_or("a drawing that PDF can not hold")?;
+    surface.finish();
+    page.finish();
+    document.set_metadata(
+        Metadata::new()
+            .title(title(&drawing.svg))
+            .description(drawing.summary.clone())
+            .creator(SOFTWARE.to_owned())
+            .producer(SOFTWARE.to_owned())
+            .keywords(vec![format!("data {}", data_hash(spec))])
+            .language("en".to_owned()),
+    );
+    // Not compressed, so that it can be found without taking the file apart.
+    let embedded = EmbeddedFile {
+        path: "figure.toml".to_owned(),
+        mime_type: MimeType::new("application/toml"),
+        description: Some("The figure's spec, from which stamina makes it again".to_owned()),
+        association_kind: AssociationKind::Source,
+        data: spec_text::marked(toml).into_bytes().into(),
+        modification_date: None,
+        compress: Some(false),
+        location: None,
+    };
+    document.embed_file(embedded).ok_or("the spec could not be attached")?;
+    document.finish().map_err(|e| format!("{e:?}"))
+}
+
+/// The name that the drawing gives itself.
+fn title(svg: &str) -> String {
+    let name = svg.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(name, _)| name);
+    name.map_or_else(|| "Figure".to_owned(), |name| name.replace("&amp;", "&").replace("&#39;", "'"))
+}

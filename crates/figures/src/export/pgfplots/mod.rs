@@ -1,0 +1,271 @@
+//! A figure as a pgfplots picture, for papers that set their figures themselves.
+//!
+//! The picture has a bounding box of exactly the figure's size, so it fills a column as the PDF does, whatever font the paper
+//! has. Sizes of letters are whole points, which every font has. The data stand in it as coordinates, so it can be edited.
+
+mod planes;
+mod rows;
+mod turns;
+
+use std::fmt::Write as _;
+
+use plotters::style::RGBColor;
+
+use crate::font::text_width;
+use crate::spec::{Figure, FigureSpec, Fonts, Layout, SeriesLabel};
+use crate::tex::{NEEDS, escape};
+use crate::theme::SERIES;
+use crate::{Drawing, SOFTWARE};
+
+/// Dash patterns by mark: solid, 6-2, 2-2, 6-2-2-2, 10-3, and three more.
+const DASHES: [&str; 8] = [
+    "solid",
+    "dash pattern=on 4.5bp off 1.5bp",
+    "dash pattern=on 1.5bp off 1.5bp",
+    "dash pattern=on 4.5bp off 1.5bp on 1.5bp off 1.5bp",
+    "dash pattern=on 7.5bp off 2.25bp",
+    "dash pattern=on 3bp off 3bp",
+    "dash pattern=on 0.75bp off 1.5bp",
+    "dash pattern=on 7.5bp off 1.5bp on 1.5bp off 1.5bp",
+];
+const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "pentagon*", "o", "square"];
+
+/// The begin of a picture, and what everything in it is measured by.
+struct Picture {
+    out: String,
+    width: f64,
+    height: f64,
+    label: f64,
+    tick: f64,
+}
+
+/// Where an axis stands in a picture, in bp from its left lower corner.
+struct Place {
+    left: f64,
+    bottom: f64,
+    width: f64,
+    height: f64,
+}
+
+/// The figure as LaTeX, without its spec.
+pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
+    let fonts = match spec.layout {
+        Layout::Print { fonts, .. } => fonts,
+        _ => Fonts::USUAL,
+    };
+    // Fonts come in whole points; between them LaTeX warns and takes another.
+    let size = |pt: f64| if pt.is_finite() { pt.round().clamp(5.0, 12.0) } else { 7.0 };
+    let mut picture = Picture {
+        out: String::new(),
+        width: drawing.width,
+        height: drawing.height,
+        label: size(fonts.label),
+        tick: size(fonts.tick),
+    };
+    match &spec.figure {
+        Figure::Survival(data) => turns::survival_of_run(&mut picture, spec, data),
+        Figure::SurvivalComparison(data) => turns::survival(&mut picture, spec, data),
+        Figure::FirstFailures(data) => turns::first_failures_of_run(&mut picture, spec, data),
+        Figure::FirstFailuresComparison(data) => turns::first_failures(&mut picture, spec, data),
+        Figure::Retries(data) => turns::retries(&mut picture, data),
+        Figure::Differences(data) => rows::differences(&mut picture, data),
+        Figure::Paired(data) => rows::paired(&mut picture, data),
+        Figure::Bars(data) => rows::bars(&mut picture, data),
+        Figure::FailureShares(data) => rows::failure_shares(&mut picture, data),
+        Figure::Pareto(data) => planes::pareto(&mut picture, data),
+        Figure::Matrix(data) => planes::matrix(&mut picture, data),
+    }
+    let mut out = format!(
+        "% Made by {SOFTWARE}. Needs: \\usepackage{{pgfplots}} \\pgfplotsset{{compat=1.18}}\n\\begingroup\n{NEEDS}"
+    );
+    for (index, color) in spec.theme.tokens().series.iter().enumerate() {
+        let RGBColor(r, g, b) = *color;
+        let _ = writeln!(out, "\\definecolor{{stamina{index}}}{{HTML}}{{{r:02X}{g:02X}{b:02X}}}%");
+    }
+    let _ = write!(
+        out,
+        "\\begin{{tikzpicture}}[x=1bp,y=1bp,font={}]%\n\\path[use as bounding box] (0,0) rectangle ({},{});\n{}\\end{{tikzpicture}}%\n\\endgroup\n",
+        font(picture.tick),
+        bp(picture.width),
+        bp(picture.height),
+        picture.out
+    );
+    out
+}
+
+/// Every name in a figure, for the letters in it.
+pub(super) fn names(figure: &Figure) -> Vec<&str> {
+    fn of(label: &SeriesLabel) -> &str {
+        &label.name
+    }
+    match figure {
+        Figure::Survival(data) | Figure::FirstFailures(data) => vec![&data.name],
+        Figure::SurvivalComparison(data) => data.series.iter().map(|s| of(&s.label)).collect(),
+        Figure::FirstFailuresComparison(data) => data.series.iter().map(|s| of(&s.label)).collect(),
+        Figure::Differences(data) => {
+            data.rows.iter().map(|r| of(&r.label)).chain([of(&data.reference)]).collect()
+        }
+        Figure::Paired(data) => {
+            data.pairs.iter().map(|p| p.scenario.as_str()).chain([of(&data.a), of(&data.b)]).collect()
+        }
+        Figure::Bars(data) => data.rows.iter().map(|r| of(&r.label)).collect(),
+        Figure::Pareto(data) => data.points.iter().map(|p| of(&p.label)).collect(),
+        Figure::Matrix(data) => data.rows.iter().chain(&data.columns).map(String::as_str).collect(),
+        Figure::Retries(data) => data.series.iter().map(|s| of(&s.label)).collect(),
+        Figure::FailureShares(data) => {
+            data.groups.iter().map(|g| of(&g.label)).chain(data.classes.iter().map(|c| c.name.as_str())).collect()
+        }
+    }
+}
+
+/// A length with at most two decimals.
+fn bp(length: f64) -> String {
+    number((length * 100.0).round() / 100.0)
+}
+
+/// A number as pgf reads it.
+fn number(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { format!("{value:?}").trim_end_matches(".0").to_owned() }
+}
+
+fn font(size: f64) -> String {
+    format!("\\fontsize{{{}}}{{{}}}\\selectfont", number(size), bp(size * 1.2))
+}
+
+fn color(label: &SeriesLabel) -> String {
+    format!("stamina{}", usize::from(label.color) % SERIES)
+}
+
+fn dash(label: &SeriesLabel) -> &'static str {
+    DASHES[usize::from(label.mark) % DASHES.len()]
+}
+
+fn mark(label: &SeriesLabel) -> &'static str {
+    MARKS[usize::from(label.mark) % MARKS.len()]
+}
+
+fn name_of(label: &SeriesLabel) -> String {
+    if label.simulated { format!("{} (simulated)", label.name) } else { label.name.clone() }
+}
+
+/// A text that takes at most `width` at `size`, its middle left out where it must.
+fn fitted(text: &str, width: f64, size: f64) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text_width(&text, size) <= width {
+        return escape(&text);
+    }
+    let letters: Vec<char> = text.chars().collect();
+    for kept in (1..letters.len()).rev() {
+        let (begin, end) = (kept.div_ceil(2), kept / 2);
+        let short: String =
+            letters[..begin].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect();
+        if text_width(&short, size) <= width {
+            return escape(&short);
+        }
+    }
+    escape("…")
+}
+
+fn finite(values: impl IntoIterator<Item = Option<f64>>) -> Vec<f64> {
+    values.into_iter().flatten().filter(|v| v.is_finite()).collect()
+}
+
+/// The least and the greatest of some numbers; 0 and 1 where there is none.
+fn range(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) }
+}
+
+impl Picture {
+    /// Height of a line of small letters.
+    fn line(&self) -> f64 {
+        (self.tick * 1.35).ceil()
+    }
+
+    /// Room under an axis for its numbers and its name.
+    fn under_axis(&self) -> f64 {
+        self.tick + self.label + 12.0
+    }
+
+    /// Words at a place; `anchor` as TikZ says it.
+    fn words(&mut self, (x, y): (f64, f64), anchor: &str, more: &str, text: &str) {
+        let _ = writeln!(
+            self.out,
+            "\\node[anchor={anchor},inner sep=0bp{more}] at ({},{}) {{{text}}};",
+            bp(x),
+            bp(y)
+        );
+    }
+
+    /// What stands for whom, over the plot; returns its height.
+    fn legend(&mut self, labels: &[&SeriesLabel], with_mark: bool) -> f64 {
+        if labels.is_empty() {
+            return 0.0;
+        }
+        let columns = if labels.len() > 4 && self.width > 150.0 { 2 } else { 1 };
+        let rows = labels.len().div_ceil(columns);
+        let wide = self.width / columns as f64;
+        let line = self.line();
+        for (index, label) in labels.iter().enumerate() {
+            let x = wide * (index / rows) as f64;
+            let y = self.height - line * ((index % rows) as f64 + 0.5);
+            let (color, dash, mark) = (color(label), dash(label), mark(label));
+            let _ = writeln!(
+                self.out,
+                "\\draw[{color},line width=1.2bp,{dash}] ({},{y}) -- ({},{y});",
+                bp(x + 1.0),
+                bp(x + 19.0),
+                y = bp(y)
+            );
+            if with_mark {
+                let _ = writeln!(
+                    self.out,
+                    "\\path[{color},mark={mark},mark size=1.6bp] plot coordinates {{({},{})}};",
+                    bp(x + 10.0),
+                    bp(y)
+                );
+            }
+            let text = fitted(&name_of(label), wide - 26.0, self.tick);
+            self.words((x + 22.0, y), "west", "", &text);
+        }
+        rows as f64 * line + 3.0
+    }
+
+    /// Begins an axis whose plot stands at this place.
+    fn axis(&mut self, place: &Place, options: &str) {
+        let _ = write!(
+            self.out,
+            "\\begin{{axis}}[at={{({},{})}},anchor=south west,scale only axis,width={}bp,height={}bp,\n  \
+             axis x line*=bottom,axis y line*=left,axis line style={{line width=0.5bp}},\n  \
+             tick style={{line width=0.5bp,black}},tick align=outside,major tick length=2.5bp,\n  \
+             tick label style={{font={}}},label style={{font={}}},scaled ticks=false,clip mode=individual,\n  \
+             /pgf/number format/fixed,/pgf/number format/1000 sep={{{{,}}}},\n  {options}]\n",
+            bp(place.left),
+            bp(place.bottom),
+            bp(place.width.max(10.0)),
+            bp(place.height.max(10.0)),
+            font(self.tick),
+            font(self.label)
+        );
+    }
+
+    fn end_axis(&mut self) {
+        self.out.push_str("\\end{axis}\n");
+    }
+
+    fn add(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+}
+
+/// `(x,y) (x,y)`
+fn coordinates(points: &[(f64, f64)]) -> String {
+    points
+        .iter()
+        .filter(|(x, y)| x.is_finite() && y.is_finite())
+        .map(|(x, y)| format!("({},{})", number(*x), number(*y)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

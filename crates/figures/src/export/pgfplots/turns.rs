@@ -1,0 +1,298 @@
+//! Curves and bars over turns, and over the retry budget.
+
+use std::fmt::Write as _;
+
+use analysis::survival::SurvivalPoint;
+
+use super::{Picture, Place, bp, color, coordinates, dash, finite, fitted, mark, name_of, number, range};
+use crate::font::text_width;
+use crate::spec::{
+    Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
+    SurvivalComparison,
+};
+
+/// Turns on the axis: as the layout says, else as many as the data has.
+fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {
+    let of_data = points.iter().filter_map(|p| p.last()).map(|p| p.turn).max().unwrap_or(1);
+    match spec.layout {
+        Layout::Screen { turns, .. } => turns,
+        Layout::Panel { turns, .. } | Layout::Print { turns, .. } => turns.unwrap_or(of_data),
+    }
+    .clamp(1, 10_000)
+}
+
+/// A few round turns for ticks.
+fn ticks(turns: u32) -> Vec<u32> {
+    let step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000].into_iter().find(|s| turns / s <= 6);
+    (0..=turns).step_by(step.unwrap_or(5000) as usize).collect()
+}
+
+fn listed(turns: &[u32]) -> String {
+    turns.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn one(data: &RunData) -> SeriesData {
+    SeriesData {
+        label: SeriesLabel::new(data.name.clone(), 0),
+        points: data.points.clone(),
+        summary: data.summary,
+        highlight: true,
+    }
+}
+
+pub(super) fn survival_of_run(picture: &mut Picture, spec: &FigureSpec, data: &RunData) {
+    let comparison = SurvivalComparison {
+        series: vec![one(data)],
+        reference: None,
+        tau: Some(data.summary.restricted_mean.tau).filter(|tau| *tau > 0),
+        bands: Bands::All,
+        at_risk: true,
+        means: false,
+    };
+    curves(picture, spec, &comparison, false);
+}
+
+pub(super) fn survival(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison) {
+    curves(picture, spec, data, true);
+}
+
+/// The known part of a curve.
+fn known(points: &[SurvivalPoint], turns: u32) -> &[SurvivalPoint] {
+    let shown = &points[..points.iter().position(|p| p.turn > turns).unwrap_or(points.len())];
+    &shown[..shown.iter().rposition(|p| p.at_risk > 0).map_or(0, |i| i + 1)]
+}
+
+fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, legend: bool) {
+    let points: Vec<&[SurvivalPoint]> = data.series.iter().map(|s| s.points.as_slice()).collect();
+    let turns = turns(spec, &points);
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
+    let above = if legend { picture.legend(&labels, false) } else { 4.0 };
+    let risk_rows = if data.at_risk { data.series.len() } else { 0 };
+    let line = picture.line();
+    let risk = if risk_rows == 0 { 0.0 } else { (risk_rows as f64 + 1.0) * line };
+    let bottom = picture.under_axis() + risk;
+    let left = picture.label + text_width("0.25", picture.tick) + 12.0;
+    let place = Place {
+        left,
+        bottom,
+        width: picture.width - left - 6.0,
+        height: picture.height - bottom - above - picture.tick / 2.0,
+    };
+    let ticks = ticks(turns);
+    picture.axis(
+        &place,
+        &format!(
+            "xmin=0,xmax={turns}.5,ymin=0,ymax=1,xtick={{{}}},ytick={{0,0.25,0.5,0.75,1}},xlabel={{Turn}},ylabel={{Share alive}},\n  \
+             xlabel style={{yshift=2bp}},ylabel style={{yshift=-2bp}}",
+            listed(&ticks)
+        ),
+    );
+    picture.add(&format!("\\draw[black!25,densely dotted] (axis cs:0,0.5) -- (axis cs:{turns}.5,0.5);"));
+    if let Some(tau) = data.tau.filter(|tau| (1..=turns).contains(tau)) {
+        picture.add(&format!("\\draw[black!25,densely dotted] (axis cs:{tau},0) -- (axis cs:{tau},1);"));
+    }
+    for (index, series) in data.series.iter().enumerate() {
+        let known = known(&series.points, turns);
+        let is_reference = data.reference.is_some_and(|r| r as usize == index);
+        let banded = match data.bands {
+            Bands::None => false,
+            Bands::All => true,
+            Bands::Reference => is_reference,
+            Bands::Auto => data.series.len() <= 2 || is_reference,
+        };
+        let (color, dash) = (color(&series.label), dash(&series.label));
+        let outline = if banded { band(known) } else { Vec::new() };
+        if !outline.is_empty() {
+            picture.add(&format!(
+                "\\addplot[draw=none,fill={color},fill opacity=0.16,forget plot] coordinates {{{}}} \\closedcycle;",
+                coordinates(&outline)
+            ));
+        }
+        let mut steps = vec![(0.0, 1.0)];
+        steps.extend(known.iter().map(|p| (f64::from(p.turn), p.survival.clamp(0.0, 1.0))));
+        picture.add(&format!(
+            "\\addplot[const plot,{color},line width=1.2bp,{dash}] coordinates {{{}}};",
+            coordinates(&steps)
+        ));
+        let censored: Vec<(f64, f64)> =
+            known.iter().filter(|p| p.censored > 0).map(|p| (f64::from(p.turn), p.survival)).collect();
+        if !censored.is_empty() {
+            picture.add(&format!(
+                "\\addplot[only marks,mark=|,mark size=2.2bp,{color},forget plot] coordinates {{{}}};",
+                coordinates(&censored)
+            ));
+        }
+    }
+    picture.end_axis();
+    if risk_rows > 0 {
+        at_risk(picture, &place, data, turns, &ticks);
+    }
+}
+
+/// Numbers at risk under the labelled turns, a line a run, each with its line's colour and dashes.
+fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turns: u32, ticks: &[u32]) {
+    let line = picture.line();
+    let top = place.bottom - picture.under_axis();
+    picture.words((0.0, top - line / 2.0), "west", "", "At risk");
+    for (row, series) in data.series.iter().enumerate() {
+        let y = top - line * (row as f64 + 1.5);
+        let _ = writeln!(
+            picture.out,
+            "\\draw[{},line width=1.2bp,{}] (1,{y}) -- ({},{y});",
+            color(&series.label),
+            dash(&series.label),
+            bp((place.left - 8.0).clamp(6.0, 19.0)),
+            y = bp(y)
+        );
+        for turn in ticks.iter().map(|t| (*t).max(1)) {
+            let Some(point) = series.points.iter().find(|p| p.turn == turn) else { continue };
+            let x = place.left + place.width * f64::from(turn) / (f64::from(turns) + 0.5);
+            picture.words((x, y), "center", "", &point.at_risk.to_string());
+        }
+    }
+}
+
+/// The outline of a band: its upper steps from left to right, its lower ones back.
+fn band(points: &[SurvivalPoint]) -> Vec<(f64, f64)> {
+    let banded: Vec<(f64, f64, f64)> =
+        points.iter().filter_map(|p| Some((f64::from(p.turn), p.ci_low?, p.ci_high?))).collect();
+    let end = points.last().map_or(0.0, |p| f64::from(p.turn));
+    let mut upper = Vec::new();
+    let mut lower = Vec::new();
+    for (at, (turn, low, high)) in banded.iter().enumerate() {
+        let until = banded.get(at + 1).map_or(end, |next| next.0);
+        upper.extend([(*turn, *high), (until, *high)]);
+        lower.extend([(*turn, *low), (until, *low)]);
+    }
+    lower.reverse();
+    upper.extend(lower);
+    upper
+}
+
+pub(super) fn first_failures_of_run(picture: &mut Picture, spec: &FigureSpec, data: &RunData) {
+    bars(picture, spec, &[one(data)], false);
+}
+
+pub(super) fn first_failures(picture: &mut Picture, spec: &FigureSpec, data: &FirstFailuresComparison) {
+    bars(picture, spec, &data.series, true);
+}
+
+fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: bool) {
+    let points: Vec<&[SurvivalPoint]> = series.iter().map(|s| s.points.as_slice()).collect();
+    let turns = turns(spec, &points);
+    let most = points.iter().flat_map(|p| p.iter()).map(|p| p.events.max(p.censored)).max().unwrap_or(0).max(1);
+    let bottom = picture.under_axis();
+    let left = picture.label + text_width(&most.to_string(), picture.tick) + 12.0;
+    let line = if named { picture.line() } else { 3.0 };
+    let each = (picture.height - bottom) / series.len().max(1) as f64;
+    let width = picture.width - left - 6.0;
+    let per_turn = width / (f64::from(turns) + 0.5);
+    for (row, series) in series.iter().enumerate() {
+        let last = row + 1 == points.len();
+        let place =
+            Place { left, bottom: bottom + each * (points.len() - 1 - row) as f64, width, height: each - line - 3.0 };
+        let axis = if last {
+            format!("xtick={{{}}},xlabel={{Turn of first failure}}", listed(&ticks(turns)))
+        } else {
+            "xtick=\\empty".to_owned()
+        };
+        let named_y = if row == points.len() / 2 { ",ylabel={Episodes},ylabel style={yshift=-2bp}" } else { "" };
+        picture.axis(
+            &place,
+            &format!("xmin=0,xmax={turns}.5,ymin=0,ymax={most},ytick={{0,{most}}},{axis}{named_y}"),
+        );
+        let of = |count: fn(&SurvivalPoint) -> u32| -> Vec<(f64, f64)> {
+            let shown = series.points.iter().filter(|p| p.turn <= turns && count(p) > 0);
+            shown.map(|p| (f64::from(p.turn), f64::from(count(p)))).collect()
+        };
+        for (points, share, fill) in
+            [(of(|p| p.events), 0.62, color(&series.label)), (of(|p| p.censored), 0.16, "black!55".to_owned())]
+        {
+            if !points.is_empty() {
+                picture.add(&format!(
+                    "\\addplot[ybar,bar width={}bp,draw=none,fill={fill}] coordinates {{{}}};",
+                    bp((per_turn * share).max(0.3)),
+                    coordinates(&points)
+                ));
+            }
+        }
+        picture.end_axis();
+        if named {
+            let text = fitted(&name_of(&series.label), width, picture.tick);
+            picture.words((left, place.bottom + place.height + line / 2.0 + 1.0), "west", "", &text);
+        }
+    }
+}
+
+pub(super) fn retries(picture: &mut Picture, data: &Retries) {
+    let mut labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
+    labels.extend(data.published.iter().map(|p| &p.label));
+    labels.dedup_by(|a, b| a.name == b.name);
+    let above = picture.legend(&labels, true);
+    let all = finite(
+        data.series
+            .iter()
+            .flat_map(|s| &s.points)
+            .flat_map(|p| [p.mean, p.ci_high])
+            .chain(data.published.iter().map(|p| Some(p.mean))),
+    );
+    let high = range(&all).1.max(1.0) * 1.05;
+    let most = data
+        .series
+        .iter()
+        .flat_map(|s| &s.points)
+        .map(|p| p.retries)
+        .chain(data.published.iter().map(|p| p.retries))
+        .max()
+        .unwrap_or(0);
+    let bottom = picture.under_axis();
+    let left = picture.label + text_width(&format!("{high:.0}.0"), picture.tick) + 12.0;
+    let place = Place {
+        left,
+        bottom,
+        width: picture.width - left - 6.0,
+        height: picture.height - bottom - above - picture.tick / 2.0,
+    };
+    let tau = data.tau.map_or_else(String::new, |tau| format!(", $\\tau={tau}$"));
+    picture.axis(
+        &place,
+        &format!(
+            "xmin=-0.3,xmax={}.3,ymin=0,ymax={},xtick={{{}}},xlabel={{Retries allowed ($R$)}},ylabel={{Mean stamina (turns{tau})}}",
+            most,
+            number(high),
+            listed(&ticks(most))
+        ),
+    );
+    for series in &data.series {
+        let (color, dash, mark) = (color(&series.label), dash(&series.label), mark(&series.label));
+        for point in &series.points {
+            if let (Some(low), Some(high)) = (point.ci_low, point.ci_high)
+                && data.bands != Bands::None
+            {
+                picture.add(&format!(
+                    "\\draw[{color},line width=0.5bp] (axis cs:{r},{}) -- (axis cs:{r},{});",
+                    number(low),
+                    number(high),
+                    r = point.retries
+                ));
+            }
+        }
+        let points: Vec<(f64, f64)> =
+            series.points.iter().filter_map(|p| Some((f64::from(p.retries), p.mean?))).collect();
+        if !points.is_empty() {
+            picture.add(&format!(
+                "\\addplot[{color},line width=1.2bp,{dash},mark={mark},mark size=1.6bp,mark options={{solid}}] coordinates {{{}}};",
+                coordinates(&points)
+            ));
+        }
+    }
+    for point in &data.published {
+        picture.add(&format!(
+            "\\addplot[only marks,mark=o,mark size=2.2bp,{}] coordinates {{({},{})}};",
+            color(&point.label),
+            point.retries,
+            number(point.mean)
+        ));
+    }
+    picture.end_axis();
+}

@@ -1,0 +1,106 @@
+//! A spec as TOML, and where it stands in files.
+
+use std::fmt;
+
+use crate::SOFTWARE;
+use crate::spec::FigureSpec;
+use crate::table::parquet_spec;
+
+/// The line before a spec that stands in another file.
+const BEGIN: &str = "# Stamina Lab figure spec: begin";
+/// The line behind it.
+const END: &str = "# Stamina Lab figure spec: end";
+/// The most that a spec may be; a thousand runs of a hundred turns are less.
+const LARGEST: usize = 64 << 20;
+
+/// A spec could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecError(String);
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// A spec as TOML. Numbers are written in the shortest form that reads back as the same number.
+pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
+    let body = toml::to_string(spec).map_err(|e| SpecError(format!("a spec that TOML can not hold: {e}")))?;
+    Ok(format!(
+        "# A figure of {SOFTWARE}, with its data. `stamina figure THIS.toml --out figure.pdf` makes it again.\n{body}"
+    ))
+}
+
+/// Reads a spec.
+///
+/// # Errors
+/// Says what is wrong and in which line.
+pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
+    toml::from_str(text).map_err(|e| SpecError(format!("this is not a figure spec: {}", e.to_string().trim_end())))
+}
+
+/// A spec between its two lines, which stand at the begin of a line. No name can forge them: in TOML as it is written here,
+/// and in texts of a drawing, names have no line breaks.
+pub(super) fn marked(toml: &str) -> String {
+    format!("\n{BEGIN}\n{}\n{END}\n", toml.trim_end())
+}
+
+/// A spec between its two lines, each line a comment of LaTeX.
+pub(super) fn as_comments(toml: &str) -> String {
+    crate::tex::comment(&marked(toml))
+}
+
+/// Finds the spec in a file of any kind that [`super::export`] writes (but CSV, which has none), or in a TOML file.
+///
+/// # Errors
+/// Says that there is none, or what is wrong with it.
+pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
+    if bytes.len() > LARGEST {
+        return Err(SpecError(format!("this file is larger than {} MB", LARGEST >> 20)));
+    }
+    if bytes.starts_with(b"PAR1") {
+        let spec = parquet_spec(bytes).ok_or_else(none)?;
+        return spec_from_toml(&spec);
+    }
+    let Some((text, commented)) = between(bytes) else {
+        let text = std::str::from_utf8(bytes).map_err(|_| none())?;
+        if text.trim_start().starts_with(['<', '%']) || !text.contains("version") {
+            return Err(none());
+        }
+        return spec_from_toml(text);
+    };
+    let text = std::str::from_utf8(text).map_err(|_| SpecError("the spec in this file is not UTF-8".to_owned()))?;
+    if commented {
+        let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("% ").unwrap_or(line)).collect();
+        return spec_from_toml(&lines.join("\n"));
+    }
+    if bytes.trim_ascii_start().starts_with(b"<") { spec_from_toml(&unescaped(text)) } else { spec_from_toml(text) }
+}
+
+/// What stands between the two lines, and whether its lines are comments of LaTeX.
+fn between(bytes: &[u8]) -> Option<(&[u8], bool)> {
+    for (before, commented) in [("\n", false), ("\n% ", true)] {
+        let find = |line: &str, from: usize| {
+            let line = format!("{before}{line}\n");
+            let at = bytes.get(from..)?.windows(line.len()).position(|w| w == line.as_bytes())?;
+            Some((at + from, at + from + line.len()))
+        };
+        if let Some((_, from)) = find(BEGIN, 0)
+            && let Some((to, _)) = find(END, from - 1)
+        {
+            return Some((bytes.get(from..to.max(from))?, commented));
+        }
+    }
+    None
+}
+
+fn none() -> SpecError {
+    SpecError("there is no figure spec in this file".to_owned())
+}
+
+/// Text of an XML element as it was before it was escaped.
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
+}

@@ -1,0 +1,59 @@
+//! RFC 4180.
+
+use std::fmt::Write as _;
+
+use super::{Table, Value};
+
+/// A field, in quotes where it has to be.
+fn field(text: &str) -> String {
+    if text.contains(['"', ',', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A number that reads back as the same number.
+pub(super) fn exact(number: f64) -> String {
+    if number == 0.0 { "0".to_owned() } else { format!("{number:?}").trim_end_matches(".0").to_owned() }
+}
+
+pub(super) fn write(table: &Table) -> String {
+    let mut out = String::new();
+    let line = |fields: Vec<String>| fields.join(",");
+    let _ = write!(out, "{}\r\n", line(table.columns.iter().map(|c| field(&c.name)).collect()));
+    for row in &table.rows {
+        let fields = row.iter().map(|value| match value {
+            None => String::new(),
+            Some(Value::Text(text)) => field(text),
+            Some(Value::Integer(number)) => number.to_string(),
+            Some(Value::Number(number)) if number.is_finite() => exact(*number),
+            Some(Value::Number(_)) => String::new(),
+            Some(Value::Flag(flag)) => flag.to_string(),
+        });
+        let fields: Vec<String> = fields.collect();
+        // A line with one empty field would be an empty line.
+        let text = if fields.len() == 1 && fields[0].is_empty() { "\"\"".to_owned() } else { line(fields) };
+        let _ = write!(out, "{text}\r\n");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Column, known};
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be_and_numbers_are_whole() {
+        let mut table = Table::new("t", "T", vec![Column::text("name", "Name"), Column::number("x", "X", 1)]);
+        table.push(vec![known("a,\"b\"\nc"), known(0.1 + 0.2)]);
+        table.push(vec![known("=1+1"), known(1e300)]);
+        table.push(vec![None, known(f64::NAN)]);
+        table.push(vec![known("生"), known(-3.0)]);
+        assert_eq!(
+            table.to_csv(),
+            "name,x\r\n\"a,\"\"b\"\"\nc\",0.30000000000000004\r\n=1+1,1e300\r\n,\r\n生,-3\r\n"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! Markdown as GitHub reads it.
+
+use std::fmt::Write as _;
+
+use super::Table;
+use super::print::{columns, one_line};
+
+/// Text that stays text: no markup, no link, no HTML, no end of the cell.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '!' | '#' | '$' => out.extend(['\\', c]),
+            // Readers make links of what looks like one.
+            ':' => out.push_str("&#58;"),
+            '@' => out.push_str("&#64;"),
+            c => out.push(c),
+        }
+    }
+    // Some readers take this for a link without a scheme.
+    if out.contains("www.") { out.replace("www.", "www&#46;") } else { out }
+}
+
+pub(super) fn write(table: &Table) -> String {
+    let printed = columns(table);
+    let mut out = format!("**{}**\n\n", escape(&table.title));
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    out.push_str(&line(printed.iter().map(|c| escape(&c.heading)).collect()));
+    out.push_str(&line(printed.iter().map(|c| if c.right { "---:" } else { "---" }.to_owned()).collect()));
+    for row in 0..table.rows.len() {
+        out.push_str(&line(printed.iter().map(|c| escape(&c.texts[row])).collect()));
+    }
+    for note in &table.notes {
+        let _ = write!(out, "\n{}\n", escape(note));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_markup() {
+        assert_eq!(
+            escape("a|b\n[x](javascript:1) <img> `c` www.x.y"),
+            "a\\|b \\[x\\](javascript&#58;1) &lt;img&gt; \\`c\\` www&#46;x.y"
+        );
+    }
+}

@@ -1,0 +1,223 @@
+//! Tables as data: a typed [`Table`] goes in; CSV, Parquet, LaTeX, Markdown or HTML comes out.
+//!
+//! A column says what it holds (`kind`), in which unit and with how many decimals it is printed. CSV and Parquet are for
+//! machines: every column by its stable name, numbers in full, unknown as an empty field or null. LaTeX, Markdown and HTML
+//! are for readers: headings in words, numbers rounded, the two ends of an interval in one column, unknown as a word.
+
+mod csv;
+mod html;
+mod latex;
+mod markdown;
+mod of_figure;
+mod parquet;
+mod print;
+
+pub use of_figure::data_table;
+pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// A stable word for file names and labels: `survival`.
+    pub name: String,
+    /// What it shows, as its caption begins: `Survival by turn`.
+    pub title: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, each as long as there are columns; `None` = unknown.
+    pub rows: Vec<Vec<Option<Value>>>,
+    /// What a reader must know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Stable name for machines: `ci_low`.
+    pub name: String,
+    /// Heading for readers: `Mean stamina`.
+    pub heading: String,
+    /// Unit, where there is one: `turns`, `US$`.
+    pub unit: Option<String>,
+    /// What it holds.
+    pub kind: Kind,
+    /// Decimals of printed numbers.
+    pub decimals: u8,
+    /// What a reader sees where nothing is known: `unknown`, `n/a`.
+    pub missing: &'static str,
+    /// Whether this column and the next are the ends of one interval, which readers see as one column.
+    pub interval: bool,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Number,
+    /// Probabilities: small ones are printed as `< 0.001`.
+    P,
+    /// Yes or no.
+    Flag,
+}
+
+/// A value of a [`Table`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Words. Anything may stand in them.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number; what is not finite is unknown.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl Column {
+    /// A column of words.
+    pub fn text(name: &str, heading: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            heading: heading.to_owned(),
+            unit: None,
+            kind: Kind::Text,
+            decimals: 0,
+            missing: "unknown",
+            interval: false,
+        }
+    }
+
+    /// A column of whole numbers.
+    pub fn integer(name: &str, heading: &str) -> Self {
+        Self { kind: Kind::Integer, ..Self::text(name, heading) }
+    }
+
+    /// A column of numbers, printed with `decimals`.
+    pub fn number(name: &str, heading: &str, decimals: u8) -> Self {
+        Self { kind: Kind::Number, decimals, ..Self::text(name, heading) }
+    }
+
+    /// A column of probabilities.
+    pub fn p(name: &str, heading: &str) -> Self {
+        Self { kind: Kind::P, decimals: 3, missing: "n/a", ..Self::text(name, heading) }
+    }
+
+    /// A column of yes and no.
+    pub fn flag(name: &str, heading: &str) -> Self {
+        Self { kind: Kind::Flag, ..Self::text(name, heading) }
+    }
+
+    /// The two columns of a 95 % interval: `PREFIXci_low`, `PREFIXci_high`.
+    pub fn interval(prefix: &str, decimals: u8) -> [Self; 2] {
+        [("ci_low", "95 % CI, low", true), ("ci_high", "95 % CI, high", false)].map(|(name, heading, interval)| Self {
+            interval,
+            missing: "n/a",
+            ..Self::number(&format!("{prefix}{name}"), heading, decimals)
+        })
+    }
+
+    /// The same column with a unit.
+    #[must_use]
+    pub fn unit(mut self, unit: &str) -> Self {
+        self.unit = Some(unit.to_owned());
+        self
+    }
+
+    /// The same column with another word for what is not known.
+    #[must_use]
+    pub fn missing(mut self, word: &'static str) -> Self {
+        self.missing = word;
+        self
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Integer(i64::from(number))
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+/// A known value.
+pub fn known(value: impl Into<Value>) -> Option<Value> {
+    Some(value.into())
+}
+
+/// A value that may be unknown.
+pub fn maybe<T: Into<Value>>(value: Option<T>) -> Option<Value> {
+    value.map(Into::into)
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(name: &str, title: &str, columns: Vec<Column>) -> Self {
+        Self { name: name.to_owned(), title: title.to_owned(), columns, rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Adds a row; what is missing at its end is unknown, what is too much is left out.
+    pub fn push(&mut self, mut row: Vec<Option<Value>>) {
+        row.resize(self.columns.len(), None);
+        self.rows.push(row);
+    }
+
+    /// RFC 4180 with a heading line, lines ended by CR LF. Numbers in the shortest form that reads back as the same
+    /// number; unknown is empty; yes and no are `true` and `false`. Text that a spreadsheet would take for a formula
+    /// stands as it is: the file is for programs.
+    pub fn to_csv(&self) -> String {
+        csv::write(self)
+    }
+
+    /// Parquet, uncompressed, one row group. `spec` is kept in the file's key-value metadata under
+    /// [`PARQUET_SPEC_KEY`].
+    pub fn to_parquet(&self, spec: Option<&str>) -> Result<Vec<u8>, TableError> {
+        parquet::write(self, spec)
+    }
+
+    /// A LaTeX table with booktabs rules, for `\input`. What it needs of the preamble stands in its first lines.
+    pub fn to_latex(&self) -> String {
+        latex::write(self)
+    }
+
+    /// A Markdown table with title and notes.
+    pub fn to_markdown(&self) -> String {
+        markdown::write(self)
+    }
+
+    /// A `<table>` element. Every text in it is escaped.
+    pub fn to_html(&self) -> String {
+        html::write(self)
+    }
+}

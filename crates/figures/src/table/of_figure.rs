@@ -1,0 +1,343 @@
+//! The data behind a figure as a table: every number that the figure shows, and none that it does not have.
+
+use analysis::survival::SurvivalPoint;
+
+use super::{Column, Table, Value, known, maybe};
+use crate::spec::{
+    Bars, Differences, FailureShares, Figure, Matrix, Paired, Pareto, Published, PublishedPoint, Retries,
+    RunData, SeriesData, SeriesLabel,
+};
+
+/// The data behind a figure.
+pub fn data_table(figure: &Figure) -> Table {
+    match figure {
+        Figure::Survival(data) => survival("survival", "Survival by turn", &[of_run(data)]),
+        Figure::FirstFailures(data) => first_failures(&[of_run(data)]),
+        Figure::SurvivalComparison(data) => {
+            survival("survival", "Survival by turn", &data.series.iter().map(of_series).collect::<Vec<_>>())
+        }
+        Figure::FirstFailuresComparison(data) => {
+            first_failures(&data.series.iter().map(of_series).collect::<Vec<_>>())
+        }
+        Figure::Differences(data) => differences(data),
+        Figure::Paired(data) => paired(data),
+        Figure::Bars(data) => bars(data),
+        Figure::Pareto(data) => pareto(data),
+        Figure::Matrix(data) => matrix(data),
+        Figure::Retries(data) => retries(data),
+        Figure::FailureShares(data) => failure_shares(data),
+    }
+}
+
+type Series<'a> = (&'a str, bool, &'a [SurvivalPoint]);
+
+fn of_run(data: &RunData) -> Series<'_> {
+    (&data.name, false, &data.points)
+}
+
+fn of_series(series: &SeriesData) -> Series<'_> {
+    (&series.label.name, series.label.simulated, &series.points)
+}
+
+fn run_columns() -> Vec<Column> {
+    vec![Column::text("run", "Run"), Column::flag("simulated", "Simulated")]
+}
+
+fn run(label: &SeriesLabel) -> [Option<Value>; 2] {
+    [known(label.name.as_str()), known(label.simulated)]
+}
+
+fn with(mut first: Vec<Column>, more: impl IntoIterator<Item = Column>) -> Vec<Column> {
+    first.extend(more);
+    first
+}
+
+fn survival(name: &str, title: &str, series: &[Series<'_>]) -> Table {
+    let [low, high] = Column::interval("", 3);
+    let columns = with(
+        run_columns(),
+        [
+            Column::integer("turn", "Turn"),
+            Column::integer("at_risk", "At risk"),
+            Column::integer("events", "Failed"),
+            Column::integer("censored", "Censored"),
+            Column::number("survival", "S(t)", 3),
+            low,
+            high,
+        ],
+    );
+    let mut table = Table::new(name, title, columns);
+    for (name, simulated, points) in series {
+        for p in *points {
+            // Where nobody is at risk the table repeats the last value, which is not known to hold.
+            let alive = (p.at_risk > 0 || p.survival <= 0.0).then_some(p.survival);
+            table.push(vec![
+                known(*name),
+                known(*simulated),
+                known(p.turn),
+                known(p.at_risk),
+                known(p.events),
+                known(p.censored),
+                maybe(alive),
+                maybe(p.ci_low),
+                maybe(p.ci_high),
+            ]);
+        }
+    }
+    table
+}
+
+fn first_failures(series: &[Series<'_>]) -> Table {
+    let columns = with(
+        run_columns(),
+        [
+            Column::integer("turn", "Turn"),
+            Column::integer("at_risk", "At risk"),
+            Column::integer("events", "Failed first"),
+            Column::integer("censored", "Censored"),
+        ],
+    );
+    let mut table = Table::new("first-failures", "First failures by turn", columns);
+    for (name, simulated, points) in series {
+        for p in *points {
+            table.push(vec![
+                known(*name),
+                known(*simulated),
+                known(p.turn),
+                known(p.at_risk),
+                known(p.events),
+                known(p.censored),
+            ]);
+        }
+    }
+    table
+}
+
+fn differences(data: &Differences) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let mut columns = with(
+        run_columns(),
+        [Column::text("reference", "Reference"), Column::number("value", &data.axis, 2), low, high],
+    );
+    columns.push(Column::p("p", data.p_name.as_deref().unwrap_or("p")));
+    let mut table = Table::new("differences", &data.axis, columns);
+    for row in &data.rows {
+        let [name, simulated] = run(&row.label);
+        table.push(vec![
+            name,
+            simulated,
+            known(data.reference.name.as_str()),
+            maybe(row.value),
+            maybe(row.ci_low),
+            maybe(row.ci_high),
+            maybe(row.p),
+        ]);
+    }
+    table
+}
+
+fn paired(data: &Paired) -> Table {
+    let columns = vec![
+        Column::text("scenario", "Scenario"),
+        Column::number("a", &data.a.name, 1).unit("turns"),
+        Column::flag("a_at_least", "Lower bound"),
+        Column::number("b", &data.b.name, 1).unit("turns"),
+        Column::flag("b_at_least", "Lower bound"),
+        Column::number("difference", "Difference", 1).unit("turns"),
+    ];
+    let mut table = Table::new("paired", "Stamina by shared scenario", columns);
+    for pair in &data.pairs {
+        table.push(vec![
+            known(pair.scenario.as_str()),
+            known(pair.a),
+            known(pair.a_censored),
+            known(pair.b),
+            known(pair.b_censored),
+            known(pair.b - pair.a),
+        ]);
+    }
+    if let Some(mean) = data.mean {
+        let number = |n: Option<f64>| n.map_or("n/a".to_owned(), |n| format!("{n:.2}"));
+        table.notes.push(format!(
+            "Mean difference {:.2} turns, 95 % CI {} to {}, p = {}.",
+            mean.value,
+            number(mean.ci_low),
+            number(mean.ci_high),
+            mean.p.map_or("n/a".to_owned(), |p| format!("{p:.3}"))
+        ));
+    }
+    table
+}
+
+fn published_columns() -> [Column; 2] {
+    [Column::number("published", "Published", 2), Column::text("published_source", "Source")]
+}
+
+/// The published numbers of a row: the first beside it, all sources named.
+fn published(of: &[Published]) -> [Option<Value>; 2] {
+    let sources: Vec<String> = of
+        .iter()
+        .enumerate()
+        .map(|(i, p)| if i == 0 { p.source.clone() } else { format!("{} ({})", p.source, p.value) })
+        .collect();
+    [maybe(of.first().map(|p| p.value)), maybe((!sources.is_empty()).then(|| sources.join("; ")))]
+}
+
+fn bars(data: &Bars) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let mut value = Column::number("value", &data.measure, 2);
+    value.unit.clone_from(&data.unit);
+    let mut columns = with(run_columns(), [value, low, high, Column::text("note", "Note").missing("")]);
+    let laid_over = data.rows.iter().any(|r| !r.published.is_empty());
+    if laid_over {
+        columns.extend(published_columns());
+    }
+    let mut table = Table::new("bars", &data.measure, columns);
+    for row in &data.rows {
+        let [name, simulated] = run(&row.label);
+        let mut values = vec![
+            name,
+            simulated,
+            maybe(row.value),
+            maybe(row.ci_low),
+            maybe(row.ci_high),
+            maybe(row.note.as_deref()),
+        ];
+        if laid_over {
+            values.extend(published(&row.published));
+        }
+        table.push(values);
+    }
+    table
+}
+
+fn pareto(data: &Pareto) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let mut cost = Column::number("cost", &data.cost, 2);
+    cost.unit.clone_from(&data.unit);
+    let columns = with(
+        run_columns(),
+        [
+            cost,
+            Column::number("mean_stamina", "Mean stamina", 2).unit("turns"),
+            low,
+            high,
+            Column::integer("n", "n"),
+        ],
+    );
+    let mut table = Table::new("pareto", "Mean stamina against cost", columns);
+    for point in &data.points {
+        let [name, simulated] = run(&point.label);
+        table.push(vec![
+            name,
+            simulated,
+            maybe(point.cost),
+            maybe(point.mean),
+            maybe(point.ci_low),
+            maybe(point.ci_high),
+            maybe(point.n),
+        ]);
+    }
+    table
+}
+
+fn matrix(data: &Matrix) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let mut columns = vec![
+        Column::text("row", &data.rows_name),
+        Column::text("column", &data.columns_name),
+        Column::number("mean", &data.measure, 2),
+        low,
+        high,
+        Column::integer("n", "n").missing("no run"),
+        Column::flag("simulated", "Simulated").missing("n/a"),
+    ];
+    let laid_over = data.cells.iter().any(|c| !c.published.is_empty());
+    if laid_over {
+        columns.extend(published_columns());
+    }
+    let mut table = Table::new("matrix", &data.measure, columns);
+    for (r, row) in (0_u32..).zip(&data.rows) {
+        for (c, column) in (0_u32..).zip(&data.columns) {
+            let mut values = vec![known(row.as_str()), known(column.as_str())];
+            if let Some(cell) = data.cells.iter().find(|cell| (cell.row, cell.column) == (r, c)) {
+                values.extend([
+                    maybe(cell.mean),
+                    maybe(cell.ci_low),
+                    maybe(cell.ci_high),
+                    known(cell.n),
+                    known(cell.simulated),
+                ]);
+                if laid_over {
+                    values.extend(published(&cell.published));
+                }
+            }
+            table.push(values);
+        }
+    }
+    table
+}
+
+fn retries(data: &Retries) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let mut columns = with(
+        run_columns(),
+        [
+            Column::integer("retries", "Retries (R)"),
+            Column::number("mean_stamina", "Mean stamina", 2).unit("turns"),
+            low,
+            high,
+        ],
+    );
+    if !data.published.is_empty() {
+        columns.push(Column::text("published_source", "Published in").missing(""));
+    }
+    let mut table = Table::new("retries", "Mean stamina by retry budget", columns);
+    for series in &data.series {
+        for point in &series.points {
+            let [name, simulated] = run(&series.label);
+            table.push(vec![
+                name,
+                simulated,
+                known(point.retries),
+                maybe(point.mean),
+                maybe(point.ci_low),
+                maybe(point.ci_high),
+            ]);
+        }
+    }
+    for PublishedPoint { label, retries, mean, source } in &data.published {
+        let [name, simulated] = run(label);
+        table.push(vec![name, simulated, known(*retries), known(*mean), None, None, known(source.as_str())]);
+    }
+    table
+}
+
+fn failure_shares(data: &FailureShares) -> Table {
+    let columns = vec![
+        Column::text("group", "Group"),
+        Column::flag("simulated", "Simulated"),
+        Column::text("class", "Class"),
+        Column::flag("harness", "Of the harness"),
+        Column::integer("count", &data.unit),
+        Column::integer("total", "Of"),
+        Column::number("share", "Share", 3).missing("n/a"),
+    ];
+    let mut table = Table::new("failures", &format!("Classes of {}", data.unit), columns);
+    for group in &data.groups {
+        let total = group.total.unwrap_or_else(|| group.counts.iter().sum());
+        for (class, count) in data.classes.iter().zip(&group.counts) {
+            let [name, simulated] = run(&group.label);
+            table.push(vec![
+                name,
+                simulated,
+                known(class.name.as_str()),
+                known(class.harness),
+                known(*count),
+                known(total),
+                maybe((total > 0).then(|| f64::from(*count) / f64::from(total))),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,124 @@
+//! Parquet.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+use super::{Kind, Table, Value};
+use crate::SOFTWARE;
+
+/// The key of the file's metadata under which a figure's spec stands, as TOML.
+pub const PARQUET_SPEC_KEY: &str = "stamina.figure";
+
+/// A table could not be written.
+#[derive(Debug)]
+pub struct TableError(String);
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the table could not be written as Parquet: {}", self.0)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl From<ParquetError> for TableError {
+    fn from(error: ParquetError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+pub(super) fn write(table: &Table, spec: Option<&str>) -> Result<Vec<u8>, TableError> {
+    let fields = table.columns.iter().map(|column| {
+        let (physical, logical) = match column.kind {
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Integer => (Physical::INT64, None),
+            Kind::Number | Kind::P => (Physical::DOUBLE, None),
+            Kind::Flag => (Physical::BOOLEAN, None),
+        };
+        Type::primitive_type_builder(&column.name, physical)
+            .with_repetition(Repetition::OPTIONAL)
+            .with_logical_type(logical)
+            .build()
+            .map(Arc::new)
+    });
+    let schema =
+        Type::group_type_builder("schema").with_fields(fields.collect::<Result<Vec<_>, _>>()?).build()?;
+    let mut metadata = vec![KeyValue::new("stamina.table".to_owned(), table.name.clone())];
+    metadata.extend(spec.map(|spec| KeyValue::new(PARQUET_SPEC_KEY.to_owned(), spec.to_owned())));
+    let properties = WriterProperties::builder()
+        .set_created_by(SOFTWARE.to_owned())
+        .set_key_value_metadata(Some(metadata))
+        .build();
+    let mut out = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut out, Arc::new(schema), Arc::new(properties))?;
+    let mut group = file.next_row_group()?;
+    for (at, column) in table.columns.iter().enumerate() {
+        let Some(mut writer) = group.next_column()? else { break };
+        let values = || table.rows.iter().map(|row| row.get(at).and_then(Option::as_ref));
+        match column.kind {
+            Kind::Text => {
+                let (known, levels) = split(values(), |value| match value {
+                    Value::Text(text) => Some(ByteArray::from(text.as_str())),
+                    _ => None,
+                });
+                writer.typed::<ByteArrayType>().write_batch(&known, Some(&levels), None)?;
+            }
+            Kind::Integer => {
+                let (known, levels) = split(values(), |value| match value {
+                    Value::Integer(number) => Some(*number),
+                    _ => None,
+                });
+                writer.typed::<Int64Type>().write_batch(&known, Some(&levels), None)?;
+            }
+            Kind::Number | Kind::P => {
+                let (known, levels) = split(values(), |value| match value {
+                    Value::Number(number) => Some(*number).filter(|n| n.is_finite()),
+                    Value::Integer(number) => Some(*number as f64),
+                    _ => None,
+                });
+                writer.typed::<DoubleType>().write_batch(&known, Some(&levels), None)?;
+            }
+            Kind::Flag => {
+                let (known, levels) = split(values(), |value| match value {
+                    Value::Flag(flag) => Some(*flag),
+                    _ => None,
+                });
+                writer.typed::<BoolType>().write_batch(&known, Some(&levels), None)?;
+            }
+        }
+        writer.close()?;
+    }
+    group.close()?;
+    file.close()?;
+    Ok(out)
+}
+
+/// The known values, and for every row whether its value is known.
+fn split<'a, T>(
+    values: impl Iterator<Item = Option<&'a Value>>,
+    of: impl Fn(&Value) -> Option<T>,
+) -> (Vec<T>, Vec<i16>) {
+    let mut known = Vec::new();
+    let levels = values.map(|value| value.and_then(&of).map_or(0, |value| {
+        known.push(value);
+        1
+    }));
+    let levels = levels.collect();
+    (known, levels)
+}
+
+/// The spec in a Parquet file's metadata. `None` = it is no Parquet file, or carries none.
+pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
+    let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).ok()?;
+    let metadata = reader.metadata().file_metadata().key_value_metadata()?;
+    metadata.iter().find(|pair| pair.key == PARQUET_SPEC_KEY)?.value.clone()
+}

@@ -1,0 +1,195 @@
+//! Text as LaTeX takes it.
+
+use std::collections::BTreeSet;
+
+/// What a letter is in LaTeX with any engine; `None` = pdfTeX has no such letter.
+fn letter(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\\' => "\\textbackslash{}",
+        '{' => "\\{",
+        '}' => "\\}",
+        '$' => "\\$",
+        '&' => "\\&",
+        '#' => "\\#",
+        '_' => "\\_",
+        '%' => "\\%",
+        '^' => "\\textasciicircum{}",
+        '~' => "\\textasciitilde{}",
+        // These are other letters, or ligatures, in the old text encoding.
+        '<' => "\\textless{}",
+        '>' => "\\textgreater{}",
+        '|' => "\\textbar{}",
+        '"' => "\\textquotedblright{}",
+        '`' => "\\textasciigrave{}",
+        '-' => "-{}",
+        '\'' => "'{}",
+        ',' => ",{}",
+        '?' => "?{}",
+        '!' => "!{}",
+        '\u{a0}' | '\u{202f}' | '\u{2009}' => "~",
+        '·' => "\\textperiodcentered{}",
+        '•' => "\\textbullet{}",
+        '–' => "\\textendash{}",
+        '—' => "\\textemdash{}",
+        '‘' => "\\textquoteleft{}",
+        '’' => "\\textquoteright{}",
+        '“' => "\\textquotedblleft{}",
+        '”' => "\\textquotedblright{}",
+        '…' => "\\ldots{}",
+        '−' => "\\ensuremath{-}",
+        '×' => "\\ensuremath{\\times}",
+        '÷' => "\\ensuremath{\\div}",
+        '±' => "\\ensuremath{\\pm}",
+        '≥' => "\\ensuremath{\\ge}",
+        '≤' => "\\ensuremath{\\le}",
+        '≠' => "\\ensuremath{\\ne}",
+        '≈' => "\\ensuremath{\\approx}",
+        '∞' => "\\ensuremath{\\infty}",
+        '→' => "\\ensuremath{\\to}",
+        '←' => "\\ensuremath{\\gets}",
+        'τ' => "\\ensuremath{\\tau}",
+        'χ' => "\\ensuremath{\\chi}",
+        'α' => "\\ensuremath{\\alpha}",
+        'β' => "\\ensuremath{\\beta}",
+        'σ' => "\\ensuremath{\\sigma}",
+        'μ' | 'µ' => "\\ensuremath{\\mu}",
+        '°' => "\\textdegree{}",
+        '§' => "\\S{}",
+        '²' => "\\textsuperscript{2}",
+        '³' => "\\textsuperscript{3}",
+        '¹' => "\\textsuperscript{1}",
+        '£' => "\\pounds{}",
+        '©' => "\\textcopyright{}",
+        'ß' => "\\ss{}",
+        'æ' => "\\ae{}",
+        'Æ' => "\\AE{}",
+        'ø' => "\\o{}",
+        'Ø' => "\\O{}",
+        'œ' => "\\oe{}",
+        'Œ' => "\\OE{}",
+        'ł' => "\\l{}",
+        'Ł' => "\\L{}",
+        'ı' => "\\i{}",
+        'À' => "\\`A",
+        'Á' => "\\'A",
+        'Â' => "\\^A",
+        'Ã' => "\\~A",
+        'Ä' => "\\\"A",
+        'Å' => "\\AA{}",
+        'Ç' => "\\c{C}",
+        'È' => "\\`E",
+        'É' => "\\'E",
+        'Ê' => "\\^E",
+        'Ë' => "\\\"E",
+        'Í' => "\\'I",
+        'Î' => "\\^I",
+        'Ï' => "\\\"I",
+        'Ñ' => "\\~N",
+        'Ó' => "\\'O",
+        'Ô' => "\\^O",
+        'Õ' => "\\~O",
+        'Ö' => "\\\"O",
+        'Ú' => "\\'U",
+        'Û' => "\\^U",
+        'Ü' => "\\\"U",
+        'à' => "\\`a",
+        'á' => "\\'a",
+        'â' => "\\^a",
+        'ã' => "\\~a",
+        'ä' => "\\\"a",
+        'å' => "\\aa{}",
+        'ç' => "\\c{c}",
+        'è' => "\\`e",
+        'é' => "\\'e",
+        'ê' => "\\^e",
+        'ë' => "\\\"e",
+        'í' => "\\'{\\i}",
+        'î' => "\\^{\\i}",
+        'ï' => "\\\"{\\i}",
+        'ñ' => "\\~n",
+        'ó' => "\\'o",
+        'ô' => "\\^o",
+        'õ' => "\\~o",
+        'ö' => "\\\"o",
+        'ú' => "\\'u",
+        'û' => "\\^u",
+        'ü' => "\\\"u",
+        'č' => "\\v{c}",
+        'ć' => "\\'c",
+        'š' => "\\v{s}",
+        'ś' => "\\'s",
+        'ž' => "\\v{z}",
+        'ż' => "\\.z",
+        'ń' => "\\'n",
+        'ě' => "\\v{e}",
+        'ř' => "\\v{r}",
+        _ => return None,
+    })
+}
+
+/// A letter that stands for itself with every engine.
+const fn plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ':' | ';' | '/' | '(' | ')' | '+' | '=' | '*' | '@' | '[' | ']')
+}
+
+/// Text in which nothing is a command, that stands in one line and in any argument.
+///
+/// Letters that pdfTeX has no font for (CJK, right-to-left scripts, emoji) are given to `XeTeX` and `LuaTeX` as they are
+/// and to pdfTeX as their number, `[U+751F]`; [`foreign`] names them. [`NEEDS`] defines the command that chooses.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if plain(c) {
+            out.push(c);
+        } else if let Some(known) = letter(c) {
+            out.push_str(known);
+        } else if c.is_control() || is_mark(c) {
+            if c.is_whitespace() {
+                out.push(' ');
+            }
+        } else {
+            out.push_str(&format!("\\staminaletter{{{c}}}{{{:04X}}}", u32::from(c)));
+        }
+    }
+    // In brackets of an optional argument or of a tabular's row end, a bracket would end or begin something.
+    out.replace('[', "{[}").replace(']', "{]}")
+}
+
+/// Marks that have no picture of their own: direction, joining, byte order.
+const fn is_mark(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// What stands before text that [`escape`] made.
+pub(crate) const NEEDS: &str = "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi}%\n";
+
+/// The letters of a text that pdfTeX has no font for.
+pub(crate) fn foreign(text: &str) -> BTreeSet<char> {
+    text.chars().filter(|c| !plain(*c) && letter(*c).is_none() && !c.is_control() && !is_mark(*c)).collect()
+}
+
+/// Every line as a comment.
+pub(crate) fn comment(text: &str) -> String {
+    text.lines().map(|line| format!("% {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_a_command() {
+        assert_eq!(
+            escape("\\input{/etc/passwd} 50% $x$ a_b & c\n\\\\"),
+            "\\textbackslash{}input\\{/etc/passwd\\} 50\\% \\$x\\$ a\\_b \\& c \\textbackslash{}\\textbackslash{}"
+        );
+        assert_eq!(escape("[x] -- 'q'"), "{[}x{]} -{}-{} '{}q'{}");
+        assert_eq!(escape("生\u{202e}é τ"), "\\staminaletter{生}{751F}\\'e \\ensuremath{\\tau}");
+        assert_eq!(foreign("生é τ生א"), BTreeSet::from(['א', '生']));
+    }
+
+    #[test]
+    fn a_comment_ends_nowhere() {
+        assert_eq!(comment("a\n\\b"), "% a\n% \\b\n");
+    }
+}

@@ -1,0 +1,434 @@
+//! From what a figure is about to a spec with its data: the numbers are those of the pages' own commands.
+
+use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
+use figures::{
+    BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure, FigureSpec,
+    FirstFailuresComparison, Layout, Margin, Mark, Matrix, MatrixCell, Method, Pair, Paired, PairedMean,
+    Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
+    SeriesLabel, SharesForm, SurvivalComparison, Theme,
+};
+
+use crate::Workbench;
+use crate::api::{
+    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping,
+    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Nothing, Pairs, PublishedNumber, Stamina,
+};
+
+/// The metric of published numbers that mean stamina is compared with.
+const MEAN_TURNS: &str = "mean_turns_passed";
+const GREENWOOD: &str = "Greenwood 95 % CI";
+
+impl Workbench {
+    /// A figure with its data; place and colours are still to be chosen.
+    pub(super) fn figure_spec(&self, of: &FigureOf) -> Result<FigureSpec, ApiError> {
+        let (figure, method) = match of {
+            FigureOf::Survival { of, bands, .. } => {
+                let data = self.compare_runs(of.clone())?;
+                (survival(&data, *bands), self.method(&data, None)?)
+            }
+            FigureOf::FirstFailures { of } => {
+                let data = self.compare_runs(of.clone())?;
+                let series = series(&data.members);
+                let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
+                (figure, self.method(&data, None)?)
+            }
+            FigureOf::Differences { of, ratio } => {
+                let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
+                (Figure::Differences(differences(&data, *ratio)?), self.method(&data, Some(GREENWOOD))?)
+            }
+            FigureOf::Paired { of, other } => {
+                let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
+                let mut method = self.method(&data, Some("paired t, 95 % CI"))?;
+                method.test = None;
+                (Figure::Paired(paired(&data, *other)?), method)
+            }
+            FigureOf::Bars { of, measure } => {
+                let data = self.compare_runs(of.clone())?;
+                let intervals = (*measure == Measure::Stamina).then_some(GREENWOOD);
+                (Figure::Bars(bars(&data, *measure)), self.method(&data, intervals)?)
+            }
+            FigureOf::Pareto { of } => {
+                let data = self.compare_runs(of.clone())?;
+                (Figure::Pareto(pareto(&data)), self.method(&data, Some(GREENWOOD))?)
+            }
+            FigureOf::Matrix { of, published } => {
+                let data = self.get_matrix(of.clone())?;
+                let mut method = self.policy_method(&data.policy)?;
+                method.tau = Some(data.tau);
+                method.intervals = Some(GREENWOOD.to_owned());
+                (Figure::Matrix(matrix(&data, *published)), method)
+            }
+            FigureOf::Retries { of, published } => {
+                let data = self.get_retries(of.clone())?;
+                let policy = self.get_policy(Nothing {})?.name;
+                let mut method = self.policy_method(&policy)?;
+                method.tau = Some(data.tau);
+                method.intervals = Some(GREENWOOD.to_owned());
+                method.notes = vec![
+                    "Budgets below the one of the run are computed by leaving out later attempts".to_owned(),
+                ];
+                (Figure::Retries(retries(&data, *published)), method)
+            }
+            FigureOf::Failures { of } => {
+                let figure = Figure::FailureShares(self.failure_shares(of)?);
+                (figure, Method { notes: vec![scope_note(of).to_owned()], ..Method::default() })
+            }
+        };
+        Ok(FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method))
+    }
+
+    /// How the numbers of a comparison were made.
+    fn method(&self, data: &Comparison, intervals: Option<&str>) -> Result<Method, ApiError> {
+        let mut method = self.policy_method(&data.policy)?;
+        method.tau = Some(data.tau).filter(|tau| *tau > 0);
+        method.intervals = intervals.map(str::to_owned);
+        if data.members.len() > 1 {
+            method.scenarios = Some(data.shared_scenarios);
+        }
+        if data.comparability == api::Comparability::NotComparable {
+            method.notes.push("Settings differ so that these runs are not comparable".to_owned());
+        }
+        Ok(method)
+    }
+
+    /// The censoring policy in words.
+    fn policy_method(&self, policy: &str) -> Result<Method, ApiError> {
+        let table = self.get_policy(Nothing {})?;
+        let changed = table.rows.iter().filter(|row| row.ending != row.default_ending);
+        let details = changed.map(|row| {
+            let counted = match row.ending {
+                model::Ending::Event => "failure",
+                model::Ending::Censored => "censored",
+            };
+            format!("{}: {counted}", row.label)
+        });
+        Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
+    }
+
+    fn failure_shares(&self, of: &FailuresRequest) -> Result<FailureShares, ApiError> {
+        let data = self.get_failures(of.clone())?;
+        let classes = data
+            .classes
+            .iter()
+            .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
+            .collect();
+        let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
+            label: SeriesLabel::new(group.label.clone(), index),
+            counts: data
+                .classes
+                .iter()
+                .map(|c| group.shares.iter().find(|s| s.class == c.class).map_or(0, |s| s.attempts))
+                .collect(),
+            total: Some(group.attempts),
+        });
+        let form = match of.group {
+            FailureGrouping::Member | FailureGrouping::Harness => SharesForm::Auto,
+            FailureGrouping::Turn | FailureGrouping::Attempt => SharesForm::Stacked,
+        };
+        Ok(FailureShares { groups: groups.take(200).collect(), classes, unit: "failed attempts".to_owned(), form })
+    }
+}
+
+const fn scope_note(of: &FailuresRequest) -> &'static str {
+    match of.scope {
+        api::FailureScope::Attempts => "Every failed attempt counts, by its primary class",
+        api::FailureScope::Turns => "Final attempts of turns not passed, by their primary class",
+        api::FailureScope::First => "Attempts that ended an episode's stamina, by their primary class",
+    }
+}
+
+/// Colours and marks count from 1 on the pages and from 0 in figures.
+fn label(member: &ComparedMember) -> SeriesLabel {
+    marked(&member.name, member.swatch, member.simulated)
+}
+
+fn marked(name: &str, swatch: api::Swatch, simulated: bool) -> SeriesLabel {
+    let index = |n: u32| u8::try_from(n.saturating_sub(1)).unwrap_or(0);
+    SeriesLabel { name: name.to_owned(), color: index(swatch.colour), mark: index(swatch.dash), simulated }
+}
+
+fn summary(stamina: &Stamina) -> StaminaSummary {
+    StaminaSummary {
+        restricted_mean: RestrictedMean {
+            mean: stamina.mean,
+            ci_low: stamina.ci_low,
+            ci_high: stamina.ci_high,
+            standard_error: None,
+            tau: stamina.tau,
+        },
+        n: stamina.n,
+        events: stamina.events,
+        censored: stamina.censored,
+        median: stamina.median,
+    }
+}
+
+fn series(members: &[ComparedMember]) -> Vec<SeriesData> {
+    members
+        .iter()
+        .map(|member| SeriesData {
+            label: label(member),
+            points: member
+                .survival
+                .iter()
+                .map(|row| SurvivalPoint {
+                    turn: row.turn,
+                    at_risk: row.at_risk,
+                    events: row.events,
+                    censored: row.censored,
+                    survival: row.survival,
+                    ci_low: row.ci_low,
+                    ci_high: row.ci_high,
+                })
+                .collect(),
+            summary: summary(&member.stamina),
+            highlight: true,
+        })
+        .collect()
+}
+
+fn survival(data: &Comparison, bands: Bands) -> Figure {
+    Figure::SurvivalComparison(SurvivalComparison {
+        series: series(&data.members),
+        reference: (data.members.len() > 1).then_some(data.reference),
+        tau: Some(data.tau).filter(|tau| *tau > 0),
+        bands: match bands {
+            Bands::Auto => figures::Bands::Auto,
+            Bands::All => figures::Bands::All,
+            Bands::None => figures::Bands::None,
+        },
+        at_risk: true,
+        means: false,
+    })
+}
+
+fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
+    data.members.get(data.reference as usize).ok_or_else(|| {
+        ApiError::new("export.reference", "There is nothing to compare with")
+            .hint("Choose at least two runs, one of them as the reference")
+    })
+}
+
+fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
+    let rows = (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
+        let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
+        let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
+        DifferenceRow {
+            label: label(member),
+            value: estimate.map(|e| e.value),
+            ci_low: estimate.and_then(|e| e.ci_low),
+            ci_high: estimate.and_then(|e| e.ci_high),
+            p: pair.and_then(|p| p.p_holm),
+        }
+    });
+    Ok(Differences {
+        reference: label(reference(data)?),
+        rows: rows.collect(),
+        axis: if ratio { "Ratio of mean stamina" } else { "Difference in mean stamina (turns)" }.to_owned(),
+        scale: if ratio { Scale::Log } else { Scale::Linear },
+        low: "fails earlier".to_owned(),
+        high: "lasts longer".to_owned(),
+        p_name: data.pairs.iter().any(|p| p.p_holm.is_some()).then(|| "p (log-rank, Holm)".to_owned()),
+    })
+}
+
+fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
+    let member = data.members.get(other as usize).filter(|_| other != data.reference).ok_or_else(|| {
+        ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
+            .hint(format!("Members are counted from 0; {} is the reference", data.reference))
+    })?;
+    let found = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference)).and_then(|p| p.paired.as_ref());
+    let Some(found) = found else {
+        return Err(ApiError::new("export.paired", "These two played no scenario both")
+            .hint("Compare runs of the same benchmark"));
+    };
+    // On the pages a difference is "other − reference"; so it is here, with the reference as a.
+    let pairs = found.scenarios.iter().map(|row| Pair {
+        scenario: row.scenario.clone(),
+        a: row.b,
+        a_censored: row.b_at_least,
+        b: row.a,
+        b_censored: row.a_at_least,
+    });
+    Ok(Paired {
+        a: label(reference(data)?),
+        b: label(member),
+        pairs: pairs.collect(),
+        mean: Some(PairedMean { value: found.mean, ci_low: found.ci_low, ci_high: found.ci_high, p: found.p }),
+    })
+}
+
+/// What a measure is called, its unit, and its value with an interval where it has one.
+fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let spent = &member.spent;
+    match measure {
+        Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),
+        Measure::Score => (member.score, None, None),
+        Measure::Tokens => (spent.tokens_per_turn, None, None),
+        Measure::Cost => (spent.cost_usd, None, None),
+        Measure::Time => (spent.seconds_per_turn, None, None),
+        Measure::Steps => (spent.steps_per_turn, None, None),
+        Measure::CostPerSurvivedTurn => (spent.cost_per_survived_turn, None, None),
+    }
+}
+
+fn bars(data: &Comparison, measure: Measure) -> Bars {
+    let (name, unit) = match measure {
+        Measure::Stamina => ("Mean stamina", Some("turns")),
+        Measure::Score => ("Score", None),
+        Measure::Tokens => ("Tokens per turn", None),
+        Measure::Cost => ("Cost", Some("US$")),
+        Measure::Time => ("Agent time per turn", Some("s")),
+        Measure::Steps => ("Tool calls per turn", None),
+        Measure::CostPerSurvivedTurn => ("Cost per survived turn", Some("US$")),
+    };
+    let rows = data.members.iter().map(|member| {
+        let (value, ci_low, ci_high) = measured(member, measure);
+        let n = member.stamina.n;
+        let partial = measure == Measure::Cost && value.is_some() && member.spent.cost_known < n;
+        let note = if partial {
+            Some(format!("{} of {n} episodes", member.spent.cost_known))
+        } else {
+            (measure == Measure::Stamina).then(|| format!("n = {n}"))
+        };
+        BarRow { label: label(member), value, ci_low, ci_high, note, published: Vec::new() }
+    });
+    Bars { measure: name.to_owned(), unit: unit.map(str::to_owned), rows: rows.collect() }
+}
+
+fn pareto(data: &Comparison) -> Pareto {
+    let points: Vec<ParetoPoint> = data
+        .members
+        .iter()
+        .map(|member| ParetoPoint {
+            label: label(member),
+            cost: member.spent.cost_per_episode,
+            mean: member.stamina.mean,
+            ci_low: member.stamina.ci_low,
+            ci_high: member.stamina.ci_high,
+            n: Some(member.stamina.n),
+        })
+        .collect();
+    let costs: Vec<f64> = points.iter().filter_map(|p| p.cost).collect();
+    let (low, high) = costs.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), c| (l.min(*c), h.max(*c)));
+    // Prices of models lie factors apart; equal steps would press the cheap ones together.
+    let scale = if low > 0.0 && high / low > 20.0 { Scale::Log } else { Scale::Linear };
+    Pareto {
+        points,
+        cost: "Cost per episode".to_owned(),
+        unit: Some("US$".to_owned()),
+        scale,
+        tau: Some(data.tau).filter(|tau| *tau > 0),
+    }
+}
+
+fn same(a: Option<&str>, b: Option<&str>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b))
+}
+
+fn source(number: &PublishedNumber) -> String {
+    let retries = number.retries.map_or_else(String::new, |r| format!(", R = {r}"));
+    let second = if number.second_hand { ", second-hand" } else { "" };
+    format!("{}{retries}{second}", number.source)
+}
+
+fn matrix(data: &api::Matrix, published: bool) -> Matrix {
+    let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
+    let margin = |line: &MatrixLine| Margin { mean: line.mean, cells: line.cells };
+    let cells = data.cells.iter().flatten().map(|cell| {
+        let harness = data.harnesses.get(cell.harness as usize).and_then(|l| l.name.as_deref());
+        let model = data.models.get(cell.model as usize).and_then(|l| l.name.as_deref());
+        let laid_over = data.published.iter().filter(|p| {
+            published
+                && p.metric == MEAN_TURNS
+                && same(Some(&p.model), model)
+                && same(p.harness.as_deref(), harness)
+        });
+        MatrixCell {
+            row: cell.harness,
+            column: cell.model,
+            mean: cell.stamina.mean,
+            ci_low: cell.stamina.ci_low,
+            ci_high: cell.stamina.ci_high,
+            n: cell.stamina.n,
+            simulated: cell.simulated,
+            published: laid_over.map(|p| Published { value: p.value, source: source(p) }).collect(),
+        }
+    });
+    Matrix {
+        rows_name: "Harness".to_owned(),
+        columns_name: "Model".to_owned(),
+        rows: data.harnesses.iter().map(name).collect(),
+        columns: data.models.iter().map(name).collect(),
+        cells: cells.collect(),
+        row_means: data.harnesses.iter().map(margin).collect(),
+        column_means: data.models.iter().map(margin).collect(),
+        measure: "Mean stamina (turns)".to_owned(),
+        tau: Some(data.tau).filter(|tau| *tau > 0),
+    }
+}
+
+fn retries(data: &api::Retries, published: bool) -> Retries {
+    let series = data.series.iter().map(|series| RetrySeries {
+        label: marked(&series.name, series.swatch, false),
+        points: series
+            .points
+            .iter()
+            .map(|point| RetryPoint {
+                retries: point.retries,
+                mean: point.stamina.mean,
+                ci_low: point.stamina.ci_low,
+                ci_high: point.stamina.ci_high,
+            })
+            .collect(),
+    });
+    let laid_over = data.published.iter().filter(|p| published && p.metric == MEAN_TURNS).filter_map(|p| {
+        let name = p.harness.as_ref().map_or_else(|| p.model.clone(), |h| format!("{} · {h}", p.model));
+        Some(PublishedPoint {
+            label: SeriesLabel { name, color: 7, mark: 0, simulated: false },
+            retries: p.retries?,
+            mean: p.value,
+            source: PublishedNumber { retries: None, ..p.clone() }.source,
+        })
+    });
+    Retries {
+        published: laid_over.collect(),
+        series: series.collect(),
+        reference: None,
+        bands: figures::Bands::Auto,
+        tau: Some(data.tau).filter(|tau| *tau > 0),
+    }
+}
+
+/// A mark as the pages know it: whose, and which of its data.
+pub(super) fn mark(figure: &Figure, mark: &Mark) -> FigureMark {
+    let mut numbers = mark.id.split('-').skip(1).map_while(|part| part.parse::<u32>().ok());
+    let (first, second) = (numbers.next(), numbers.next());
+    let (series, item) = match (figure, first, second) {
+        (Figure::Matrix(matrix), Some(row), Some(column)) => {
+            (row.saturating_mul(matrix.columns.len() as u32).saturating_add(column), None)
+        }
+        (Figure::Paired(_), Some(pair), _) => (mark.series.unwrap_or(0), Some(pair)),
+        // The rows of a forest leave the reference out; the spec's own index is the page's but for that.
+        (_, first, second) => (mark.series.or(first).unwrap_or(0), second),
+    };
+    FigureMark {
+        series,
+        item,
+        x0: mark.x0,
+        y0: mark.y0,
+        x1: mark.x1,
+        y1: mark.y1,
+        lines: mark.lines.clone(),
+    }
+}
+
+/// An estimate's parts, for tables.
+pub(super) fn parts(estimate: Option<Estimate>) -> [Option<f64>; 4] {
+    [
+        estimate.map(|e| e.value),
+        estimate.and_then(|e| e.ci_low),
+        estimate.and_then(|e| e.ci_high),
+        estimate.and_then(|e| e.p),
+    ]
+}

@@ -1,0 +1,238 @@
+//! Names of files, and writing them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::Workbench;
+use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, Member, TableOf};
+use crate::export::Made;
+
+/// The ending of files of a format.
+pub(super) const fn extension(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Svg => "svg",
+        ExportFormat::Pdf => "pdf",
+        ExportFormat::Png => "png",
+        ExportFormat::Csv => "csv",
+        ExportFormat::Parquet => "parquet",
+        ExportFormat::Tex => "tex",
+        ExportFormat::Toml => "toml",
+        ExportFormat::Md => "md",
+        ExportFormat::Html => "html",
+        ExportFormat::Zip => "zip",
+    }
+}
+
+/// The media type of files of a format.
+pub(super) const fn media_type(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Svg => "image/svg+xml",
+        ExportFormat::Pdf => "application/pdf",
+        ExportFormat::Png => "image/png",
+        ExportFormat::Csv => "text/csv; charset=utf-8",
+        ExportFormat::Parquet => "application/vnd.apache.parquet",
+        ExportFormat::Tex => "application/x-tex; charset=utf-8",
+        ExportFormat::Toml => "application/toml; charset=utf-8",
+        ExportFormat::Md => "text/markdown; charset=utf-8",
+        ExportFormat::Html => "text/html; charset=utf-8",
+        ExportFormat::Zip => "application/zip",
+    }
+}
+
+/// Letters, digits and single hyphens, at most 60.
+fn safe(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.len() >= 60 {
+            break;
+        }
+    }
+    out.trim_matches(['-', '.']).to_owned()
+}
+
+fn whose(members: &[Member]) -> String {
+    match members {
+        [] => "all-runs".to_owned(),
+        [one] => match one {
+            Member::Run { run } => safe(run),
+            Member::Harness { harness, .. } => safe(&format!("harness {harness}")),
+            Member::Model { model, .. } => safe(&format!("model {model}")),
+            Member::Tag { tag, .. } => safe(&format!("tag {tag}")),
+        },
+        several => format!("{}-runs", several.len()),
+    }
+}
+
+fn named(kind: &str, members: &[Member]) -> String {
+    format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
+}
+
+/// A good name for a report.
+pub(super) fn report_name(kind: &str, of: &CompareRequest) -> String {
+    named(kind, &of.members)
+}
+
+/// A good name for a figure, without its ending.
+pub(super) fn figure_name(figure: &FigureOf) -> String {
+    match figure {
+        FigureOf::Survival { of, .. } => named("survival", &of.members),
+        FigureOf::Differences { of, ratio: false } => named("differences", &of.members),
+        FigureOf::Differences { of, ratio: true } => named("ratios", &of.members),
+        FigureOf::Paired { of, other } => format!("{}-{other}", named("paired", &of.members)),
+        FigureOf::FirstFailures { of } => named("first-failures", &of.members),
+        FigureOf::Bars { of, measure } => {
+            let measure = serde_json::to_value(measure).ok();
+            let measure = measure.as_ref().and_then(|m| m.as_str()).unwrap_or("measure").replace('_', "-");
+            named(&measure, &of.members)
+        }
+        FigureOf::Pareto { of } => named("pareto", &of.members),
+        FigureOf::Matrix { of, .. } => {
+            format!("matrix-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
+        }
+        FigureOf::Retries { of, .. } => named("retries", &of.members),
+        FigureOf::Failures { of } => named("failures", &of.members),
+    }
+}
+
+/// A good name for a table, without its ending.
+pub(super) fn table_name(table: &TableOf) -> String {
+    match table {
+        TableOf::Runs { of } => named("runs", &of.members),
+        TableOf::Pairs { of } => named("pairs", &of.members),
+        TableOf::Settings { of } => named("settings", &of.members),
+        TableOf::Survival { of } => named("survival-table", &of.members),
+        TableOf::Matrix { of } => {
+            format!("matrix-table-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
+        }
+        TableOf::Retries { of } => named("retries-table", &of.members),
+        TableOf::Failures { of } => named("failures-table", &of.members),
+    }
+}
+
+/// Base64 with padding (RFC 4648).
+pub(super) fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().enumerate().fold(0_u32, |word, (i, b)| word | u32::from(*b) << (16 - 8 * i));
+        for i in 0..4 {
+            out.push(if i <= chunk.len() { LETTERS[(word >> (18 - 6 * i) & 63) as usize] as char } else { '=' });
+        }
+    }
+    out
+}
+
+impl Workbench {
+    /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here.
+    pub(super) fn write_export(&self, to: &str, made: &Made) -> Result<String, ApiError> {
+        let path = self.allowed(Path::new(to))?;
+        write_whole(&path, &made.bytes)?;
+        if let Some(spec) = &made.beside {
+            let mut name = path.clone().into_os_string();
+            name.push(".toml");
+            write_whole(Path::new(&name), spec)?;
+        }
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    /// The path with its folder resolved, if it may be written to.
+    pub(crate) fn allowed(&self, to: &Path) -> Result<PathBuf, ApiError> {
+        let said = to.to_string_lossy();
+        let refuse = |code: &str, message: &str, hint: &str| {
+            Err(ApiError::new(code, message).at(said.to_string()).hint(hint))
+        };
+        let Some(name) = to.file_name() else {
+            return refuse("export.path", "This is not the path of a file", "Name a file in a folder that is there");
+        };
+        if !to.is_absolute() {
+            return refuse("export.path", "The path must be absolute", "Begin it with the root of the file system");
+        }
+        let parent = to.parent().unwrap_or(Path::new("/"));
+        let folder = match parent.canonicalize() {
+            Ok(folder) if folder.is_dir() => folder,
+            Ok(_) => return refuse("export.path", "What should be the folder is a file", "Name a folder"),
+            Err(error) => {
+                let message = format!("The folder of this file can not be reached: {error}");
+                return refuse("export.path", &message, "Make the folder first, or name one that is there");
+            }
+        };
+        let path = folder.join(name);
+        if path.is_dir() {
+            return refuse("export.path", "There is a folder of this name", "Name a file");
+        }
+        for source in self.store.sources()? {
+            let Ok(source) = Path::new(&source.path).canonicalize() else { continue };
+            if path == source || (source.is_dir() && folder.starts_with(&source)) {
+                return refuse(
+                    "export.into_source",
+                    "This lies in an opened source, and sources are never changed",
+                    "Name a folder outside of it",
+                );
+            }
+        }
+        Ok(path)
+    }
+}
+
+/// Writes a file under another name beside it and renames it: whoever reads the path sees the old file or the new one.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ApiError> {
+    let failed = |error: io::Error| {
+        ApiError::new("export.write", format!("The file can not be written: {error}"))
+            .at(path.to_string_lossy().into_owned())
+            .hint("Look at the rights of its folder and at the space on the disk")
+    };
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    });
+    if written.is_err() {
+        // What is left of it is of no use; if it can not be removed either, the error above says enough.
+        drop(fs::remove_file(&part));
+    }
+    written.map_err(failed)
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let new = || OpenOptions::new().write(true).create_new(true).open(path);
+    match new() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Left by a process of the same number that was stopped.
+            fs::remove_file(path)?;
+            new()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")];
+        for (text, expected) in cases {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+        assert_eq!(base64(&[0xFB, 0xFF, 0xBF]), "+/+/");
+    }
+
+    #[test]
+    fn names_are_safe_whatever_a_run_is_called() {
+        let of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
+        assert_eq!(of("../../etc/passwd"), "survival-.._.._etc_passwd".replace("_", "-").replace(".", "").replace("--", "-"));
+        assert_eq!(of("生"), "survival");
+        assert!(of(&"x".repeat(500)).len() < 80);
+    }
+}
