@@ -129,7 +129,8 @@ fn letter(c: char) -> Option<&'static str> {
 
 /// A letter that stands for itself with every engine.
 const fn plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ':' | ';' | '/' | '(' | ')' | '+' | '=' | '*' | '@' | '[' | ']')
+    c.is_ascii_alphanumeric()
+        || matches!(c, ' ' | '.' | ':' | ';' | '/' | '(' | ')' | '+' | '=' | '*' | '@' | '[' | ']')
 }
 
 /// Text in which nothing is a command, that stands in one line and in any argument.
@@ -161,7 +162,8 @@ const fn is_mark(c: char) -> bool {
 }
 
 /// What stands before text that [`escape`] made.
-pub(crate) const NEEDS: &str = "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi}%\n";
+pub(crate) const NEEDS: &str =
+    "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi}%\n";
 
 /// The letters of a text that pdfTeX has no font for.
 pub(crate) fn foreign(text: &str) -> BTreeSet<char> {

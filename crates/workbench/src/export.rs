@@ -4,15 +4,18 @@
 //! those of the pages, so that what is exported is what was seen. From there a figure is a `figures::FigureSpec` and
 //! nothing else: the file carries it, and `stamina figure` makes the same bytes from it.
 
+mod again;
 mod caption;
-mod file;
 mod figure;
+mod file;
 mod tables;
 
-use figures::export::{Format, PNG_DPI};
+use figures::export::Format;
 use figures::table::Table;
 use figures::venue::Preset;
 use figures::{FigureSpec, Layout, Theme};
+
+pub use again::{MadeAgain, SpecFile};
 
 use crate::Workbench;
 use crate::api::{
@@ -29,6 +32,22 @@ pub(crate) struct Made {
     pub(crate) warnings: Vec<String>,
     /// A spec that belongs beside it, for formats that have no place for one.
     pub(crate) beside: Option<Vec<u8>>,
+}
+
+impl Made {
+    /// What is told of it; the content comes with it if it was not written.
+    fn exported(self, format: ExportFormat, path: Option<String>) -> Exported {
+        Exported {
+            media_type: file::media_type(format).to_owned(),
+            base64: path.is_none().then(|| file::base64(&self.bytes)),
+            path,
+            bytes: self.bytes.len() as u64,
+            file_name: self.name,
+            caption: self.caption,
+            inches: self.inches,
+            warnings: self.warnings,
+        }
+    }
 }
 
 impl Workbench {
@@ -85,16 +104,7 @@ impl Workbench {
             Some(to) => Some(self.write_export(to, &made)?),
             None => None,
         };
-        Ok(Exported {
-            media_type: file::media_type(request.format).to_owned(),
-            base64: path.is_none().then(|| file::base64(&made.bytes)),
-            path,
-            bytes: made.bytes.len() as u64,
-            file_name: made.name,
-            caption: made.caption,
-            inches: made.inches,
-            warnings: made.warnings,
-        })
+        Ok(made.exported(request.format, path))
     }
 
     fn make(&self, request: &ExportRequest) -> Result<Made, ApiError> {
@@ -104,7 +114,9 @@ impl Workbench {
                 let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
                 figure_file(&spec, format, &file::figure_name(figure))
             }
-            ExportOf::Table { table } => table_file(&self.table(table)?, request.format, &file::table_name(table)),
+            ExportOf::Table { table } => {
+                table_file(&self.table(table)?, request.format, &file::table_name(table))
+            }
             ExportOf::Report { .. } | ExportOf::Bundle { .. } => {
                 Err(ApiError::new("command.not_built", "Not built yet"))
             }
@@ -131,7 +143,7 @@ impl Workbench {
 }
 
 /// The place of a figure for a venue.
-pub fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiError> {
+fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiError> {
     let known = Preset::parse(preset).map_err(|error| {
         ApiError::new("export.unknown_preset", error.to_string())
             .hint("`list_presets` tells their widths; `icml` is one column, `icml:full` both")
@@ -142,7 +154,9 @@ pub fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, Api
         Some(height @ 40..=1_000) => Ok(layout.with_height(f64::from(height))),
         Some(height) => Err(ApiError::new(
             "export.height",
-            format!("A figure of {height} pt does not fit a page: heights go from 40 to 1,000 pt (72 pt are an inch)"),
+            format!(
+                "A figure of {height} pt does not fit a page: heights go from 40 to 1,000 pt (72 pt are an inch)"
+            ),
         )),
     }
 }
@@ -154,7 +168,6 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
     let mut warnings = made.warnings;
     warnings.extend(caption::cautions(spec));
     let per_inch = if spec.layout.is_print() { 72.0 } else { 96.0 };
-    debug_assert!(PNG_DPI > per_inch);
     Ok(Made {
         name: format!("{name}.{}", format.extension()),
         beside: match format {

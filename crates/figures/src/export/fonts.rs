@@ -41,7 +41,8 @@ fn only_shipped_families(fonts: &mut Database) {
 pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> {
     let missing = missing(svg);
     let (fonts, warnings) = if missing.is_empty() { (shipped(), Vec::new()) } else { elsewhere(&missing) };
-    let options = usvg::Options { fontdb: fonts, font_family: "IBM Plex Sans".to_owned(), ..usvg::Options::default() };
+    let options =
+        usvg::Options { fontdb: fonts, font_family: "IBM Plex Sans".to_owned(), ..usvg::Options::default() };
     Ok((usvg::Tree::from_str(svg, &options)?, warnings))
 }
 
@@ -49,7 +50,10 @@ pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> 
 pub(super) fn missing_in_svg(svg: &str) -> Option<String> {
     let missing = missing(svg);
     (!missing.is_empty()).then(|| {
-        format!("The letters \"{}\" are not in IBM Plex Sans; what shows the SVG chooses a font for them", some(&missing))
+        format!(
+            "The letters \"{}\" are not in IBM Plex Sans; what shows the SVG chooses a font for them",
+            some(&missing)
+        )
     })
 }
 
@@ -79,7 +83,9 @@ fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
     for letter in missing {
         let has = |id: ID| {
             fonts
-                .with_face_data(id, |data, index| Face::parse(data, index).is_ok_and(|f| f.glyph_index(*letter).is_some()))
+                .with_face_data(id, |data, index| {
+                    Face::parse(data, index).is_ok_and(|f| f.glyph_index(*letter).is_some())
+                })
                 .unwrap_or(false)
         };
         match faces.iter().find(|(id, _)| has(*id)) {

@@ -10,12 +10,15 @@ use krilla_svg::{SurfaceExt as _, SvgSettings};
 use sha2::{Digest as _, Sha256};
 
 use super::spec_text;
-use crate::spec::FigureSpec;
+use crate::spec::{FigureSpec, Layout};
+use crate::theme::Theme;
 use crate::{Drawing, SOFTWARE};
 
 /// SHA-256 of the figure's data in hex, its first half: enough to tell two apart.
 fn data_hash(spec: &FigureSpec) -> String {
-    let text = toml::to_string(&spec.figure).unwrap_or_default();
+    // The spec without place, colours and method.
+    let bare = FigureSpec::new(spec.figure.clone(), Layout::print(0.0), Theme::Print);
+    let text = spec_text::spec_to_toml(&bare).unwrap_or_default();
     Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
 }
 
@@ -41,7 +44,7 @@ pub(super) fn write(
     document.set_metadata(
         Metadata::new()
             .title(title(&drawing.svg))
-            .description(drawing.summary.clone())
+            .description(drawing.summary.replace(['\r', '\n'], " "))
             .creator(SOFTWARE.to_owned())
             .producer(SOFTWARE.to_owned())
             .keywords(vec![format!("data {}", data_hash(spec))])
@@ -64,6 +67,7 @@ pub(super) fn write(
 
 /// The name that the drawing gives itself.
 fn title(svg: &str) -> String {
-    let name = svg.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(name, _)| name);
+    let name =
+        svg.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(name, _)| name);
     name.map_or_else(|| "Figure".to_owned(), |name| name.replace("&amp;", "&").replace("&#39;", "'"))
 }

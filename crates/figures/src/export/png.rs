@@ -31,7 +31,11 @@ pub(super) fn write(
     encoder.set_color(::png::ColorType::Rgba);
     encoder.set_depth(::png::BitDepth::Eight);
     let per_metre = (PNG_DPI / 0.0254).round() as u32;
-    encoder.set_pixel_dims(Some(::png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit: ::png::Unit::Meter }));
+    encoder.set_pixel_dims(Some(::png::PixelDimensions {
+        xppu: per_metre,
+        yppu: per_metre,
+        unit: ::png::Unit::Meter,
+    }));
     let failed = |e: ::png::EncodingError| e.to_string();
     encoder.add_text_chunk("Software".to_owned(), SOFTWARE.to_owned()).map_err(failed)?;
     encoder.add_itxt_chunk("Stamina Lab figure".to_owned(), spec_text::marked(toml)).map_err(failed)?;

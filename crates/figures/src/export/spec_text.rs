@@ -1,6 +1,8 @@
 //! A spec as TOML, and where it stands in files.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+
+use toml::Value;
 
 use crate::SOFTWARE;
 use crate::spec::FigureSpec;
@@ -27,10 +29,76 @@ impl std::error::Error for SpecError {}
 
 /// A spec as TOML. Numbers are written in the shortest form that reads back as the same number.
 pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
-    let body = toml::to_string(spec).map_err(|e| SpecError(format!("a spec that TOML can not hold: {e}")))?;
+    let value =
+        toml::Value::try_from(spec).map_err(|e| SpecError(format!("a spec that TOML can not hold: {e}")))?;
+    let body = document(&value);
     Ok(format!(
         "# A figure of {SOFTWARE}, with its data. `stamina figure THIS.toml --out figure.pdf` makes it again.\n{body}"
     ))
+}
+
+/// A document with a table a part, and everything below in lines: a run of a hundred turns has a hundred and not a
+/// thousand. No string has a line break.
+fn document(value: &Value) -> String {
+    let mut out = String::new();
+    let Value::Table(parts) = value else { return out };
+    for (key, value) in parts.iter().filter(|(_, v)| !v.is_table()) {
+        let _ = writeln!(out, "{} = {}", quoted_key(key), inline(value));
+    }
+    for (key, value) in parts {
+        let Value::Table(part) = value else { continue };
+        let _ = write!(out, "\n[{}]\n", quoted_key(key));
+        for (key, value) in part {
+            let _ = writeln!(out, "{} = {}", quoted_key(key), inline(value));
+        }
+    }
+    out
+}
+
+/// A value in one line, but for lists of tables, which have a line each.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) if number.is_nan() => "nan".to_owned(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::Boolean(flag) => flag.to_string(),
+        Value::Datetime(time) => time.to_string(),
+        Value::Array(items) => {
+            let tables = items.iter().any(Value::is_table);
+            let items: Vec<String> = items.iter().map(inline).collect();
+            if tables { format!("[\n{},\n]", items.join(",\n")) } else { format!("[{}]", items.join(", ")) }
+        }
+        // A table in a line has its lists in it in lines of their own, as TOML 1.0 allows.
+        Value::Table(table) => {
+            let pairs: Vec<String> =
+                table.iter().map(|(key, value)| format!("{} = {}", quoted_key(key), inline(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+    }
+}
+
+fn quoted_key(key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if bare { key.to_owned() } else { quoted(key) }
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            // What XML can not say is escaped, too: the text stands in SVG files.
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}' | '\u{2028}' | '\u{2029}') => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// Reads a spec.
@@ -38,7 +106,8 @@ pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
 /// # Errors
 /// Says what is wrong and in which line.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
-    toml::from_str(text).map_err(|e| SpecError(format!("this is not a figure spec: {}", e.to_string().trim_end())))
+    toml::from_str(text)
+        .map_err(|e| SpecError(format!("this is not a figure spec: {}", e.to_string().trim_end())))
 }
 
 /// A spec between its two lines, which stand at the begin of a line. No name can forge them: in TOML as it is written here,
@@ -71,12 +140,17 @@ pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
         }
         return spec_from_toml(text);
     };
-    let text = std::str::from_utf8(text).map_err(|_| SpecError("the spec in this file is not UTF-8".to_owned()))?;
+    let text =
+        std::str::from_utf8(text).map_err(|_| SpecError("the spec in this file is not UTF-8".to_owned()))?;
     if commented {
         let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("% ").unwrap_or(line)).collect();
         return spec_from_toml(&lines.join("\n"));
     }
-    if bytes.trim_ascii_start().starts_with(b"<") { spec_from_toml(&unescaped(text)) } else { spec_from_toml(text) }
+    if bytes.trim_ascii_start().starts_with(b"<") {
+        spec_from_toml(&unescaped(text))
+    } else {
+        spec_from_toml(text)
+    }
 }
 
 /// What stands between the two lines, and whether its lines are comments of LaTeX.
@@ -102,5 +176,9 @@ fn none() -> SpecError {
 
 /// Text of an XML element as it was before it was escaped.
 fn unescaped(text: &str) -> String {
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
 }

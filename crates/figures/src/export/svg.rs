@@ -12,8 +12,7 @@ pub(super) fn with_spec(svg: &str, toml: &str) -> String {
     format!("{body}<metadata><spec xmlns=\"{NAMESPACE}\">{text}</spec></metadata></svg>")
 }
 
-/// Text of an element, lines kept; TOML has no other control characters. What XML can not say is left out, as in the
-/// drawing.
+/// Text of an element, lines kept; TOML as it is written here has no other control characters.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(['\u{FFFE}', '\u{FFFF}'], "")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::print::{Printed, columns, one_line};
 use super::Table;
+use super::print::{Printed, columns, one_line};
 use crate::SOFTWARE;
 use crate::tex::{NEEDS, escape};
 

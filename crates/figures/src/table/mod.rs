@@ -113,11 +113,13 @@ impl Column {
 
     /// The two columns of a 95 % interval: `PREFIXci_low`, `PREFIXci_high`.
     pub fn interval(prefix: &str, decimals: u8) -> [Self; 2] {
-        [("ci_low", "95 % CI, low", true), ("ci_high", "95 % CI, high", false)].map(|(name, heading, interval)| Self {
-            interval,
-            missing: "n/a",
-            ..Self::number(&format!("{prefix}{name}"), heading, decimals)
-        })
+        [("ci_low", "95 % CI, low", true), ("ci_high", "95 % CI, high", false)].map(
+            |(name, heading, interval)| Self {
+                interval,
+                missing: "n/a",
+                ..Self::number(&format!("{prefix}{name}"), heading, decimals)
+            },
+        )
     }
 
     /// The same column with a unit.

@@ -108,10 +108,12 @@ fn split<'a, T>(
     of: impl Fn(&Value) -> Option<T>,
 ) -> (Vec<T>, Vec<i16>) {
     let mut known = Vec::new();
-    let levels = values.map(|value| value.and_then(&of).map_or(0, |value| {
-        known.push(value);
-        1
-    }));
+    let levels = values.map(|value| {
+        value.and_then(&of).map_or(0, |value| {
+            known.push(value);
+            1
+        })
+    });
     let levels = levels.collect();
     (known, levels)
 }

@@ -55,7 +55,8 @@ pub(super) fn columns(table: &Table) -> Vec<Printed> {
     while let Some(column) = table.columns.get(at) {
         let with_next = column.interval && at + 1 < table.columns.len();
         let text = |row: &Vec<Option<Value>>| {
-            let (first, second) = (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
+            let (first, second) =
+                (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
             if !with_next {
                 return value(column, first);
             }

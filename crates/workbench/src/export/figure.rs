@@ -125,7 +125,12 @@ impl Workbench {
             FailureGrouping::Member | FailureGrouping::Harness => SharesForm::Auto,
             FailureGrouping::Turn | FailureGrouping::Attempt => SharesForm::Stacked,
         };
-        Ok(FailureShares { groups: groups.take(200).collect(), classes, unit: "failed attempts".to_owned(), form })
+        Ok(FailureShares {
+            groups: groups.take(200).collect(),
+            classes,
+            unit: "failed attempts".to_owned(),
+            form,
+        })
     }
 }
 
@@ -210,17 +215,18 @@ fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
 }
 
 fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
-    let rows = (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
-        let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
-        let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
-        DifferenceRow {
-            label: label(member),
-            value: estimate.map(|e| e.value),
-            ci_low: estimate.and_then(|e| e.ci_low),
-            ci_high: estimate.and_then(|e| e.ci_high),
-            p: pair.and_then(|p| p.p_holm),
-        }
-    });
+    let rows =
+        (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
+            let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
+            let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
+            DifferenceRow {
+                label: label(member),
+                value: estimate.map(|e| e.value),
+                ci_low: estimate.and_then(|e| e.ci_low),
+                ci_high: estimate.and_then(|e| e.ci_high),
+                p: pair.and_then(|p| p.p_holm),
+            }
+        });
     Ok(Differences {
         reference: label(reference(data)?),
         rows: rows.collect(),
@@ -237,7 +243,8 @@ fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
         ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
             .hint(format!("Members are counted from 0; {} is the reference", data.reference))
     })?;
-    let found = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference)).and_then(|p| p.paired.as_ref());
+    let found =
+        data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference)).and_then(|p| p.paired.as_ref());
     let Some(found) = found else {
         return Err(ApiError::new("export.paired", "These two played no scenario both")
             .hint("Compare runs of the same benchmark"));
@@ -254,7 +261,12 @@ fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
         a: label(reference(data)?),
         b: label(member),
         pairs: pairs.collect(),
-        mean: Some(PairedMean { value: found.mean, ci_low: found.ci_low, ci_high: found.ci_high, p: found.p }),
+        mean: Some(PairedMean {
+            value: found.mean,
+            ci_low: found.ci_low,
+            ci_high: found.ci_high,
+            p: found.p,
+        }),
     })
 }
 
@@ -412,15 +424,7 @@ pub(super) fn mark(figure: &Figure, mark: &Mark) -> FigureMark {
         // The rows of a forest leave the reference out; the spec's own index is the page's but for that.
         (_, first, second) => (mark.series.or(first).unwrap_or(0), second),
     };
-    FigureMark {
-        series,
-        item,
-        x0: mark.x0,
-        y0: mark.y0,
-        x1: mark.x1,
-        y1: mark.y1,
-        lines: mark.lines.clone(),
-    }
+    FigureMark { series, item, x0: mark.x0, y0: mark.y0, x1: mark.x1, y1: mark.y1, lines: mark.lines.clone() }
 }
 
 /// An estimate's parts, for tables.

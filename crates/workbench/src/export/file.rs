@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, Member, TableOf};
+use crate::api::{ApiError, ExportFormat, FigureOf, Member, TableOf};
 use crate::export::Made;
 
 /// The ending of files of a format.
@@ -73,11 +73,6 @@ fn named(kind: &str, members: &[Member]) -> String {
     format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
 }
 
-/// A good name for a report.
-pub(super) fn report_name(kind: &str, of: &CompareRequest) -> String {
-    named(kind, &of.members)
-}
-
 /// A good name for a figure, without its ending.
 pub(super) fn figure_name(figure: &FigureOf) -> String {
     match figure {
@@ -122,7 +117,11 @@ pub(super) fn base64(bytes: &[u8]) -> String {
     for chunk in bytes.chunks(3) {
         let word = chunk.iter().enumerate().fold(0_u32, |word, (i, b)| word | u32::from(*b) << (16 - 8 * i));
         for i in 0..4 {
-            out.push(if i <= chunk.len() { LETTERS[(word >> (18 - 6 * i) & 63) as usize] as char } else { '=' });
+            out.push(if i <= chunk.len() {
+                LETTERS[(word >> (18 - 6 * i) & 63) as usize] as char
+            } else {
+                '='
+            });
         }
     }
     out
@@ -148,10 +147,18 @@ impl Workbench {
             Err(ApiError::new(code, message).at(said.to_string()).hint(hint))
         };
         let Some(name) = to.file_name() else {
-            return refuse("export.path", "This is not the path of a file", "Name a file in a folder that is there");
+            return refuse(
+                "export.path",
+                "This is not the path of a file",
+                "Name a file in a folder that is there",
+            );
         };
         if !to.is_absolute() {
-            return refuse("export.path", "The path must be absolute", "Begin it with the root of the file system");
+            return refuse(
+                "export.path",
+                "The path must be absolute",
+                "Begin it with the root of the file system",
+            );
         }
         let parent = to.parent().unwrap_or(Path::new("/"));
         let folder = match parent.canonicalize() {
@@ -221,7 +228,14 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_rfc() {
-        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")];
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ];
         for (text, expected) in cases {
             assert_eq!(base64(text.as_bytes()), expected);
         }
@@ -231,7 +245,10 @@ mod tests {
     #[test]
     fn names_are_safe_whatever_a_run_is_called() {
         let of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
-        assert_eq!(of("../../etc/passwd"), "survival-.._.._etc_passwd".replace("_", "-").replace(".", "").replace("--", "-"));
+        assert_eq!(
+            of("../../etc/passwd"),
+            "survival-.._.._etc_passwd".replace("_", "-").replace(".", "").replace("--", "-")
+        );
         assert_eq!(of("生"), "survival");
         assert!(of(&"x".repeat(500)).len() < 80);
     }

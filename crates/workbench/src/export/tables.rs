@@ -5,8 +5,8 @@ use figures::table::{Column, Table, Value, known, maybe};
 use super::figure::parts;
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Comparability, ComparedMember, Comparison, FailuresRequest, MatrixRequest, RetriesRequest,
-    Stamina, TableOf,
+    self, ApiError, Comparability, ComparedMember, Comparison, FailuresRequest, MatrixRequest,
+    RetriesRequest, Stamina, TableOf,
 };
 
 /// A table with its data.
@@ -95,7 +95,11 @@ pub(super) fn runs(data: &Comparison) -> Table {
 
 /// What must be known of each member.
 fn caveats(members: &[ComparedMember]) -> Vec<String> {
-    members.iter().filter(|m| !m.caveats.is_empty()).map(|m| format!("{}: {}.", m.name, m.caveats.join("; "))).collect()
+    members
+        .iter()
+        .filter(|m| !m.caveats.is_empty())
+        .map(|m| format!("{}: {}.", m.name, m.caveats.join("; ")))
+        .collect()
 }
 
 fn name(data: &Comparison, index: u32) -> Option<Value> {

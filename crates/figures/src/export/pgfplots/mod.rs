@@ -112,9 +112,12 @@ pub(super) fn names(figure: &Figure) -> Vec<&str> {
         Figure::Pareto(data) => data.points.iter().map(|p| of(&p.label)).collect(),
         Figure::Matrix(data) => data.rows.iter().chain(&data.columns).map(String::as_str).collect(),
         Figure::Retries(data) => data.series.iter().map(|s| of(&s.label)).collect(),
-        Figure::FailureShares(data) => {
-            data.groups.iter().map(|g| of(&g.label)).chain(data.classes.iter().map(|c| c.name.as_str())).collect()
-        }
+        Figure::FailureShares(data) => data
+            .groups
+            .iter()
+            .map(|g| of(&g.label))
+            .chain(data.classes.iter().map(|c| c.name.as_str()))
+            .collect(),
     }
 }
 

@@ -24,11 +24,14 @@ pub(super) fn pareto(picture: &mut Picture, data: &Pareto) {
     let shown: Vec<&ParetoPoint> = data
         .points
         .iter()
-        .filter(|p| p.mean.is_some_and(f64::is_finite) && p.cost.is_some_and(|c| c.is_finite() && (!log || c > 0.0)))
+        .filter(|p| {
+            p.mean.is_some_and(f64::is_finite) && p.cost.is_some_and(|c| c.is_finite() && (!log || c > 0.0))
+        })
         .collect();
     let costs = finite(shown.iter().map(|p| p.cost));
     let (low, high) = range(&costs);
-    let (low, high) = if log { (low.max(1e-9) / 1.3, high.max(1e-9) * 1.3) } else { (0.0, high * 1.08 + 1e-9) };
+    let (low, high) =
+        if log { (low.max(1e-9) / 1.3, high.max(1e-9) * 1.3) } else { (0.0, high * 1.08 + 1e-9) };
     let top = range(&finite(shown.iter().flat_map(|p| [p.mean, p.ci_high]))).1.max(1.0) * 1.05;
     let bottom = picture.under_axis();
     let left = picture.label + text_width(&format!("{top:.0}.0"), picture.tick) + 12.0;
@@ -53,7 +56,8 @@ pub(super) fn pareto(picture: &mut Picture, data: &Pareto) {
     );
     let front = front(&shown);
     if front.len() > 1 {
-        picture.add(&format!("\\addplot[black!35,line width=0.6bp] coordinates {{{}}};", coordinates(&front)));
+        picture
+            .add(&format!("\\addplot[black!35,line width=0.6bp] coordinates {{{}}};", coordinates(&front)));
     }
     for point in shown {
         let (Some(cost), Some(mean)) = (point.cost, point.mean) else { continue };

@@ -52,7 +52,8 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
     let shown = |v: Option<f64>| v.filter(|v| v.is_finite() && (!log || *v > 0.0));
     let values = finite(data.rows.iter().flat_map(|r| [shown(r.value), shown(r.ci_low), shown(r.ci_high)]));
     let (low, high) = around(&values, none);
-    let (low, high) = if log { (range(&values).0.min(1.0) / 1.1, high * 1.1) } else { (low - 1e-6, high + 1e-6) };
+    let (low, high) =
+        if log { (range(&values).0.min(1.0) / 1.1, high * 1.1) } else { (low - 1e-6, high + 1e-6) };
     let mode = if log { "xmode=log,log ticks with fixed point," } else { "" };
     picture.axis(
         &rows.place,
@@ -187,7 +188,8 @@ pub(super) fn bars(picture: &mut Picture, data: &Bars) {
 }
 
 /// Fills of classes, told apart in grey, too.
-const FILLS: [&str; 7] = ["black!80", "stamina1!90", "stamina0!65", "stamina2!45", "stamina3!35", "black!12", "white"];
+const FILLS: [&str; 7] =
+    ["black!80", "stamina1!90", "stamina0!65", "stamina2!45", "stamina3!35", "black!12", "white"];
 
 pub(super) fn failure_shares(picture: &mut Picture, data: &FailureShares) {
     // The six most frequent classes in their order, the rest together.

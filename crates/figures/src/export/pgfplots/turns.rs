@@ -180,7 +180,8 @@ pub(super) fn first_failures(picture: &mut Picture, spec: &FigureSpec, data: &Fi
 fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: bool) {
     let points: Vec<&[SurvivalPoint]> = series.iter().map(|s| s.points.as_slice()).collect();
     let turns = turns(spec, &points);
-    let most = points.iter().flat_map(|p| p.iter()).map(|p| p.events.max(p.censored)).max().unwrap_or(0).max(1);
+    let most =
+        points.iter().flat_map(|p| p.iter()).map(|p| p.events.max(p.censored)).max().unwrap_or(0).max(1);
     let bottom = picture.under_axis();
     let left = picture.label + text_width(&most.to_string(), picture.tick) + 12.0;
     let line = if named { picture.line() } else { 3.0 };
@@ -189,14 +190,19 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
     let per_turn = width / (f64::from(turns) + 0.5);
     for (row, series) in series.iter().enumerate() {
         let last = row + 1 == points.len();
-        let place =
-            Place { left, bottom: bottom + each * (points.len() - 1 - row) as f64, width, height: each - line - 3.0 };
+        let place = Place {
+            left,
+            bottom: bottom + each * (points.len() - 1 - row) as f64,
+            width,
+            height: each - line - 3.0,
+        };
         let axis = if last {
             format!("xtick={{{}}},xlabel={{Turn of first failure}}", listed(&ticks(turns)))
         } else {
             "xtick=\\empty".to_owned()
         };
-        let named_y = if row == points.len() / 2 { ",ylabel={Episodes},ylabel style={yshift=-2bp}" } else { "" };
+        let named_y =
+            if row == points.len() / 2 { ",ylabel={Episodes},ylabel style={yshift=-2bp}" } else { "" };
         picture.axis(
             &place,
             &format!("xmin=0,xmax={turns}.5,ymin=0,ymax={most},ytick={{0,{most}}},{axis}{named_y}"),
@@ -205,9 +211,10 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
             let shown = series.points.iter().filter(|p| p.turn <= turns && count(p) > 0);
             shown.map(|p| (f64::from(p.turn), f64::from(count(p)))).collect()
         };
-        for (points, share, fill) in
-            [(of(|p| p.events), 0.62, color(&series.label)), (of(|p| p.censored), 0.16, "black!55".to_owned())]
-        {
+        for (points, share, fill) in [
+            (of(|p| p.events), 0.62, color(&series.label)),
+            (of(|p| p.censored), 0.16, "black!55".to_owned()),
+        ] {
             if !points.is_empty() {
                 picture.add(&format!(
                     "\\addplot[ybar,bar width={}bp,draw=none,fill={fill}] coordinates {{{}}};",

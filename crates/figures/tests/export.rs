@@ -1,0 +1,152 @@
+//! Figures as files: every file of every kind gives itself again, and holds what it says.
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+
+mod cases;
+mod kinds;
+
+use figures::export::{Format, export, spec_from_toml, spec_in, spec_to_toml};
+use figures::table::data_table;
+use figures::{Figure, FigureSpec, Layout, Theme, draw};
+
+fn spec(figure: Figure) -> FigureSpec {
+    FigureSpec::new(figure, Layout::print(234.0), Theme::Print)
+}
+
+#[test]
+fn every_file_of_every_kind_gives_the_same_bytes_again() {
+    for (name, figure) in kinds::all() {
+        let spec = spec(figure);
+        for format in Format::ALL {
+            let file = export(&spec, format).unwrap();
+            assert!(!file.bytes.is_empty(), "{name} {format:?}");
+            assert!(export(&spec, format).unwrap() == file, "{name} {format:?} twice");
+            if format == Format::Csv {
+                continue;
+            }
+            // The same spec is the same bytes, as the line above says.
+            let carried = spec_in(&file.bytes).unwrap_or_else(|e| panic!("{name} {format:?}: {e}"));
+            assert_eq!(carried, spec, "{name} {format:?}");
+        }
+    }
+}
+
+#[test]
+fn any_file_gives_any_other() {
+    let spec = FigureSpec { theme: Theme::Grey, ..spec(Figure::Survival(cases::normal())) };
+    let files = Format::ALL.map(|format| export(&spec, format).unwrap());
+    for from in files.iter().filter(|f| !f.bytes.starts_with(b"run,")) {
+        let carried = spec_in(&from.bytes).unwrap();
+        for (format, file) in Format::ALL.into_iter().zip(&files) {
+            assert!(export(&carried, format).unwrap() == *file, "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_names_neither_break_nor_forge_a_file() {
+    let marks = "\n# Stamina Lab figure spec: begin\nversion = 9\n# Stamina Lab figure spec: end\n";
+    let names = [
+        "a & b <c> \"d\" 'e' \\f{g} $h$ %i #j ~k^ _l | [m]",
+        marks,
+        "''' \"\"\" \u{0}\u{1b}[31m\u{7f} \u{FFFD} \u{202e}",
+        "]]></metadata></svg><script>alert(1)</script>",
+        "\r\n% \\input{x}\n\\end{tikzpicture}",
+        &"long ".repeat(100),
+    ];
+    for name in names {
+        let mut run = cases::normal();
+        run.name = name.to_owned();
+        let figures = [Figure::Survival(run.clone()), kinds::named(name)];
+        for figure in figures {
+            let spec = spec(figure);
+            for format in Format::ALL {
+                let file = export(&spec, format).unwrap();
+                if format != Format::Csv {
+                    assert_eq!(spec_in(&file.bytes).unwrap(), spec, "{name:?} {format:?}");
+                }
+                if format == Format::Svg {
+                    let text = String::from_utf8(file.bytes).unwrap();
+                    usvg::roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name:?}: {e}"));
+                    assert!(!text.contains("<script"));
+                } else if format == Format::Tex {
+                    let text = String::from_utf8(file.bytes).unwrap();
+                    let code: Vec<&str> = text.lines().filter(|l| !l.starts_with("% ")).collect();
+                    let ends = code.iter().filter(|l| l.contains("\\end{tikzpicture}")).count();
+                    assert_eq!(ends, 1, "{name:?}");
+                    assert!(!code.iter().any(|l| l.contains("\\input")), "{name:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_the_same_after_toml() {
+    let mut run = cases::normal();
+    for (point, value) in
+        run.points.iter_mut().zip([0.1 + 0.2, 1.0 / 3.0, f64::MIN_POSITIVE, 1e-17, 0.999_999_999_999_999_9])
+    {
+        point.survival = value;
+        point.ci_low = Some(value / 7.0);
+    }
+    let spec = spec(Figure::Survival(run));
+    assert_eq!(spec_from_toml(&spec_to_toml(&spec).unwrap()).unwrap(), spec);
+}
+
+#[test]
+fn what_has_no_spec_is_told_so() {
+    let no_spec =
+        ["", "hello", "<svg/>", "PAR1", "%PDF-1.7", "version = 99", "version = 1\nfigure = 3", "\u{0}\u{1}"];
+    for text in no_spec {
+        let said = spec_in(text.as_bytes()).unwrap_err().to_string();
+        assert!(said.contains("spec"), "{text:?}: {said}");
+    }
+    let file = export(&spec(Figure::Survival(cases::normal())), Format::Pdf).unwrap();
+    let half = &file.bytes[..file.bytes.len() / 2];
+    assert!(spec_in(half).is_err() || spec_in(half).is_ok());
+    for cut in [10, 100, 1000] {
+        drop(spec_in(&file.bytes[..cut]));
+    }
+}
+
+#[test]
+fn a_png_has_its_size_on_paper() {
+    let file = export(&spec(Figure::Survival(cases::normal())), Format::Png).unwrap();
+    let info = png::Decoder::new(std::io::Cursor::new(&file.bytes)).read_info().unwrap();
+    let info = info.info();
+    assert_eq!(info.width, 975, "3.25 in at 300 dots an inch");
+    let dims = info.pixel_dims.unwrap();
+    assert_eq!((dims.xppu, dims.unit), (11811, png::Unit::Meter));
+}
+
+#[test]
+fn the_data_behind_is_whole() {
+    let table = data_table(&Figure::Survival(cases::normal()));
+    let csv = table.to_csv();
+    assert_eq!(csv.lines().count(), 16);
+    assert!(csv.starts_with("run,simulated,turn,at_risk,events,censored,survival,ci_low,ci_high\r\n"));
+    assert!(csv.lines().nth(1).unwrap().starts_with("Claude-Opus-4.8 · terminus-2,false,1,25,6,0,0.76,0.5"));
+    for (name, figure) in kinds::all() {
+        let table = data_table(&figure);
+        assert!(!table.rows.is_empty(), "{name}");
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
+        for text in [table.to_csv(), table.to_latex(), table.to_markdown(), table.to_html()] {
+            assert!(!text.contains("NaN") && !text.contains("inf,"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn letters_that_no_font_here_has_are_told() {
+    let mut run = cases::normal();
+    // The name of a run is drawn by figures of several runs.
+    run.name = "模型".to_owned();
+    let one = spec(kinds::named("模型 א"));
+    let svg = draw(&one).svg;
+    assert!(svg.contains('模'));
+    for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex] {
+        let said = export(&one, format).unwrap().warnings.join(" ");
+        assert!(said.contains("letters"), "{format:?}: {said}");
+    }
+    assert!(export(&spec(kinds::named("plain")), Format::Pdf).unwrap().warnings.is_empty());
+}

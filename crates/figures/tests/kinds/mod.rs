@@ -1,0 +1,36 @@
+//! One figure of every kind, for what is made of figures.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses some of them")]
+
+use figures::{Figure, Scale, SharesForm};
+
+use crate::cases::{self, many};
+
+/// Every kind, and forms of it that are drawn differently, by a word for each.
+pub fn all() -> Vec<(&'static str, Figure)> {
+    vec![
+        ("survival", Figure::Survival(cases::normal())),
+        ("first-failures", Figure::FirstFailures(cases::normal())),
+        ("survival-1", many::survival(many::runs(1, 20, 12), 12)),
+        ("survival-8", many::survival(many::runs(8, 20, 100), 60)),
+        ("survival-odd", many::survival(many::odd_names(), 12)),
+        ("first-failures-4", many::first_failures(many::runs(4, 20, 40))),
+        ("differences", many::differences(7)),
+        ("ratios", many::ratios()),
+        ("paired", many::paired(20, 40)),
+        ("bars", many::bars(6)),
+        ("pareto", many::pareto(8, Scale::Log)),
+        ("pareto-linear", many::pareto(4, Scale::Linear)),
+        ("matrix", many::matrix(5, 5)),
+        ("retries", many::retries(3)),
+        ("failures-stacked", many::failures(5, 4, SharesForm::Stacked)),
+        ("failures-side-by-side", many::failures(9, 3, SharesForm::SideBySide)),
+        ("nothing", Figure::Survival(cases::nothing())),
+    ]
+}
+
+/// A comparison of two runs, one of which has this name.
+pub fn named(name: &str) -> Figure {
+    let mut runs = many::runs(2, 10, 8);
+    name.clone_into(&mut runs[1].label.name);
+    many::survival(runs, 8)
+}

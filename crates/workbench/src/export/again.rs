@@ -1,0 +1,92 @@
+//! A figure from the spec that a file carries.
+
+use std::fs;
+use std::path::PathBuf;
+
+use figures::Theme;
+use figures::export::spec_in;
+
+use super::{figure_file, figure_format, preset_layout};
+use crate::Workbench;
+use crate::api::{ApiError, ExportFormat, Exported};
+
+/// The largest file that is looked into.
+const LARGEST: u64 = 64 << 20;
+
+/// A file with a spec, and what is to be made of it.
+#[derive(Debug, Clone)]
+pub struct SpecFile {
+    /// The file: TOML, or what an export made. A CSV's spec stands in the file beside it.
+    pub path: PathBuf,
+    /// Another venue than the spec's.
+    pub preset: Option<String>,
+    /// Another height than the spec's.
+    pub height_pt: Option<u32>,
+    /// In greys, whatever the spec says.
+    pub grey: bool,
+    /// As what.
+    pub format: ExportFormat,
+    /// Absolute path to write to; `None` = the SVG is given back.
+    pub to: Option<String>,
+}
+
+/// What was made of a [`SpecFile`].
+#[derive(Debug, Clone)]
+pub enum MadeAgain {
+    /// A file.
+    Written(Exported),
+    /// An SVG.
+    Svg(String),
+}
+
+impl Workbench {
+    /// Makes a figure again from the spec in a file: the same bytes, unless place or colours are changed.
+    pub fn export_again(&self, request: &SpecFile) -> Result<MadeAgain, ApiError> {
+        let is_csv = request.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        let path = if is_csv {
+            let mut beside = request.path.clone().into_os_string();
+            beside.push(".toml");
+            PathBuf::from(beside)
+        } else {
+            request.path.clone()
+        };
+        let said = || path.to_string_lossy().into_owned();
+        let unreadable = |error: std::io::Error| {
+            ApiError::new("export.spec", format!("The spec can not be read: {error}")).at(said()).hint(
+                if is_csv {
+                    "The spec of a CSV stands in the file beside it, FILE.csv.toml"
+                } else {
+                    "Name a file that is there"
+                },
+            )
+        };
+        let size = fs::metadata(&path).map_err(unreadable)?.len();
+        if size > LARGEST {
+            return Err(ApiError::new(
+                "export.spec",
+                format!("This file has {} MB; specs have less", size >> 20),
+            )
+            .at(said()));
+        }
+        let mut spec = spec_in(&fs::read(&path).map_err(unreadable)?).map_err(|error| {
+            ApiError::new("export.spec", error.to_string())
+                .at(said())
+                .hint("Specs stand in TOML files and in the SVG, PDF, PNG, .tex and Parquet files of figures")
+        })?;
+        match (&request.preset, request.height_pt) {
+            (Some(preset), height) => spec.layout = preset_layout(preset, height)?,
+            (None, Some(height)) => spec.layout = spec.layout.with_height(f64::from(height.clamp(40, 1_000))),
+            (None, None) => {}
+        }
+        if request.grey {
+            spec.theme = Theme::Grey;
+        }
+        let name = request.path.file_stem().and_then(|n| n.to_str()).unwrap_or("figure").to_owned();
+        let made = figure_file(&spec, figure_format(request.format)?, &name)?;
+        let Some(to) = &request.to else {
+            return Ok(MadeAgain::Svg(String::from_utf8_lossy(&made.bytes).into_owned()));
+        };
+        let path = self.write_export(to, &made)?;
+        Ok(MadeAgain::Written(made.exported(request.format, Some(path))))
+    }
+}
