@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, counted, date, dateTime, dollars, duration, endLook, fixed, interval, range, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bytes, counted, date, dateTime, dollars, duration, endLook, fixed, interval, pValue, range, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -45,4 +45,10 @@ test("passing everything looks passed although it is censored", () => {
   expect(endLook("tests_failed", false)).toBe("failed");
   expect(endLook("tests_failed", true)).toBe("censored");
   expect(endLook("agent_timeout", false)).toBe("error");
+});
+
+test("p-values, differences and their intervals", () => {
+  expect([pValue(0.0371), pValue(0.0009), pValue(0.001), pValue(1), pValue(null)]).toEqual(["p = 0.037", "p < 0.001", "p = 0.001", "p = 1.000", "p n/a"]);
+  expect([signed(-2.521), signed(0.306), signed(-0.001), signed(0), signed(3, 0)]).toEqual(["\u22122.52", "+0.31", "0.00", "0.00", "+3"]);
+  expect([signedInterval(-4.2, -0.84), signedInterval(-0.001, 1), signedInterval(null, null)]).toEqual(["[\u22124.20, \u22120.84]", "[0.00, 1.00]", "n/a"]);
 });

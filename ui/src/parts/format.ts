@@ -100,6 +100,25 @@ export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 
   return ci_low === null || ci_high === null ? "n/a" : `${ci_low.toFixed(digits)}–${ci_high.toFixed(digits)}`;
 }
 
+/** `p = 0.037`, `p < 0.001`, `p n/a` */
+export function pValue(p: number | null): string {
+  if (p === null) return "p n/a";
+  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+}
+
+/** `−2.52`, `+0.31`, `0.00`: differences always show their sign. */
+export function signed(value: number, digits = 2): string {
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
+  return `${value < 0 ? "\u2212" : "+"}${text}`;
+}
+
+/** `[−4.20, −0.84]`; `n/a` where nothing varies. */
+export function signedInterval(low: number | null, high: number | null, digits = 2): string {
+  const end = (value: number): string => (value < 0 && Number(value.toFixed(digits)) !== 0 ? `\u2212${Math.abs(value).toFixed(digits)}` : Math.abs(value).toFixed(digits));
+  return low === null || high === null ? "n/a" : `[${end(low)}, ${end(high)}]`;
+}
+
 /** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
 export function staminaInWords(s: Stamina): string {
   if (s.mean === null) return "mean stamina unknown, no episodes";

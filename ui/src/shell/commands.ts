@@ -2,7 +2,7 @@
 // meaning with `provide` (see keyboard.svelte.ts); a command without a meaning right now is shown nowhere but in the
 // key sheet. Adding a command: a line here and a `provide`.
 
-export type Group = "Everywhere" | "Lists and tables" | "Run" | "Turn";
+export type Group = "Everywhere" | "Lists and tables" | "Run" | "Turn" | "Compare";
 export type MenuTitle = "File" | "View" | "Go" | "Help";
 
 export interface Command {
@@ -57,6 +57,7 @@ const list = {
   "list.extend.previous": { label: "Extend selection up", group: "Lists and tables", keys: ["K"] },
   filter: { label: "Filter", group: "Lists and tables", keys: ["/"] },
   "filter.clear": { label: "Clear filters", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
+  "runs.compare": { label: "Compare selected runs", group: "Lists and tables", keys: ["c"], palette: true, icon: "go" },
   "runs.tag": { label: "Tag selected runs…", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
   "source.rescan": { label: "Look for changes in this source now", group: "Lists and tables", keys: [], palette: true, icon: "view" },
   "source.remove": { label: "Remove this source from the library", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
@@ -83,6 +84,19 @@ const list = {
   "pane.transcript": { label: "Transcript", group: "Turn", keys: ["s"], palette: true, icon: "view" },
   "pane.logs": { label: "Logs", group: "Turn", keys: ["l"], palette: true, icon: "view" },
   "steps.unfold": { label: "Unfold all tool calls", group: "Turn", keys: ["o"], palette: true, icon: "view" },
+
+  "compare.add": { label: "Add a run or group…", group: "Compare", keys: ["a"], palette: true, icon: "edit" },
+  "compare.figure": { label: "Next figure", group: "Compare", keys: ["f"], palette: true, icon: "view" },
+  "compare.bands": { label: "Bands of all, or of the reference", group: "Compare", keys: ["b"], palette: true, icon: "view" },
+  "compare.table": { label: "Figures or tables", group: "Compare", keys: ["t"], palette: true, icon: "view" },
+  "compare.mode": { label: "All, different, failures or errors", group: "Compare", keys: ["m"], palette: true, icon: "view" },
+  "compare.beside.previous": { label: "Previous run beside the reference", group: "Compare", keys: ["ArrowLeft"] },
+  "compare.beside.next": { label: "Next run beside the reference", group: "Compare", keys: ["ArrowRight"] },
+  "compare.member": { label: "Move a run to the left or right", group: "Compare", keys: ["Shift+ArrowLeft", "Shift+ArrowRight"], widget: true },
+  "sides.next": { label: "Next disagreement", group: "Compare", keys: ["n"], palette: true, icon: "go" },
+  "sides.previous": { label: "Previous disagreement", group: "Compare", keys: ["N"], palette: true, icon: "go" },
+  "sides.swap": { label: "Swap left and right", group: "Compare", keys: ["w"], palette: true, icon: "edit" },
+  "sides.together": { label: "Scroll together, on or off", group: "Compare", keys: ["y"], palette: true, icon: "view" },
 } as const satisfies Record<string, Command>;
 
 export type CommandId = keyof typeof list;

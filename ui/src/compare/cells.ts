@@ -1,0 +1,67 @@
+// One turn in several members: which two are looked at side by side. Pure.
+import type { DisagreementCell } from "../host/bindings/DisagreementCell";
+import type { DisagreementRow } from "../host/bindings/DisagreementRow";
+import type { Look } from "../parts/look";
+import { lookOfState } from "../parts/look";
+import type { Query, Route } from "../shell/routes";
+
+type Verdict = "passed" | "failed" | "other";
+function verdict(cell: DisagreementCell): Verdict {
+  if (cell.state === "passed" || cell.state === "passed_after_retries") return "passed";
+  return cell.state === "failed" ? "failed" : "other";
+}
+
+/** How far two members lie apart on a turn: a pass against a failure most, then other differences. */
+function apart(a: DisagreementCell, b: DisagreementCell): number {
+  const [x, y] = [verdict(a), verdict(b)];
+  if (x !== y) return x !== "other" && y !== "other" ? 3 : 2;
+  return a.passed !== b.passed ? 1 : 0;
+}
+
+/** Two members of a row, left and right: the reference (or else the first that played it) and `wished`, or else the one
+ *  that differs most from it. `null` = fewer than two played it. */
+export function pairOf(row: DisagreementRow, reference: number, wished: number | null): readonly [number, number] | null {
+  const played = row.cells.flatMap((cell, i) => (cell === null ? [] : [i]));
+  if (played.length < 2) return null;
+  const left = played.includes(reference) ? reference : (played[0] ?? 0);
+  const others = played.filter((i) => i !== left);
+  if (wished !== null && others.includes(wished)) return [left, wished];
+  const from = row.cells[left];
+  let best = others[0] ?? left;
+  for (const i of others) {
+    const [cell, so] = [row.cells[i], row.cells[best]];
+    if (from && cell && so && apart(from, cell) > apart(from, so)) best = i;
+  }
+  return [left, best];
+}
+
+/** The page on which two members stand side by side at a row's turn; what the list was showing goes along. */
+export function sideBySide(row: DisagreementRow, pair: readonly [number, number], list: Query): Route | null {
+  const [left, right] = [row.cells[pair[0]], row.cells[pair[1]]];
+  if (!left || !right) return null;
+  return { page: "side-by-side", query: { ...list, left: refOf(left), right: refOf(right), turn: String(row.turn), pair: `${String(pair[0])}.${String(pair[1])}` } };
+}
+const refOf = (cell: DisagreementCell): string => `${encodeURIComponent(cell.run)}/${encodeURIComponent(cell.episode)}`;
+
+/** `145 / 151`; the state in a word where tests are not counted. */
+export function cellText(cell: DisagreementCell): string {
+  if (cell.state === "not_reached") return "not reached";
+  if (cell.passed === null || cell.total === null) return cell.state === "passed" || cell.state === "passed_after_retries" ? "passed" : cell.state === "censored" ? "censored" : cell.state;
+  return `${cell.passed.toLocaleString("en-US")} / ${cell.total.toLocaleString("en-US")}`;
+}
+
+export function cellLook(cell: DisagreementCell): Look {
+  return lookOfState[cell.state];
+}
+
+/** What stands in a cell, for its title and aloud. */
+export function cellInWords(name: string, cell: DisagreementCell | null): string {
+  if (cell === null) return `${name} did not play this scenario`;
+  const [episodes, passed] = cell.episodes;
+  return [
+    `${name}: ${cell.state.replaceAll("_", " ")}`,
+    ...(cell.passed !== null && cell.total !== null ? [`${String(cell.passed)} of ${String(cell.total)} tests`] : []),
+    ...(cell.after_failure ? ["after an earlier failure, does not count for stamina"] : []),
+    ...(episodes > 1 ? [`${String(passed)} of ${String(episodes)} episodes passed; the worst is shown`] : []),
+  ].join(", ");
+}

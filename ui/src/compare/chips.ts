@@ -1,0 +1,35 @@
+// A member as its chip: known from the address at once, in full once the comparison is there. Pure.
+import type { ComparedMember } from "../host/bindings/ComparedMember";
+import type { Member } from "../host/bindings/Member";
+import type { Swatch } from "../host/bindings/Swatch";
+import { memberText } from "./members";
+import { memberInWords } from "./words";
+
+export interface Chip {
+  readonly key: string;
+  readonly member: Member;
+  readonly name: string;
+  readonly fullName: string;
+  /** How many runs a group has. */
+  readonly quiet: string | undefined;
+  readonly swatch: Swatch | undefined;
+  readonly reference: boolean;
+  readonly simulated: boolean;
+  readonly baseline: "oracle" | "nop" | null;
+  readonly caveats: readonly string[];
+}
+
+export function chipOf(member: Member, known: ComparedMember | undefined, reference: boolean): Chip {
+  return {
+    key: memberText(member),
+    member,
+    name: known?.name ?? memberInWords(member),
+    fullName: known?.full_name ?? memberInWords(member),
+    quiet: member.by === "run" || known === undefined ? undefined : `${String(known.runs.length)} run${known.runs.length === 1 ? "" : "s"}`,
+    swatch: known?.swatch,
+    reference,
+    simulated: known?.simulated ?? false,
+    baseline: known?.baseline === "oracle" || known?.baseline === "nop" ? known.baseline : null,
+    caveats: known?.caveats ?? [],
+  };
+}

@@ -1,0 +1,102 @@
+// Numbers of a comparison in words. Pure.
+import type { Comparison } from "../host/bindings/Comparison";
+import type { ComparedMember } from "../host/bindings/ComparedMember";
+import type { ChiSquare } from "../host/bindings/ChiSquare";
+import type { DisagreementMode } from "../host/bindings/DisagreementMode";
+import type { DisagreementSort } from "../host/bindings/DisagreementSort";
+import type { Measure } from "../host/bindings/Measure";
+import type { Member } from "../host/bindings/Member";
+import { UNKNOWN, counted, dollars, duration, pValue, thin } from "../parts/format";
+
+export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
+export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
+export const measureNames: Readonly<Record<Measure, string>> = {
+  stamina: "Mean stamina",
+  score: "Score",
+  tokens: "Tokens per turn",
+  cost: "Cost per episode",
+  time: "Agent time per turn",
+  steps: "Tool calls per turn",
+  cost_per_survived_turn: "Cost per survived turn",
+};
+
+/** `all runs of opencode` */
+export function memberInWords(member: Member): string {
+  switch (member.by) {
+    case "run":
+      return member.run;
+    case "harness":
+      return `all runs of ${member.harness === "" ? "unknown harness" : member.harness}`;
+    case "model":
+      return `all runs of ${member.model === "" ? "unknown model" : member.model}`;
+    case "tag":
+      return `all runs tagged ${member.tag}`;
+  }
+}
+
+/** `χ² = 12.31, df = 3, p = 0.006`; `n/a` where the test is not defined. */
+export function chiSquare(test: ChiSquare | null): string {
+  return test === null ? "n/a" : `χ² = ${test.chi2.toFixed(2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
+}
+
+/** What colour and dash stand for on this page. */
+export function channels(members: readonly ComparedMember[]): string {
+  if (members.length < 2) return "";
+  const same = (of: (m: ComparedMember) => string | null): string | null | undefined => {
+    const first = members[0];
+    return first !== undefined && members.every((m) => of(m) === of(first)) ? of(first) : undefined;
+  };
+  const harness = same((m) => m.harness);
+  const model = same((m) => m.model);
+  if (harness !== undefined && model === undefined) return `Colour and dash: model.${harness === null ? "" : ` All runs use ${harness}.`}`;
+  if (model !== undefined && harness === undefined) return `Colour and dash: harness.${model === null ? "" : ` All runs use ${model}.`}`;
+  return harness === undefined ? "Colour: model. Dash and marker: harness." : "";
+}
+
+export const dollarsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : dollars(value));
+export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
+export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
+
+/** The sum of a member's cost, and of how many episodes it is where not of all. */
+export function costInWords(m: ComparedMember): { text: string; partial: string | null } {
+  const { cost_usd, cost_known } = m.spent;
+  return { text: dollarsOrUnknown(cost_usd), partial: cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
+}
+
+/** The value of a measure as the bars have it. */
+export function measured(m: ComparedMember, measure: Measure): string {
+  switch (measure) {
+    case "stamina":
+      return m.stamina.mean === null ? UNKNOWN : m.stamina.mean.toFixed(2);
+    case "score":
+      return m.score === null ? UNKNOWN : m.score.toFixed(1);
+    case "tokens":
+      return thinOrUnknown(m.spent.tokens_per_turn);
+    case "cost":
+      return dollarsOrUnknown(m.spent.cost_per_episode);
+    case "time":
+      return secondsOrUnknown(m.spent.seconds_per_turn);
+    case "steps":
+      return m.spent.steps_per_turn === null ? UNKNOWN : m.spent.steps_per_turn.toFixed(1);
+    case "cost_per_survived_turn":
+      return dollarsOrUnknown(m.spent.cost_per_survived_turn);
+  }
+}
+
+/** `4 runs · EvoCode-Bench, published` */
+export function whatIsCompared(c: Comparison): string {
+  const runs = c.members.reduce((sum, m) => sum + m.runs.length, 0);
+  const names = [...new Set(c.members.map((m) => m.benchmark[1]))];
+  const of = runs === c.members.length ? counted(runs, "run") : `${counted(c.members.length, "group")} of ${counted(runs, "run")}`;
+  return `${of} · ${names.length === 1 ? (names[0] ?? "") : `${String(names.length)} benchmarks`}`;
+}
+
+/** How many settings make what, for the status bar. */
+export function comparabilityInWords(c: Comparison): string {
+  const of = (mark: Comparison["comparability"]): number => c.differences.filter((d) => d.comparability === mark).length;
+  const never = of("not_comparable");
+  const open = of("cannot_be_ruled_out");
+  if (never > 0) return `${counted(never, "setting")} ${never === 1 ? "makes" : "make"} runs not comparable`;
+  if (open > 0) return `${counted(open, "setting")} cannot be ruled out`;
+  return c.members.length < 2 ? "" : "no setting that matters differs";
+}
