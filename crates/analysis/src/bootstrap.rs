@@ -24,6 +24,9 @@ pub struct Resampling {
     pub threads: u32,
 }
 
+/// More threads than this are not started.
+const MOST_THREADS: u32 = 64;
+
 impl Default for Resampling {
     fn default() -> Self {
         Self { seed: 1, resamples: 2_000, threads: 1 }
@@ -150,7 +153,7 @@ fn resample(clusters: &Clusters, how: Resampling, groups: usize) -> Vec<f64> {
         }
     };
     let mut values = vec![0.0; how.resamples as usize * groups];
-    let share = how.resamples.div_ceil(how.threads.max(1)).max(1);
+    let share = how.resamples.div_ceil(how.threads.clamp(1, MOST_THREADS)).max(1);
     if groups == 0 {
         return values;
     }

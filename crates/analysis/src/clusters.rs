@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
-use crate::survival::Observation;
+use crate::survival::{MAX_TURNS, Observation};
 
 /// An episode and the scenario that it played. Episodes of one scenario are not independent of each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,7 @@ pub(crate) struct Workspace {
 impl Clusters {
     /// Episodes that were never at risk are left out, and so are scenarios of which nothing is left.
     pub(crate) fn new(groups: &[&[InScenario]], tau: u32) -> Self {
+        let tau = tau.min(MAX_TURNS);
         let mut played: BTreeMap<&str, Vec<bool>> = BTreeMap::new();
         for (g, episodes) in groups.iter().enumerate() {
             for episode in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {

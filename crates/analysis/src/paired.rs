@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::clusters::InScenario;
 use crate::distribution::{student_975, student_two_sided};
 use crate::random::Stream;
-use crate::survival::{Observation, restricted_mean};
+use crate::survival::{MAX_TURNS, Observation, restricted_mean};
 
 /// One shared scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,7 @@ const DRAWN_SIGNS: u32 = 9_999;
 /// as far from 0 (exact up to 14 differences other than 0). Episodes that were never at risk are left out. `None` = no
 /// shared scenario, or τ = 0.
 pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<Paired> {
+    let tau = tau.min(MAX_TURNS);
     if tau == 0 {
         return None;
     }

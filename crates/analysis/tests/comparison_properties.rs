@@ -356,6 +356,24 @@ fn resamples_of_all_runs_are_those_of_each_pair() {
 }
 
 #[test]
+fn numbers_out_of_all_range_do_no_harm() {
+    let far = |n: u32| {
+        scenarios("s", &[Observation::failed_at(u32::MAX), Observation::censored_after(u32::MAX - n)])
+    };
+    let (a, b) = (far(0), far(1));
+    let how = Resampling { resamples: 50, threads: u32::MAX, seed: u64::MAX };
+    let runs = [&a, &b].map(|r| ComparedRun { episodes: r, planned: Some(u32::MAX) });
+    let result = compare(&runs, CompareOptions { resampling: how, ..CompareOptions::default() });
+    let most = analysis::survival::MAX_TURNS;
+    assert_eq!((result.tau, result.runs[0].summary.restricted_mean.mean), (most, Some(f64::from(most))));
+    let p = paired(&a, &b, u32::MAX, 1).unwrap();
+    assert_eq!((p.tau, p.mean, p.scenarios[0].a), (most, 0.0, f64::from(most)));
+    assert_eq!(bootstrap_mean(&a, u32::MAX, how).unwrap().value, f64::from(most));
+    let none = Resampling { resamples: 0, threads: 0, seed: 0 };
+    assert_eq!(bootstrap_mean(&a, 5, none).unwrap().ci_low, None);
+}
+
+#[test]
 fn the_baseline_is_the_second_of_each_pair() {
     let runs: Vec<Vec<InScenario>> =
         [2, 4, 6].iter().map(|t| scenarios("s", &failed(&[*t, t + 1, t + 3, t + 3]))).collect();
