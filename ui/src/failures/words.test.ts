@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { caseRoute, originsInWords, percent, readChoice } from "./words";
+
+test("an address that says nothing shows every failed attempt by run", () => {
+  expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, origin: undefined });
+  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" });
+  expect(readChoice({ group: "x", origin: "y" }).group).toBe("member");
+});
+
+test("small shares are not 0 and large ones not 100", () => {
+  expect([0, 0.004, 0.34, 0.996, 1].map(percent)).toEqual(["0 %", "0.4 %", "34 %", "99.6 %", "100 %"]);
+});
+
+test("a case leads to its attempt and test", () => {
+  expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: "a.b" })).toEqual({ page: "turn", run: "r", episode: "e", turn: 3, query: { attempt: "2", test: "a.b" } });
+  expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: null }).query).toEqual({ attempt: "2" });
+});
+
+test("origins are counted in words", () => {
+  expect(originsInWords([2, 1, 0, 0])).toBe("2 new, 1 regression");
+});

@@ -1,0 +1,71 @@
+// The Failures page's choices as they stand in its address, and its words. Pure.
+import type { FailureCase } from "../host/bindings/FailureCase";
+import type { FailureGrouping } from "../host/bindings/FailureGrouping";
+import type { FailureOrigin } from "../host/bindings/FailureOrigin";
+import type { FailureScope } from "../host/bindings/FailureScope";
+import type { Failures } from "../host/bindings/Failures";
+import type { Query, Route } from "../shell/routes";
+
+export const groupings: readonly { readonly by: FailureGrouping; readonly name: string }[] = [
+  { by: "member", name: "Run" },
+  { by: "harness", name: "Harness" },
+  { by: "turn", name: "Turn" },
+  { by: "attempt", name: "Attempt" },
+];
+
+export const scopes: readonly { readonly scope: FailureScope; readonly name: string; readonly about: string }[] = [
+  { scope: "attempts", name: "Every attempt", about: "Every failed attempt" },
+  { scope: "turns", name: "Final attempts", about: "Final attempts of turns that were not passed" },
+  { scope: "first", name: "First failures", about: "The attempt that ended each episode's stamina" },
+];
+
+export const originNames: Readonly<Record<FailureOrigin, string>> = {
+  new: "new",
+  regression: "regression",
+  still_failing: "still failing",
+  unknown: "unknown",
+};
+
+export const tabs = ["cases", "repair", "flips", "rules"] as const;
+export type Tab = (typeof tabs)[number];
+export const tabNames: Readonly<Record<Tab, string>> = { cases: "Cases", repair: "Repair", flips: "Flipping tests", rules: "Rules" };
+
+export interface Choice {
+  readonly group: FailureGrouping;
+  readonly scope: FailureScope;
+  readonly tab: Tab;
+  /** Key of the group whose cases are shown; `""` = all. */
+  readonly at: string;
+  readonly class: string | undefined;
+  readonly origin: FailureOrigin | undefined;
+}
+
+export function readChoice(query: Query): Choice {
+  return {
+    group: groupings.find((g) => g.by === query["group"])?.by ?? "member",
+    scope: scopes.find((s) => s.scope === query["scope"])?.scope ?? "attempts",
+    tab: tabs.find((t) => t === query["tab"]) ?? "cases",
+    at: query["at"] ?? "",
+    class: query["class"],
+    origin: (["new", "regression", "still_failing", "unknown"] as const).find((o) => o === query["origin"]),
+  };
+}
+
+/** `34 %`; one digit where it would read as 0 or 100 and is neither. */
+export function percent(share: number): string {
+  const p = share * 100;
+  return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? p.toFixed(1) : p.toFixed(0)} %`;
+}
+
+/** Where a case is looked at. */
+export function caseRoute(of: Pick<FailureCase, "run" | "episode" | "turn" | "attempt" | "test">): Route {
+  return { page: "turn", run: of.run, episode: of.episode, turn: of.turn, query: { attempt: String(of.attempt), ...(of.test === null ? {} : { test: of.test }) } };
+}
+
+export const classLabel = (failures: Failures | undefined, word: string): string => failures?.classes.find((c) => c.class === word)?.label ?? word.replaceAll("_", " ");
+
+/** `2 new, 1 regression` */
+export function originsInWords([fresh, regression, still, unknown]: FailureCase["origins"]): string {
+  const parts: readonly [number, string][] = [[fresh, "new"], [regression, regression === 1 ? "regression" : "regressions"], [still, "still failing"], [unknown, "unknown"]];
+  return parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`).join(", ");
+}
