@@ -31,6 +31,9 @@ pub(crate) struct Place<'a> {
     pub(crate) extra: Option<(f64, &'a str)>,
 }
 
+/// Room above the head, in letters.
+const TOP: f64 = 0.2;
+
 /// Height of a row.
 pub(crate) fn row_height(sizes: &Sizes) -> f64 {
     (1.36 * sizes.tick_font).round()
@@ -38,7 +41,7 @@ pub(crate) fn row_height(sizes: &Sizes) -> f64 {
 
 /// Height of a table of so many rows, with the room above it.
 pub(crate) fn height(rows: usize, sizes: &Sizes) -> f64 {
-    (rows + 1) as f64 * row_height(sizes) + 0.6 * sizes.tick_font
+    (rows + 1) as f64 * row_height(sizes) + TOP * sizes.tick_font
 }
 
 /// Width of the samples beside the names.
@@ -51,7 +54,7 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     let sizes = &sheet.sizes;
     let (size, row_height) = (sizes.tick_font, row_height(sizes));
     let base =
-        |line: usize| place.top + 0.6 * size + line as f64 * row_height + 0.5 * row_height + 0.35 * size;
+        |line: usize| place.top + TOP * size + line as f64 * row_height + 0.5 * row_height + 0.35 * size;
     let sample = sample_width(sizes);
     let names_right = place.names_right - sample_room(sizes);
     canvas.part("at-risk");
@@ -79,7 +82,7 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
             canvas.text(&row.extra, (right, base), Anchor::End, size, color);
         }
     }
-    (0..rows.len()).map(|i| place.top + 0.6 * size + (i + 1) as f64 * row_height).collect()
+    (0..rows.len()).map(|i| place.top + TOP * size + (i + 1) as f64 * row_height).collect()
 }
 
 fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {

@@ -11,6 +11,11 @@ pub(crate) fn last_turn(points: &[SurvivalPoint]) -> u32 {
     points.iter().map(|p| p.turn).max().unwrap_or(1).max(1)
 }
 
+/// The last turn of a table with someone at risk, at least 1: what was planned beyond says nothing of several runs.
+pub(crate) fn last_turn_at_risk(points: &[SurvivalPoint]) -> u32 {
+    points.iter().filter(|p| p.at_risk > 0).map(|p| p.turn).max().unwrap_or(1).max(1)
+}
+
 /// The known part of a curve as steps in (turn, share).
 pub(crate) struct Curve<'a> {
     pub(crate) points: &'a [SurvivalPoint],

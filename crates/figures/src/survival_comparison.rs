@@ -2,7 +2,7 @@
 
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::curve::{Curve, Y_TICKS, last_turn};
+use crate::curve::{Curve, Y_TICKS, last_turn_at_risk};
 use crate::frame::Sizes;
 use crate::labels::{Area, spread};
 use crate::legend;
@@ -54,7 +54,7 @@ struct Plan {
 
 pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
-    let of_data = data.series.iter().map(|s| last_turn(&s.points)).max().unwrap_or(1);
+    let of_data = data.series.iter().map(|s| last_turn_at_risk(&s.points)).max().unwrap_or(1);
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
     let means: Vec<String> = if data.means { lines.iter().map(mean_text).collect() } else { Vec::new() };
@@ -120,9 +120,10 @@ fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
     let size = sizes.tick_font;
     let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
     let widest = |size: f64| lines.iter().map(|l| natural_width(&l.data.label, size)).fold(0.0, f64::max);
-    let half_last = sheet.tick_width(&words::count(turns)) / 2.0;
+
     let most = lines.iter().flat_map(|l| l.curve.points).map(|p| p.at_risk).max().unwrap_or(0);
     let half_number = sheet.tick_width(&words::count(most)) / 2.0;
+    let half_last = half_number.max(sheet.tick_width(&turns.to_string()) / 2.0) + 0.2;
     // Turn 1 may stand close to the axis: half of its number stands left of it.
     let before = at_risk::sample_room(sizes) + half_number;
     let names = PAD + widest(size).max(sheet.tick_width("At risk")) + before;

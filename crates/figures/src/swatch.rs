@@ -41,7 +41,7 @@ impl Style {
     }
 
     pub(crate) fn in_background(tokens: &Tokens) -> Self {
-        Self { color: tokens.rule, text: tokens.muted, mark: 0, muted: true }
+        Self { color: mixed(tokens.muted, tokens.paper), text: tokens.muted, mark: 0, muted: true }
     }
 
     /// A line in its colour, width and dashes.
@@ -82,6 +82,11 @@ impl Style {
         self.line(canvas, &[(left, y), (left + width, y)], sizes);
         self.marker(canvas, (left + width / 2.0, y), 0.9 * sizes.mark);
     }
+}
+
+/// Half way between two colours, as figures without transparency need it.
+fn mixed(a: RGBColor, b: RGBColor) -> RGBColor {
+    RGBColor(u8::midpoint(a.0, b.0), u8::midpoint(a.1, b.1), u8::midpoint(a.2, b.2))
 }
 
 /// Length of a line's sample.

@@ -5,7 +5,7 @@ mod cases;
 mod painted;
 
 use cases::many;
-use figures::{Figure, Layout, Scale, SharesForm, Theme};
+use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme};
 use painted::check;
 
 /// A pane of the Compare page in both themes, and a column of ICML.
@@ -138,4 +138,36 @@ fn failure_shares() {
     everywhere("failures-rows", &many::failures(20, 3, SharesForm::Auto));
     check("failures-many-print", many::failures(20, 6, SharesForm::SideBySide), column(), Theme::Print);
     check("failures-gathered-grey", many::failures(20, 3, SharesForm::Stacked), column(), Theme::Grey);
+}
+
+/// The published results of `EvoCode-Bench`, 13 models on 25 tasks, as their survival tables.
+#[test]
+fn published_results_in_one_column() {
+    let spec: FigureSpec = serde_json::from_str(include_str!("specs/evocode-published.json")).unwrap();
+    check("evocode-published-print", spec.figure.clone(), spec.layout, Theme::Print);
+    check("evocode-published-grey", spec.figure.clone(), spec.layout, Theme::Grey);
+    check("evocode-published-wide-print", spec.figure.clone(), full_width(), Theme::Print);
+    let Figure::SurvivalComparison(mut eight) = spec.figure else { unreachable!() };
+    eight.series.truncate(8);
+    for (i, series) in (0..).zip(&mut eight.series) {
+        (series.highlight, series.label.color, series.label.mark) = (true, i, i);
+    }
+    check("evocode-published-8-print", Figure::SurvivalComparison(eight), spec.layout, Theme::Print);
+}
+
+#[test]
+fn four_runs_across_a_page() {
+    let layout = figures::venue::Preset::parse("neurips").unwrap().layout();
+    check("survival-4-neurips-print", many::survival(many::runs(4, 25, 9), 9), layout, Theme::Print);
+}
+
+#[test]
+fn one_run_in_a_panel() {
+    for (name, figure) in [
+        ("survival", Figure::Survival(cases::hundred_turns())),
+        ("first-failures", Figure::FirstFailures(cases::hundred_turns())),
+    ] {
+        check(&format!("panel-{name}-light"), figure.clone(), Layout::panel(640.0), Theme::Light);
+        check(&format!("panel-{name}-grey"), figure, column(), Theme::Grey);
+    }
 }

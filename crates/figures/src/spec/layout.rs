@@ -29,7 +29,8 @@ pub enum Layout {
         /// what can be read: the drawing is then higher than this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         height: Option<f64>,
-        /// Number of turns on a turn axis; without it as many as the data has.
+        /// Number of turns on a turn axis; without it as many as the data has: as are planned
+        /// for one run, as were reached by any of several.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<u32>,
     },
@@ -40,7 +41,8 @@ pub enum Layout {
         /// Height of the figure; as in `Panel`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         height: Option<f64>,
-        /// Number of turns on a turn axis; without it as many as the data has.
+        /// Number of turns on a turn axis; without it as many as the data has: as are planned
+        /// for one run, as were reached by any of several.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<u32>,
         /// Sizes of letters.
