@@ -1,10 +1,16 @@
 //! Charts as figures: a [`FigureSpec`] goes in, a [`Drawing`] comes out, and what stands on the screen is what is
 //! exported. Same input, same bytes.
 //!
-//! The way of a figure: `spec` (what to draw, data inside) → `survival` or `first_failures` (own layout, measured with
-//! the bundled IBM Plex Sans in `font`) → plotters (coordinates and elements) → `svg` (our plotters backend, which
-//! writes SVG at a hundredth of a pixel). Beside the SVG a drawing carries the hit map for hover and the figure in
-//! words for whoever does not see it.
+//! The way of a figure: `spec` (what to draw, data inside) → the kind's own file (`survival`, `differences`, `matrix`, …:
+//! own layout, measured with the bundled IBM Plex Sans in `font`) → plotters (elements) → `svg` (our plotters backend,
+//! which writes SVG at a hundredth of a pixel). Beside the SVG a drawing carries what can be pointed at, and the figure
+//! in words for whoever does not see it. `docs/figures.md` describes specs.
+//!
+//! A kind first makes a plan (where everything stands, from measured texts), then draws it. The two of one run stand on
+//! a [`TurnAxis`] that the page gives (`frame`); all others on a `sheet` whose height is up to them. What kinds share:
+//! `scale` (ticks), `labels` (names that do not meet), `at_risk`, `legend`, `notes`, `swatch` (dashes and markers),
+//! `names` (what is hostile or too long), `number`. To add a kind: a struct in `spec`, a file here, an arm in [`draw`]
+//! and in `caption`, pictures in `tests`.
 //!
 //! Conventions: lengths are in px on the screen and in pt in print; turn t stands at [`TurnAxis::x`], the one function
 //! that the grid, the at-risk row and both charts share. The SVG has presentation attributes only: no script, no style

@@ -121,7 +121,7 @@ fn a_spec_draws_the_same_bytes_after_a_round_trip() {
 
 /// Elements and attributes that a drawing may have; everything else could do something.
 fn assert_harmless(svg: &str) -> HashSet<String> {
-    const TAGS: [&str; 7] = ["svg", "g", "path", "rect", "text", "title", "desc"];
+    const TAGS: [&str; 8] = ["svg", "g", "path", "rect", "circle", "text", "title", "desc"];
     const ATTRIBUTES: [&str; 24] = [
         "width",
         "height",
@@ -191,6 +191,36 @@ fn names_are_text_and_ids_are_not_shared() {
             said.contains("</desc><script>alert(1)</script>\"' onload=\"x\" [31m &amp; <svg/> 生"),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn names_of_several_runs_are_text_too() {
+    use cases::many;
+    let evil = "</text><script>alert(1)</script><a href=\"x\" onload='y'>\u{0}&amp;\u{202e} 生";
+    for mut series in [many::runs(3, 20, 9), many::runs(9, 20, 9)] {
+        for s in &mut series {
+            evil.clone_into(&mut s.label.name);
+        }
+        for layout in [Layout::panel(640.0), Layout::print(234.0)] {
+            for figure in [many::survival(series.clone(), 9), many::first_failures(series.clone())] {
+                let drawing = draw(&FigureSpec::new(figure, layout, Theme::Light));
+                assert_harmless(&drawing.svg);
+                assert!(!drawing.svg.contains('\u{202e}'));
+            }
+        }
+    }
+    for figure in [
+        many::differences(3),
+        many::paired(9, 9),
+        many::bars(4),
+        many::pareto(6, figures::Scale::Log),
+        many::matrix(3, 4),
+        many::retries(3),
+        many::failures(6, 3, figures::SharesForm::Stacked),
+        many::failures(20, 3, figures::SharesForm::SideBySide),
+    ] {
+        assert_harmless(&draw(&FigureSpec::new(figure, Layout::panel(640.0), Theme::Dark)).svg);
     }
 }
 
