@@ -46,7 +46,7 @@ const refOf = (cell: DisagreementCell): string => `${encodeURIComponent(cell.run
 /** `145 / 151`; the state in a word where tests are not counted. */
 export function cellText(cell: DisagreementCell): string {
   if (cell.state === "not_reached") return "not reached";
-  if (cell.passed === null || cell.total === null) return cell.state === "passed" || cell.state === "passed_after_retries" ? "passed" : cell.state === "censored" ? "censored" : cell.state;
+  if (cell.passed === null || cell.total === null || cell.total === 0) return cell.state === "passed" || cell.state === "passed_after_retries" ? "passed" : cell.state === "censored" ? "censored" : cell.state;
   return `${cell.passed.toLocaleString("en-US")} / ${cell.total.toLocaleString("en-US")}`;
 }
 

@@ -16,7 +16,6 @@ export interface Chip {
   readonly reference: boolean;
   readonly simulated: boolean;
   readonly baseline: "oracle" | "nop" | null;
-  readonly caveats: readonly string[];
 }
 
 export function chipOf(member: Member, known: ComparedMember | undefined, reference: boolean): Chip {
@@ -30,6 +29,5 @@ export function chipOf(member: Member, known: ComparedMember | undefined, refere
     reference,
     simulated: known?.simulated ?? false,
     baseline: known?.baseline === "oracle" || known?.baseline === "nop" ? known.baseline : null,
-    caveats: known?.caveats ?? [],
   };
 }

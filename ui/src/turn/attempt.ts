@@ -1,0 +1,21 @@
+// An attempt in few words, wherever attempts stand side by side. Pure.
+import type { AttemptDetail } from "../host/bindings/AttemptDetail";
+import { count, duration, endReasonLabels } from "../parts/format";
+
+/** `34 / 47`; the end or the verdict where tests are not counted. */
+export function attemptResult(a: AttemptDetail): string {
+  if (a.passed !== null && a.total !== null) return `${count(a.passed)} / ${count(a.total)}`;
+  if (a.verdict === "error" || a.verdict === "unfinished") return a.end_reason ? endReasonLabels[a.end_reason] : a.verdict;
+  return a.reward === null ? a.verdict : `${a.verdict}, reward ${String(a.reward)}`;
+}
+
+/** How long it took and why it ended; the limit of attempts at the last one made. */
+export function attemptTime(a: AttemptDetail, limit: number | null, made: number): string {
+  const { agent_seconds, test_seconds } = a.timing;
+  const known = agent_seconds === null && test_seconds === null ? null : (agent_seconds ?? 0) + (test_seconds ?? 0);
+  const words = [known === null ? "time unknown" : duration(known)];
+  if (a.end_reason !== null && (a.end_reason !== "tests_failed" || a.passed === null)) words.push(endReasonLabels[a.end_reason]);
+  if (a.exception && a.end_reason === null) words.push(a.exception[0]);
+  if (limit !== null && limit > 1 && a.number === made) words.push(`limit ${String(limit)}`);
+  return words.join(" · ");
+}
