@@ -70,6 +70,8 @@ pub struct Evidence {
     pub actual: Option<String>,
     /// Whether these two are values that were compared, and no prose.
     pub compares: bool,
+    /// Whether an object may have more keys than those that are expected.
+    pub may_have_more: bool,
     /// The HTTP statuses that were expected (`None`: some success) and came.
     pub status: Option<(Option<u16>, u16)>,
     /// The exit codes that were expected (`None`: not known) and came.
@@ -141,6 +143,9 @@ impl Evidence {
             (self.expected, self.actual) = (Some(sides.1), Some(sides.2));
             return;
         }
+        if self.take_assertion() {
+            return;
+        }
         // pytest's own comparison.
         self.compares = self
             .said
@@ -166,9 +171,38 @@ impl Evidence {
         }
     }
 
+    /// `where False = same({'id': 1}, 3)`: what the asserts of this project's pytest suites say.
+    fn take_assertion(&mut self) -> bool {
+        let Some((_, rest)) = self.said.split_once("where false = ") else { return false };
+        let rest = rest.lines().next().unwrap_or_default();
+        let Some((function, arguments)) = rest.split_once('(') else { return false };
+        let arguments = arguments.trim_end().trim_end_matches(')');
+        let (given, wanted) = split_argument(arguments);
+        let (expected, field) = match function {
+            "same" | "has" | "rows" | "column" => (wanted.to_owned(), None),
+            "absent" => ("nothing".to_owned(), wanted.rsplit('\'').nth(1)),
+            "is_text" => ("a text that is not empty".to_owned(), None),
+            "is_id" => ("an integer of at least 1".to_owned(), None),
+            _ => return false,
+        };
+        // An object may have more than the keys that `has` asks for.
+        let missing = match (Keys::of(wanted), Keys::of(given)) {
+            (Some(wanted), Some(given)) if function == "has" => wanted.without(&given),
+            _ => None,
+        };
+        let given = if missing.is_some() { "nothing" } else { given };
+        let field = missing.or_else(|| field.map(str::to_owned));
+        self.may_have_more = function != "same";
+        let sides = (expected, given.to_owned(), field);
+        self.place = Some("the body".to_owned());
+        (self.expected, self.actual, self.field) = (Some(sides.0), Some(sides.1), sides.2);
+        self.compares = true;
+        true
+    }
+
     /// The field that is wrong. Of two objects it is one that only one of them has: expected or given is then `nothing`.
     fn take_field(&mut self) {
-        let Some(place) = &self.place else { return };
+        let Some(place) = self.place.as_ref().filter(|_| self.field.is_none()) else { return };
         if let Some((_, name)) = place.rsplit_once('/') {
             self.field = Some(name.to_owned());
             return;
@@ -178,7 +212,9 @@ impl Evidence {
         if let Some(name) = wanted.without(&given) {
             self.field = Some(name);
             self.actual = Some("nothing".to_owned());
-        } else if let Some(name) = given.without(&wanted) {
+        } else if !self.may_have_more
+            && let Some(name) = given.without(&wanted)
+        {
             self.field = Some(name);
             self.expected = Some("nothing".to_owned());
         }
@@ -453,6 +489,25 @@ fn sent(said: &str) -> Option<String> {
     form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
 }
 
+/// The first argument of a call as Python shows it, and the rest.
+fn split_argument(arguments: &str) -> (&str, &str) {
+    let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
+    for (at, c) in arguments.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[' | '(') => depth += 1,
+            (None, '}' | ']' | ')') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => return (arguments[..at].trim(), arguments[at + 1..].trim()),
+            _ => {}
+        }
+    }
+    (arguments.trim(), "")
+}
+
 /// The keys of an object that is written as JSON or as a Python dictionary, possibly cut off.
 struct Keys<'a> {
     names: Vec<&'a str>,
@@ -487,7 +542,8 @@ impl<'a> Keys<'a> {
                 '}' | ']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        keys.whole = true;
+                        // pytest leaves out what is in the middle.
+                        keys.whole = !text[..at].contains("...");
                         break;
                     }
                 }

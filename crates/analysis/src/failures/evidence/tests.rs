@@ -64,6 +64,25 @@ fn messages_of_pytest_are_taken_apart() {
 }
 
 #[test]
+fn asserts_of_generated_suites_are_taken_apart() {
+    let of = |call: &str| {
+        of(
+            "suites/turn_2.py::test_rides__update",
+            &format!("AssertionError: assert False\n +  where False = {call}"),
+        )
+    };
+    let e = of("same(31.0, 30.0)");
+    assert_eq!((e.expected.as_deref(), e.actual.as_deref(), e.differs()), (Some("30.0"), Some("31.0"), true));
+    let e = of("has({'id': 1, 'b': 'x, y', ...}, {'b': None})");
+    assert_eq!((e.field, e.actual.as_deref()), (None, Some("{'id': 1, 'b': 'x, y', ...}")));
+    let e = of("same({'id': 1}, {'id': 1, 'note': None})");
+    assert_eq!((e.field.as_deref(), e.actual.as_deref()), (Some("note"), Some("nothing")));
+    let e = of("absent({'id': 1, 'note': 3}, 'note')");
+    assert_eq!((e.field.as_deref(), e.expected.as_deref()), (Some("note"), Some("nothing")));
+    assert_eq!(of("something(1, 2)").place, None);
+}
+
+#[test]
 fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
     for (expected, message, exit) in [
         ("exit 0", "expected exit=0, got exit=1", Some((Some(0), 1))),
