@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use analysis::failures::history::{Standing, StandingCounts, history, repair_times, turn_repairs};
+use analysis::failures::history::{
+    RepairTimes, Standing, StandingCounts, history, repair_times, turn_repairs,
+};
 use analysis::failures::shares::{CaseKey, Tally};
 use analysis::failures::{
     Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, classify_attempt, is_failed,
@@ -188,7 +190,7 @@ fn repairs_take_attempts_and_turns_or_are_censored() {
     assert_eq!(times.median_turns, Some(1));
     let turns: Vec<_> = turn_repairs(&episode).iter().map(|r| (r.turn, r.repaired, r.attempts)).collect();
     assert_eq!(turns, [(1, false, 2), (2, false, 0), (3, false, 0)]);
-    assert_eq!(repair_times([]), Default::default());
+    assert_eq!(repair_times([]), RepairTimes::default());
 }
 
 #[test]

@@ -497,7 +497,6 @@ fn split_argument(arguments: &str) -> (&str, &str) {
             _ if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
             (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, '{' | '[' | '(') => depth += 1,
             (None, '}' | ']' | ')') => depth = depth.saturating_sub(1),
