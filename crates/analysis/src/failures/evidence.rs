@@ -13,8 +13,10 @@ const MESSAGE: usize = 4 * 1024;
 const SIDE: usize = 1024;
 /// Most bytes of ids, kinds and intents.
 const ABOUT: usize = 1024;
-/// Most bytes of the end of a log.
-const LOG: usize = 16 * 1024;
+/// Most bytes of the end of a log: some harnesses print their whole prompt after what stopped them.
+const LOG: usize = 64 * 1024;
+/// Most bytes of the last lines of a log.
+const LAST_LINES: usize = 2 * 1024;
 
 /// The beginning of a text, cut between characters.
 fn head(text: &str, most: usize) -> &str {
@@ -422,6 +424,12 @@ impl AttemptEvidence {
     /// Whether the exception or the end of the harness's output has one of these texts.
     pub fn harness_said(&self, texts: &[&str]) -> bool {
         self.raised(texts) || texts.iter().any(|text| self.agent_log.contains(text))
+    }
+
+    /// Whether the exception or the last lines of the harness's output have one of these texts.
+    pub fn harness_ended_with(&self, texts: &[&str]) -> bool {
+        let last = tail(&self.agent_log, LAST_LINES);
+        self.raised(texts) || texts.iter().any(|text| last.contains(text))
     }
 
     /// Whether the end of the server's output has one of these texts.

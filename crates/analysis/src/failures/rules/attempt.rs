@@ -21,11 +21,12 @@ const CONTEXT: &[&str] = &[
     "maximum context length",
     "context window exceeded",
     "compaction.failed",
+    "ran out of room in the model's context window",
+    "hard context reset",
 ];
 /// What they print when they could not read a tool call.
 const FORMAT: &[&str] = &[
     "repeatedformaterror",
-    "formaterror",
     "invalid tool call",
     "malformed tool call",
     "failed to parse tool call",
@@ -43,11 +44,23 @@ const LOOP: &[&str] = &[
 /// What they print when the endpoint fails for good.
 const ENDPOINT: &[&str] = &[
     "ratelimiterror",
-    "internalservererror: litellm",
     "litellm.internalservererror",
-    "litellm.apiconnectionerror",
     "authenticationerror",
+    "litellm.authenticationerror",
+    "apiconnectionerror",
     "provider.api_error",
+    "provider.auth_error",
+    "error: invalid api key",
+    "unexpected status 401 unauthorized",
+    "unexpected status 429",
+    "waiting for network (connection failed",
+    "error code: 401 - {",
+    "error code: 403 - {",
+    "error code: 429 - {",
+    "error code: 500 - {",
+    "error code: 502 - {",
+    "error code: 503 - {",
+    "connection error.\n",
     "[api error: ",
     "\"terminal_reason\":\"api_error\"",
     "\"name\":\"apierror\"",
@@ -55,12 +68,16 @@ const ENDPOINT: &[&str] = &[
 ];
 /// What they print at a limit on steps or money.
 const BUDGET: &[&str] = &[
-    "limitsexceeded",
+    "\nlimitsexceeded",
+    "limitsexceeded: ",
     "error_max_turns",
     "max number of steps reached",
     "\"outcome\":\"turn_limit\"",
     "fatalturnlimitederror",
-    "maximum session turns",
+    "reached max session turns",
+    "wall-clock budget of",
+    "stopped: turn_limit",
+    "stopped: deadline",
     "cost limit",
 ];
 /// What a box says that is going down.
@@ -192,16 +209,19 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         applies: |e| e.is_vague() && e.harness_said(LOOP),
     },
     Rule {
-        id: "log.budget",
-        class: C::Budget,
-        about: "The source says nothing exact; exception or harness output end with a limit on steps or cost.",
-        applies: |e| e.is_vague() && e.harness_said(BUDGET),
-    },
-    Rule {
         id: "log.endpoint",
         class: C::Endpoint,
-        about: "The source says nothing exact; exception or harness output end with an endpoint that failed.",
-        applies: |e| e.is_vague() && e.harness_said(ENDPOINT),
+        about: "The source says nothing exact; exception or harness output end with an endpoint that failed. Where tests ran, only the last lines count: harnesses go on after an error that they got over.",
+        applies: |e| {
+            e.is_vague()
+                && if e.tests_ran { e.harness_ended_with(ENDPOINT) } else { e.harness_said(ENDPOINT) }
+        },
+    },
+    Rule {
+        id: "log.budget",
+        class: C::Budget,
+        about: "The source says nothing exact; exception or harness output end with a limit on steps, time or cost.",
+        applies: |e| e.is_vague() && e.harness_said(BUDGET),
     },
     Rule {
         id: "log.infrastructure",

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Attempt, EndReason as R, TestOutcome, TestResult, Verdict};
 
 use super::{ATTEMPT_RULES, TEST_RULES, first, rule_text, rules};
-use crate::failures::Context;
 use crate::failures::evidence::{AttemptEvidence, Evidence};
+use crate::failures::{Context, FailureClass as C};
 
 /// A failing test; `none_passed`, `old`, `default` as in [`Evidence`].
 struct Sample {
@@ -484,16 +484,16 @@ fn every_rule_over_attempts_has_an_example_and_a_counter_example() {
             logged("The loop is done."),
         ),
         (
-            "log.budget",
-            logged("Max number of steps reached: 3\n\nTo resume this session: kimi -r 5af55f10"),
-            logged("Three steps were reached."),
-        ),
-        (
             "log.endpoint",
             logged(
                 "{\"subtype\":\"error_during_execution\",\"is_error\":true,\"error\":{\"message\":\"[API Error: 500 mock internal error]\"}}",
             ),
-            logged("The API answers 500 for an empty body."),
+            logged(&format!("litellm.InternalServerError: Attempt #1\n{}", "edited a file\n".repeat(500))),
+        ),
+        (
+            "log.budget",
+            logged("Max number of steps reached: 3\n\nTo resume this session: kimi -r 5af55f10"),
+            logged("Three steps were reached."),
         ),
         (
             "log.infrastructure",
@@ -547,4 +547,101 @@ fn rules_are_listed_with_ids_of_their_own_and_sentences() {
         assert_eq!(rule_text(rule.id), Some(rule));
     }
     assert_eq!(rule_text("none"), None);
+}
+
+/// What nine harnesses print when they stop, from runs of each against a scripted model.
+#[test]
+fn what_harnesses_print_when_they_stop_is_told() {
+    let context = "This model's maximum context length is 131072 tokens. However, your messages resulted in 140000 tokens.";
+    let opencode_context =
+        format!("{{\"name\":\"ContextOverflowError\",\"data\":{{\"message\":\"{context}\"}}}}");
+    let qwen_context = format!("{{\"error\":{{\"message\":\"[API Error: 400 {context}]\"}}}}");
+    for (harness, log, class) in [
+        (
+            "mini-swe-agent",
+            "ContextWindowExceededError: litellm.ContextWindowExceededError: \nlitellm.BadRequestError",
+            C::ContextOverflow,
+        ),
+        (
+            "mini-swe-agent",
+            "InternalServerError: litellm.InternalServerError: InternalServerError: \nOpenAIException - Connection error.\n",
+            C::Endpoint,
+        ),
+        (
+            "mini-swe-agent",
+            "──────\nExit:\nLimitsExceeded\nSaved trajectory to '/agent/trajsl.json'",
+            C::Budget,
+        ),
+        (
+            "mini-swe-agent",
+            "│   100 │   │   │   except FormatError as e:   │\nRateLimitError: litellm.RateLimitError: RateLimitError",
+            C::Endpoint,
+        ),
+        (
+            "openhands",
+            "ERROR    Hard context reset llm_summarizing_condenser.py:305\n  summarization\n  failed after\n",
+            C::ContextOverflow,
+        ),
+        ("openhands", "ERROR    litellm.InternalServerError:     retry_mixin.py:124\n", C::Endpoint),
+        ("opencode", &opencode_context, C::ContextOverflow),
+        (
+            "opencode",
+            "{\"type\":\"error\",\"error\":{\"name\":\"APIError\",\"data\":{\"message\":\"Rate limit reached\",\"statusCode\":429}}}",
+            C::Endpoint,
+        ),
+        ("qwen-code", &qwen_context, C::ContextOverflow),
+        (
+            "qwen-code",
+            "{\"error\":{\"message\":\"[API Error: Connection error. (cause: fetch failed)]\"}}",
+            C::Endpoint,
+        ),
+        ("qwen-code", "Run aborted: wall-clock budget of 8s exceeded (--max-wall-time).", C::Budget),
+        (
+            "kimi-cli",
+            "Error code: 401 - {'error': {'message': 'Incorrect API key provided'}}\n\nTo resume this session: kimi -r 89187e21",
+            C::Endpoint,
+        ),
+        (
+            "kimi-code",
+            "error: failed to run prompt: provider.auth_error: 401 Incorrect API key provided",
+            C::Endpoint,
+        ),
+        (
+            "mistral-vibe",
+            "Error: Invalid API key (from env var BENCH_API_KEY). Please check your API key and try again.",
+            C::Endpoint,
+        ),
+        ("mistral-vibe", "Stopped: turn_limit\n", C::Budget),
+        (
+            "codex",
+            "{\"type\":\"turn.failed\",\"error\":{\"message\":\"Codex ran out of room in the model's context window.\"}}",
+            C::ContextOverflow,
+        ),
+        (
+            "codex",
+            "{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 401 Unauthorized: Incorrect API key provided\"}}",
+            C::Endpoint,
+        ),
+        (
+            "claude-code",
+            "{\"is_error\":true,\"terminal_reason\":\"prompt_too_long\",\"type\":\"result\"}",
+            C::ContextOverflow,
+        ),
+        (
+            "claude-code",
+            "{\"is_error\":true,\"terminal_reason\":\"api_error\",\"type\":\"result\"}",
+            C::Endpoint,
+        ),
+        ("claude-code", "{\"subtype\":\"error_max_turns\",\"type\":\"result\"}", C::Budget),
+    ] {
+        let decided = first(ATTEMPT_RULES, &attempt(Verdict::Error, Some(R::AgentError), "", log));
+        assert_eq!(decided.map(|rule| rule.class), Some(class), "{harness}: {log}");
+    }
+    for done in [
+        "Exit:\nSubmitted\n",
+        "{\"type\":\"turn.completed\",\"usage\":{}}",
+        "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}",
+    ] {
+        assert!(first(ATTEMPT_RULES, &logged(done)).is_none(), "{done}");
+    }
 }
