@@ -56,8 +56,7 @@ export function rows(result) {
     }
   }
   if (suites) {
-    for (const { turn, cases, native_seconds, pytest_seconds } of suites.growth) {
-      const times = pytest_seconds / native_seconds;
+    for (const { turn, cases, native_seconds, pytest_seconds, times } of suites.growth) {
       const last = turn === suites.turn;
       all.push([
         `suite of turn ${turn}, ${cases} cases`,

@@ -73,30 +73,40 @@ function reference(pack, turn) {
 }
 
 /**
- * The suites of some turns, natively and with pytest, against the same reference server.
+ * The suites of some turns, natively and with pytest, against the same reference server: three rounds of one after the
+ * other, so that both meet the machine as it is at the time.
  * @param {string} pack
  * @param {number} turns
  */
 export async function suites(pack, turns) {
   const python = pythonTools();
   const growth = [];
-  for (const turn of [...new Set([1, Math.ceil(turns / 4), Math.ceil(turns / 2), turns])]) {
+  for (const turn of [...new Set([1, Math.ceil(turns / 4), Math.ceil(turns / 2), Math.ceil((3 * turns) / 4), turns])]) {
     const server = await reference(pack, turn);
     try {
       const suite = path.join(pack, "scenario_0/test_suites", `turn_${turn}.py`);
-      const native = await times(3, async () => {
-        const run = await timed(stamina, ["--json", "test-server", pack, "--scenario", "0", "--turn", String(turn), "--url", server.url]);
-        const said = JSON.parse(run.out);
-        if (said.passed !== said.total) throw new Error(`The reference passes ${said.passed} of ${said.total} cases`);
-        return { ...run, cases: said.total };
-      });
       // In a folder of its own: pytest writes its cache where it runs, and a pack holds nothing else.
       const copy = inRoot(".cache/bench/scenarios/suite.py");
       writeFileSync(copy, readFileSync(suite));
-      const run = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", copy]);
-      const passed = Number(/(\d+) passed/.exec(run.out)?.[1] ?? 0);
-      if (passed !== native[0].cases) throw new Error(`pytest passed ${passed} of ${native[0].cases} cases`);
-      growth.push({ turn, cases: passed, native_seconds: median(native.map((one) => one.seconds)), pytest_seconds: run.seconds });
+      const rounds = await times(3, async () => {
+        const native = await timed(stamina, ["--json", "test-server", pack, "--scenario", "0", "--turn", String(turn), "--url", server.url]);
+        const said = JSON.parse(native.out);
+        if (said.passed !== said.total) throw new Error(`The reference passes ${said.passed} of ${said.total} cases`);
+        const pytest = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", copy]);
+        const passed = Number(/(\d+) passed/.exec(pytest.out)?.[1] ?? 0);
+        if (passed !== said.total) throw new Error(`pytest passed ${passed} of ${said.total} cases`);
+        return { cases: passed, native, pytest };
+      });
+      const middle = (figure) => median(rounds.map(figure));
+      growth.push({
+        turn,
+        cases: rounds[0].cases,
+        native_seconds: middle((round) => round.native.seconds),
+        native_processor_seconds: middle((round) => round.native.cpu),
+        pytest_seconds: middle((round) => round.pytest.seconds),
+        pytest_processor_seconds: middle((round) => round.pytest.cpu),
+        times: middle((round) => round.pytest.seconds / round.native.seconds),
+      });
     } finally {
       server.end();
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fuzz::{files, fixture};
+use fuzz::{Sample, files, fixture};
 
 fn main() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -20,6 +20,13 @@ fn main() {
         for (number, (_, bytes)) in files(&fixture(sample)).iter().enumerate() {
             let number = u16::try_from(number).expect("a sample is small");
             write(target, format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
+        }
+    }
+    for (number, (path, bytes)) in Sample::of_zip("../../data/sample-pack.zip").files().iter().enumerate() {
+        let number = u16::try_from(number).expect("a sample is small");
+        // Code and texts are shown only.
+        if path.extension().is_some_and(|ending| ending == "json" || ending == "yaml") {
+            write("pack", format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
         }
     }
     for (number, (_, bytes)) in files(&fixture("pytest/logs")).iter().enumerate() {

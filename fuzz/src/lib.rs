@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ingest::format::{Format, Report};
-use files::Tree;
+use files::{Tree, join};
 use model::{Artifact, ArtifactKind, Episode};
 
 /// A sample of a format on disk, one file of which changes from input to input.
@@ -50,13 +50,44 @@ impl Sample {
         Self { folder, files }
     }
 
+    /// Unpacks a fixture that is a zip.
+    pub fn of_zip(name: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let tree = Tree::open(&fixture(name)).expect("a fixture can be opened");
+        let mut folders = vec![String::new()];
+        while let Some(at) = folders.pop() {
+            for entry in tree.list(&at) {
+                let path = join(&at, &entry.name);
+                if entry.is_folder() {
+                    fs::create_dir(folder.path().join(&path)).expect("a folder can be made");
+                    folders.push(path);
+                } else {
+                    let bytes = tree.read(&path, 1 << 26).expect("a fixture can be read");
+                    fs::write(folder.path().join(&path), bytes).expect("a file can be written");
+                }
+            }
+        }
+        let files = files(folder.path());
+        Self { folder, files }
+    }
+
+    /// The files that an input can replace, in their order.
+    pub fn files(&self) -> &[(PathBuf, Vec<u8>)] {
+        &self.files
+    }
+
     /// Reads the sample with the file that the first two bytes choose replaced by the others.
     pub fn read_with(&self, format: &dyn Format, input: &[u8]) {
+        self.with(input, |tree| read(format, &tree));
+    }
+
+    /// Does anything with the sample in which that file is replaced.
+    pub fn with(&self, input: &[u8], work: impl FnOnce(Tree)) {
         let [a, b, content @ ..] = input else { return };
         let (path, whole) = &self.files[usize::from(u16::from_le_bytes([*a, *b])) % self.files.len()];
         let path = self.folder.path().join(path);
         fs::write(&path, content).expect("a file can be written");
-        read(format, &Tree::open(self.folder.path()).expect("a folder can be opened"));
+        work(Tree::open(self.folder.path()).expect("a folder can be opened"));
         fs::write(&path, whole).expect("a file can be written");
     }
 }

@@ -39,11 +39,12 @@ pub(crate) fn generate(
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
     let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
     let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
-    let sampler = Chosen::by_settings(&config)?;
-    write(&config.generation, &sampler, &out, force, as_json)
+    let cancel = cancel_on_signal();
+    let sampler = Chosen::by_settings(&config, &out, &cancel)?;
+    write(&config.generation, &sampler, &out, force, &cancel, None, as_json)
 }
 
-/// `stamina generate --replay`.
+/// `stamina generate --replay`: what comes out is held against the pack that it comes from.
 pub(crate) fn replay(
     path: &Path,
     out: Option<PathBuf>,
@@ -52,34 +53,47 @@ pub(crate) fn replay(
 ) -> Result<ExitCode, ApiError> {
     let out = target_of(out, "Name a folder or a .zip with --out")?;
     let pack = open(path)?;
-    let config = pack.manifest().config.clone();
-    write(&config, &Chosen::by_answers(pack), &out, force, as_json)
+    let expected = pack.manifest().clone();
+    let sampler = Chosen::by_answers(pack);
+    write(&expected.config, &sampler, &out, force, &cancel_on_signal(), Some(&expected), as_json)
 }
 
 fn target_of(out: Option<PathBuf>, hint: &str) -> Result<PathBuf, ApiError> {
     out.ok_or_else(|| ApiError::new("generate.no_target", "Where the pack goes is not said").hint(hint))
 }
 
-/// Generates a pack, and says what it is.
+/// Generates a pack, and says what it is; and whether it is the one that was expected.
 fn write(
     config: &Generation,
     sampler: &Chosen,
     out: &Path,
     force: bool,
+    cancel: &AtomicBool,
+    expected: Option<&Manifest>,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let begun = Instant::now();
     let options = pack::Options { force, ..pack::Options::default() };
-    let manifest = run(config, sampler, &Target::at(out), &options)?;
+    let written = run(config, sampler, &Target::at(out), &options, cancel);
+    sampler.ended(written.is_ok());
+    let manifest = written?;
     let seconds = begun.elapsed().as_secs_f64();
+    let same = expected.is_none_or(|expected| expected.sha256 == manifest.sha256);
+    let differences = expected.map(|expected| expected.differences(&manifest)).unwrap_or_default();
     if as_json {
-        print_json(&json!({
+        let mut said = json!({
             "scenarios": manifest.config.n_scenarios,
             "turns": manifest.config.n_turns,
             "bytes": manifest.bytes,
             "seconds": rounded(seconds),
             "sha256": manifest.sha256,
-        }));
+        });
+        if let (Some(expected), Some(said)) = (expected, said.as_object_mut()) {
+            said.insert("same".to_owned(), json!(same));
+            said.insert("expected".to_owned(), json!(expected.sha256));
+            said.insert("differences".to_owned(), json!(differences));
+        }
+        print_json(&said);
     } else {
         print(&format!(
             "{}: {} scenarios, {} turns each, {:.1} MB, {seconds:.1} s\nsha256 {}\n",
@@ -89,8 +103,15 @@ fn write(
             manifest.bytes as f64 / 1e6,
             manifest.sha256
         ));
+        if let Some(expected) = expected.filter(|_| !same) {
+            let mut text = format!("Different: the pack that was replayed says {}\n", expected.sha256);
+            for difference in &differences {
+                text.push_str(&format!("  {difference}\n"));
+            }
+            print(&text);
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(u8::from(!same)))
 }
 
 /// `stamina generate --check`.
@@ -110,7 +131,8 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
         Chosen::programmatic()
     };
     let begun = Instant::now();
-    let manifest = run(&expected.config, &sampler, &Target::Nowhere, &pack::Options::default())?;
+    let cancel = cancel_on_signal();
+    let manifest = run(&expected.config, &sampler, &Target::Nowhere, &pack::Options::default(), &cancel)?;
     let seconds = begun.elapsed().as_secs_f64();
     let differences = expected.differences(&manifest);
     let same = manifest.sha256 == expected.sha256;
@@ -143,16 +165,16 @@ fn run(
     sampler: &Chosen,
     target: &Target,
     options: &pack::Options,
+    cancel: &AtomicBool,
 ) -> Result<Manifest, ApiError> {
     let options = pack::Options { threads: sampler.threads, ..*options };
-    let cancel = cancel_on_signal();
     let told = Told::new();
     let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
     let path = match target {
         Target::Folder(path) | Target::Zip(path) => path.as_path(),
         Target::Nowhere => Path::new(""),
     };
-    pack::generate(config, &*sampler.sampler, target, &options, &progress, &cancel)
+    pack::generate(config, &*sampler.sampler, target, &options, &progress, cancel)
         .map(|generated| generated.manifest)
         .map_err(|error| pack_error(&error, path))
 }

@@ -80,6 +80,100 @@ fn a_pack_that_a_model_helped_to_make_replays_without_it() {
     replays(folder.path(), &made);
 }
 
+/// The manifest without the hashes, as text.
+fn manifest(folder: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join("pack/manifest.json")).expect("a manifest"))
+        .expect("JSON")
+}
+
+#[test]
+fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("pack.answers.jsonl");
+    let breaks = Endpoint::start(|asked| match asked.number {
+        0..5 => Reply::Says(asked.good_change()),
+        _ => Reply::Http(401, Vec::new(), "{\"error\": \"over\"}".to_owned()),
+    });
+    let url = format!("llm_sampler.base_url={}", breaks.base_url());
+    let output = generate(folder.path(), &[&url, "llm_sampler.calls_at_once=1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("pack.answers.jsonl"), "{said}");
+    assert_eq!(std::fs::read_to_string(&kept).expect("it is there").lines().count(), 1 + 5);
+    assert!(!folder.path().join("pack").exists());
+    drop(breaks);
+
+    // Not by other settings: what was asked for is another thing then.
+    let whole = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let url = format!("llm_sampler.base_url={}", whole.base_url());
+    let other = generate(folder.path(), &[&url, "restful_server_gen_iterative.base_seed=7"]);
+    assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("other settings"));
+    assert!(kept.exists() && whole.asked().is_empty());
+
+    let made = json(&generate(folder.path(), &[&url]));
+    assert!(!kept.exists(), "the answers are in the pack");
+    // Per scenario: up to three attempts for the first schema and for each of four changes.
+    let answers = all_text(&folder.path().join("pack/scenario_0/answers")).matches("\"purpose\"").count()
+        + all_text(&folder.path().join("pack/scenario_1/answers")).matches("\"purpose\"").count();
+    assert_eq!(whole.asked().len() + 5, answers);
+    drop(whole);
+    replays(folder.path(), &made);
+}
+
+#[test]
+fn a_first_schema_that_took_the_place_of_an_answer_is_marked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // What is said for changes is no design of a first schema.
+    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let url = format!("llm_sampler.base_url={}", endpoint.base_url());
+    json(&generate(folder.path(), &[&url]));
+    assert_eq!(manifest(folder.path())["scenarios"][0]["origin"], "replaced");
+}
+
+#[test]
+fn a_replay_that_comes_out_otherwise_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    json(&stamina(folder.path(), &[&["generate", "--out", "pack", "--values"], &SMALL[1..]].concat()));
+    let same = json(&stamina(folder.path(), &["generate", "--replay", "pack", "--out", "again"]));
+    assert_eq!(same["same"], true);
+    let at = folder.path().join("pack/manifest.json");
+    let text = std::fs::read_to_string(&at).expect("a manifest");
+    let hash = same["sha256"].as_str().expect("a hash");
+    std::fs::write(&at, text.replace(hash, &"0".repeat(64))).expect("it is written");
+    let output = stamina(folder.path(), &["generate", "--replay", "pack", "--out", "other"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((said["same"].as_bool(), said["sha256"].as_str()), (Some(false), Some(hash)));
+}
+
+#[test]
+fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (say, asked) = std::sync::mpsc::channel();
+    let endpoint = Endpoint::start(move |asked| {
+        let _ = say.send(asked.number);
+        if asked.number < 3 { Reply::Says(asked.good_change()) } else { Reply::Hangs }
+    });
+    let url = format!("llm_sampler.base_url={}", endpoint.base_url());
+    let child = Command::new(env!("CARGO_BIN_EXE_stamina"))
+        .current_dir(folder.path())
+        .args([&["generate", "--out", "pack", "--values"], &SMALL[..], &[url.as_str()]].concat())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("stamina runs");
+    while asked.recv_timeout(std::time::Duration::from_mins(1)).expect("it is asked") < 3 {}
+    let since = std::time::Instant::now();
+    let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(ended.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(since.elapsed().as_secs() < 20, "a call may take two minutes");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("one").file_name())
+        .collect();
+    assert_eq!(left, ["pack.answers.jsonl"]);
+}
+
 #[cfg(feature = "bedrock")]
 #[test]
 fn bedrock_is_taken_without_a_base_url() {

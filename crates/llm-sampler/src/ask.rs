@@ -2,6 +2,7 @@
 
 use scenario::sample::{Answer, SampleError};
 
+use crate::journal::Journal;
 use crate::live::{Heard, Live};
 use crate::model::{Message, Question, Speaker};
 
@@ -13,10 +14,30 @@ const SHOWN_AGAIN: usize = 6000;
 
 /// Where answers come from.
 pub(crate) enum Source<'a> {
-    /// A model.
-    Live(&'a Live),
+    /// A model; what an earlier generation kept comes first.
+    Live(&'a Live, Option<Kept<'a>>),
     /// The answers of this turn, as they were recorded, and where it is, for messages.
     Recorded(&'a [Answer], String),
+}
+
+/// Where the answers of a turn are kept as they come.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    pub(crate) journal: &'a Journal,
+    /// From 0.
+    pub(crate) scenario: u32,
+    /// From 1.
+    pub(crate) turn: u32,
+}
+
+/// An answer as it was recorded.
+fn recorded(answers: &[Answer], purpose: &str, attempt: u32) -> Option<Result<String, (String, String)>> {
+    let answer = answers.iter().find(|answer| answer.purpose == purpose && answer.attempt == attempt)?;
+    Some(match &answer.refused {
+        // Refused then, refused now: the reason may have lain in what was not recorded.
+        Some(why) => Err((answer.text.clone(), why.clone())),
+        None => Ok(answer.text.clone()),
+    })
 }
 
 /// One thing to ask for.
@@ -38,26 +59,27 @@ pub(crate) fn ask<T>(
 ) -> Result<Option<T>, SampleError> {
     let mut last: Option<(String, String)> = None;
     for attempt in 1..=ATTEMPTS {
+        let mut keep = None;
         let heard = match source {
-            Source::Live(live) => match live.ask(question(asked, last.as_ref()))? {
-                Heard::Text(text) => Ok(text),
-                Heard::Nothing(why) => Err((String::new(), why)),
-            },
-            Source::Recorded(recorded, place) => {
-                let answer = recorded
-                    .iter()
-                    .find(|answer| answer.purpose == asked.purpose && answer.attempt == attempt)
-                    .ok_or_else(|| {
-                        SampleError::NotRecorded(format!(
-                            "`{}`, attempt {attempt}, of {place}",
-                            asked.purpose
-                        ))
-                    })?;
-                match &answer.refused {
-                    // Refused then, refused now: the reason may have lain in what was not recorded.
-                    Some(why) => Err((answer.text.clone(), why.clone())),
-                    None => Ok(answer.text.clone()),
+            Source::Live(live, kept) => {
+                let known = kept.and_then(|Kept { journal, scenario, turn }| {
+                    recorded(journal.of(scenario, turn), asked.purpose, attempt)
+                });
+                match known {
+                    Some(known) => known,
+                    None => {
+                        keep = *kept;
+                        match live.ask(question(asked, last.as_ref()))? {
+                            Heard::Text(text) => Ok(text),
+                            Heard::Nothing(why) => Err((String::new(), why)),
+                        }
+                    }
                 }
+            }
+            Source::Recorded(answers, place) => {
+                recorded(answers, asked.purpose, attempt).ok_or_else(|| {
+                    SampleError::NotRecorded(format!("`{}`, attempt {attempt}, of {place}", asked.purpose))
+                })?
             }
         };
         let (text, outcome) = match heard {
@@ -68,12 +90,16 @@ pub(crate) fn ask<T>(
             Err((text, why)) => (text, Err(why)),
         };
         let refused = outcome.as_ref().err().cloned();
-        answers.push(Answer {
+        let answer = Answer {
             purpose: asked.purpose.to_owned(),
             attempt,
             text: text.clone(),
             refused: refused.clone(),
-        });
+        };
+        if let Some(Kept { journal, scenario, turn }) = keep {
+            journal.note(scenario, turn, &answer)?;
+        }
+        answers.push(answer);
         match refused {
             None => return Ok(outcome.ok()),
             Some(why) => {

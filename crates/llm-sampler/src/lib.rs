@@ -5,7 +5,7 @@
 //! it is a change of that kind that [`scenario::change::apply`] accepts; otherwise the model hears why and is asked
 //! again, and after [`ATTEMPTS`] attempts the change that was drawn takes its place
 //! ([`Origin::Replaced`](scenario::sample::Origin)). Every answer is recorded, so that a pack replays without the model
-//! ([`Replay`]).
+//! ([`Replay`]), and kept as it comes, so that a generation that breaks off can be gone on with ([`Journal`]).
 //!
 //! What a model says is hostile until it has been checked: [`answer`] reads and bounds it.
 
@@ -14,6 +14,7 @@ mod ask;
 #[cfg(feature = "bedrock")]
 mod bedrock;
 mod compact;
+mod journal;
 mod kinds;
 mod live;
 mod model;
@@ -27,6 +28,7 @@ mod tls;
 pub use self::ask::ATTEMPTS;
 #[cfg(feature = "bedrock")]
 pub use self::bedrock::{Bedrock, REGION};
+pub use self::journal::Journal;
 pub use self::live::Limits;
 pub use self::model::{Call, Failure, Message, Model, Question, Speaker};
 pub use self::openai::{OPENAI, OpenAi};

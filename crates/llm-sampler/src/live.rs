@@ -5,7 +5,8 @@
 //! the runtime itself, so that it may be one of another runtime's threads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use scenario::sample::SampleError;
@@ -58,6 +59,9 @@ pub(crate) enum Heard {
     Nothing(String),
 }
 
+/// How often a thread that waits for an answer looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(30);
+
 /// A runtime that is given back without waiting for what is under way: its holder may be dropped anywhere.
 pub(crate) struct Background(Option<Runtime>);
 
@@ -72,11 +76,26 @@ impl Background {
             .map_err(|e| Unready(format!("The machine gives no more threads: {e}")))
     }
 
-    /// Runs to the end; nothing if the runtime ended first.
-    pub(crate) fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    /// Runs to the end; nothing if the runtime ended first, or `ended` says that it is not wanted any more: then it is
+    /// dropped where it is, and a call under way with it.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+        ended: &dyn Fn() -> bool,
+    ) -> Option<T> {
         let (done, wait) = std::sync::mpsc::sync_channel(1);
-        self.0.as_ref()?.spawn(async move { done.send(work.await) });
-        wait.recv().ok()
+        let task = self.0.as_ref()?.spawn(async move { done.send(work.await) });
+        loop {
+            match wait.recv_timeout(LOOK) {
+                Ok(output) => return Some(output),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if ended() => {
+                    task.abort();
+                    return None;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 
@@ -94,22 +113,50 @@ pub(crate) struct Live {
     caller: Arc<Caller>,
     /// Questions in a row without an answer.
     missing: AtomicU32,
+    /// It was found out that there is nobody: those who wait need not find out themselves.
+    given_up: AtomicBool,
+    /// Set by whoever wants no more answers.
+    stop: Arc<AtomicBool>,
 }
 
 impl Live {
     pub(crate) fn new(model: Box<dyn Model>, limits: Limits, background: Background) -> Self {
         let slots = Semaphore::new(limits.at_once.max(1));
         let caller = Arc::new(Caller { model, limits, slots });
-        Self { background, caller, missing: AtomicU32::new(0) }
+        let (given_up, stop) = (AtomicBool::new(false), Arc::default());
+        Self { background, caller, missing: AtomicU32::new(0), given_up, stop }
     }
 
-    /// Asks until there is an answer, or it is clear that there will be none.
+    /// Ends what is under way once the flag is set.
+    pub(crate) fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    fn is_ended(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Asks until there is an answer, or it is clear that there will be none: after that nothing is asked any more.
     pub(crate) fn ask(&self, question: Question) -> Result<Heard, SampleError> {
+        if self.is_ended() {
+            return Err(SampleError::Stopped);
+        }
+        let heard = self.heard(question);
+        if matches!(heard, Err(SampleError::Endpoint(_))) {
+            self.given_up.store(true, Ordering::Relaxed);
+        }
+        heard
+    }
+
+    fn heard(&self, question: Question) -> Result<Heard, SampleError> {
         let caller = Arc::clone(&self.caller);
-        let heard = self
-            .background
-            .run(async move { caller.ask(&question).await })
-            .unwrap_or_else(|| Err(self.caller.gone("the call was broken off", 0)))?;
+        let work = async move { caller.ask(&question).await };
+        let heard = match self.background.run(work, &|| self.is_ended()) {
+            Some(heard) => heard?,
+            None if self.is_ended() => return Err(SampleError::Stopped),
+            None => return Err(self.caller.gone("the call was broken off", 0)),
+        };
         match &heard {
             Heard::Text(_) => self.missing.store(0, Ordering::Relaxed),
             Heard::Nothing(why) => {
@@ -305,6 +352,37 @@ mod tests {
         assert_eq!(live.ask(question()), Ok(Heard::Text("between".to_owned())));
         assert!(nothing(live.ask(question())));
         assert!(matches!(live.ask(question()), Err(SampleError::Endpoint(_))), "a second in a row");
+    }
+
+    #[test]
+    fn a_call_under_way_ends_at_once_when_it_is_not_wanted_any_more() {
+        let limits = Limits { call: Duration::from_mins(1), ..limits() };
+        let model = Scripted(Mutex::new(vec![None]), AtomicU32::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let live = Live::new(Box::new(model), limits, Background::new().expect("a thread"))
+            .stopped_by(Arc::clone(&stop));
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| live.ask(question()));
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(waiting.join().expect("no panic"), Err(SampleError::Stopped));
+        });
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn who_waits_is_told_when_another_has_found_out_that_there_is_nobody() {
+        let limits = Limits { call: Duration::from_mins(1), ..limits() };
+        let refuses = Some(Err(Failure::Final("401: no key".to_owned())));
+        let model = Scripted(Mutex::new(vec![None, refuses]), AtomicU32::new(0));
+        let live = Live::new(Box::new(model), limits, Background::new().expect("a thread"));
+        std::thread::scope(|scope| {
+            let both = [scope.spawn(|| live.ask(question())), scope.spawn(|| live.ask(question()))];
+            let mut heard = both.map(|one| one.join().expect("no panic").expect_err("no answer"));
+            heard.sort_by_key(|error| matches!(error, SampleError::Stopped));
+            assert!(matches!(heard, [SampleError::Endpoint(_), SampleError::Stopped]), "{heard:?}");
+        });
+        assert_eq!(live.ask(question()), Err(SampleError::Stopped));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The sampler: what is drawn, what is asked, and what takes the place of an answer that is not taken.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use scenario::Seed;
 use scenario::change::{self, Change};
 use scenario::check::check;
@@ -9,9 +12,9 @@ use scenario::sample::{
 };
 
 use crate::answer::{self, Design};
-use crate::ask::{Asked, Source, ask};
+use crate::ask::{Asked, Kept, Source, ask};
 use crate::live::{Background, Limits, Live};
-use crate::{Endpoint, Model, OpenAi, Replay, Settings, Unready, prompt};
+use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Unready, prompt};
 
 /// Fields that a new entity may have more than the one that was drawn: growth over the turns stays what it is.
 const MORE_FIELDS: usize = 3;
@@ -26,7 +29,7 @@ pub struct LlmSampler {
 }
 
 enum Answers {
-    Live(Live),
+    Live(Live, Option<Arc<Journal>>),
     Recorded(Replay),
 }
 
@@ -42,9 +45,10 @@ impl LlmSampler {
             Endpoint::Bedrock { region, endpoint_url } => {
                 let (model, region, endpoint) =
                     (settings.model.clone(), region.clone(), endpoint_url.clone());
-                let bedrock = background.run(async move {
-                    crate::Bedrock::new(&model, region.as_deref(), endpoint.as_deref()).await
-                });
+                let bedrock = background.run(
+                    async move { crate::Bedrock::new(&model, region.as_deref(), endpoint.as_deref()).await },
+                    &|| false,
+                );
                 Box::new(bedrock.ok_or_else(|| Unready("The settings of AWS can not be read".to_owned()))?)
             }
             #[cfg(not(feature = "bedrock"))]
@@ -70,7 +74,25 @@ impl LlmSampler {
     }
 
     fn live(live: Live) -> Self {
-        Self { answers: Answers::Live(live), system: prompt::system() }
+        Self { answers: Answers::Live(live, None), system: prompt::system() }
+    }
+
+    /// The same; a call under way is dropped once the flag is set, and ends with [`SampleError::Stopped`].
+    #[must_use]
+    pub fn stopped_by(mut self, stop: &Arc<AtomicBool>) -> Self {
+        if let Answers::Live(live, journal) = self.answers {
+            self.answers = Answers::Live(live.stopped_by(Arc::clone(stop)), journal);
+        }
+        self
+    }
+
+    /// The same; every answer of the model is kept in the journal, and those that it has are not asked for again.
+    #[must_use]
+    pub fn keeping(mut self, journal: &Arc<Journal>) -> Self {
+        if let Answers::Live(_, slot) = &mut self.answers {
+            *slot = Some(Arc::clone(journal));
+        }
+        self
     }
 
     /// Where the answers of a turn come from; `recorded` keeps them if they were recorded.
@@ -81,7 +103,9 @@ impl LlmSampler {
         recorded: &'a mut Vec<Answer>,
     ) -> Result<Source<'a>, SampleError> {
         Ok(match &self.answers {
-            Answers::Live(live) => Source::Live(live),
+            Answers::Live(live, journal) => {
+                Source::Live(live, journal.as_deref().map(|journal| Kept { journal, scenario, turn }))
+            }
             Answers::Recorded(replay) => {
                 *recorded = replay.turn(scenario, turn)?;
                 Source::Recorded(recorded, format!("turn {turn} of scenario {scenario}"))
@@ -100,7 +124,7 @@ impl Sampler for LlmSampler {
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
         let text = match source {
-            Source::Live(_) => prompt::first(&drawn),
+            Source::Live(..) => prompt::first(&drawn),
             Source::Recorded(..) => String::new(),
         };
         let asked = Asked { purpose: "first", system: &self.system, text: &text };
@@ -127,7 +151,7 @@ impl Sampler for LlmSampler {
                     .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
             let kind = kind(&drawn);
             let text = match source {
-                Source::Live(_) => prompt::change(&after, &kind, &drawn, &changes),
+                Source::Live(..) => prompt::change(&after, &kind, &drawn, &changes),
                 Source::Recorded(..) => String::new(),
             };
             let asked = Asked { purpose: &purpose, system: &self.system, text: &text };

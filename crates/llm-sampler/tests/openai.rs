@@ -2,10 +2,12 @@
 
 mod endpoint;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use endpoint::{Asked, Endpoint, Reply, closed_port};
-use llm_sampler::{ATTEMPTS, Limits, LlmSampler, OpenAi, Replay, Settings};
+use llm_sampler::{ATTEMPTS, Journal, Limits, LlmSampler, OpenAi, Replay, Settings};
 use scenario::Seed;
 use scenario::check::check;
 use scenario::ir::Schema;
@@ -278,6 +280,58 @@ fn nobody_there_is_said_plainly() {
     let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
     assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_generation_that_broke_off_is_gone_on_with_where_it_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pack.answers.jsonl");
+    let journal = || Arc::new(Journal::open(&path, json!("these settings")).expect("a journal"));
+    let refusing = |from: usize| {
+        Endpoint::start(move |asked| {
+            if asked.number >= from {
+                return Reply::Http(401, Vec::new(), "over".to_owned());
+            }
+            if asked.number == 1 { Reply::Says("Hm.".to_owned()) } else { says_good(asked) }
+        })
+    };
+    // Three changes in four calls, and at the fifth the endpoint refuses.
+    let endpoint = refusing(4);
+    let broken = sampler(&endpoint.base_url()).keeping(&journal()).turn(SEED, &before(), 6);
+    assert!(matches!(broken, Err(SampleError::Endpoint(_))), "{broken:?}");
+    drop(endpoint);
+
+    let endpoint = Endpoint::start(says_good);
+    let kept = journal();
+    assert_eq!(kept.known(), 4);
+    let sampled = turn(&sampler(&endpoint.base_url()).keeping(&kept), 6);
+    assert_eq!(sampled.made.origins, [Origin::Model; 6]);
+    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (7, 3), "only what was missing is asked for");
+    assert_eq!(sampled.answers[1].text, "Hm.");
+    drop((endpoint, kept));
+    assert_eq!(journal().known(), 7);
+    assert_eq!(turn(&replay(&sampled.answers), 6), sampled);
+}
+
+#[test]
+fn a_call_that_is_not_wanted_any_more_is_dropped() {
+    let (say, begun) = std::sync::mpsc::channel();
+    let endpoint = Endpoint::start(move |_| {
+        let _ = say.send(());
+        Reply::Hangs
+    });
+    let slow = Limits { call: Duration::from_mins(5), ..limits() };
+    let model = OpenAi::new(&endpoint.base_url(), "scripted", "PATH", slow.answer).expect("a local endpoint");
+    let stop = Arc::new(AtomicBool::new(false));
+    let sampler = LlmSampler::with_model(Box::new(model), slow).expect("a thread").stopped_by(&stop);
+    let since = Instant::now();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sampler.turn(SEED, &before(), 1));
+        begun.recv().expect("it is asked");
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(waiting.join().expect("no panic"), Err(SampleError::Stopped));
+    });
+    assert!(since.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::error::ConfigError;
-pub use self::keys::{FREE_SECTIONS, KEYS, Key, Takes};
+pub use self::keys::{FREE_SECTIONS, KEYS, Key, MODEL, Takes};
 pub use self::resolve::{ConfigFile, resolve};
 
 /// A whole configuration.

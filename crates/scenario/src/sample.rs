@@ -64,16 +64,34 @@ pub struct Turn {
     pub after: Schema,
 }
 
-/// Where a change comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// Where a change, or a first schema, comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The programmatic sampler.
+    #[default]
     Programmatic,
     /// A model.
     Model,
     /// The programmatic sampler, after a model's answers were refused.
     Replaced,
+}
+
+impl Origin {
+    /// Where a first schema comes from, by what a model answered: the last answer is the one that was taken, unless it
+    /// was refused.
+    pub fn of_first(answers: &[Answer]) -> Self {
+        match answers.last() {
+            None => Self::Programmatic,
+            Some(Answer { refused: None, .. }) => Self::Model,
+            Some(_) => Self::Replaced,
+        }
+    }
+
+    /// Whether no model was asked.
+    pub fn is_programmatic(&self) -> bool {
+        *self == Self::Programmatic
+    }
 }
 
 /// One answer of a model, as it came.
@@ -99,6 +117,9 @@ pub enum SampleError {
     /// A pack that is replayed has no answer where one is needed.
     #[error("The pack has no recorded answer for {0}")]
     NotRecorded(String),
+    /// Whoever asked for it wants it no more.
+    #[error("It was stopped before its end")]
+    Stopped,
     /// No change fits.
     #[error("No change fits turn {turn} of scenario {scenario}")]
     Stuck {

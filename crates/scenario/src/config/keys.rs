@@ -56,6 +56,9 @@ const AGENTS: &[&str] = &["MINI_SWE", "OPENHANDS", "OPENCODE", "QWEN_CODE", "KIM
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
+/// The model that is asked if none is named: that of the README.
+pub const MODEL: &str = "zai.glm-5";
+
 /// Every key by name.
 pub const KEYS: &[Key] = &[
     key(TOP, "agent", Takes::Word(AGENTS), ""),
@@ -73,7 +76,7 @@ pub const KEYS: &[Key] = &[
     key(ITERATIVE, "enable_feedback", Takes::Truth, "true"),
     key(ITERATIVE, "test_fail_feedback_type", Takes::Word(FEEDBACK), "DETAILED"),
     key(ITERATIVE, "use_llm_sampler", Takes::Truth, "false"),
-    key(ITERATIVE, "llm_sampler_model_id", Takes::Text, "zai.glm-5"),
+    key(ITERATIVE, "llm_sampler_model_id", Takes::Text, MODEL),
     key(ITERATIVE, "execute_episodes", Takes::Numbers, ""),
     key(SINGLE, "n_scenarios", Takes::Integer(1, MOST_SCENARIOS), "10"),
     key(SINGLE, "attempt_limit", Takes::Integer(1, 1000), "10"),
@@ -81,7 +84,7 @@ pub const KEYS: &[Key] = &[
     key(SINGLE, "enable_feedback", Takes::Truth, "true"),
     key(SINGLE, "test_fail_feedback_type", Takes::Word(FEEDBACK), "DETAILED"),
     key(SINGLE, "use_llm_sampler", Takes::Truth, "false"),
-    key(SINGLE, "llm_sampler_model_id", Takes::Text, "zai.glm-5"),
+    key(SINGLE, "llm_sampler_model_id", Takes::Text, MODEL),
     key(SINGLE, "execute_episodes", Takes::Numbers, ""),
 ];
 

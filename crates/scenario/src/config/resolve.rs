@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::keys::{FREE_SECTIONS, KEYS, Key};
+use super::keys::{FREE_SECTIONS, KEYS, Key, MODEL};
 use super::{Benchmark, Config, ConfigError, Generation};
 
 /// Deepest nesting of a file; the keys need two.
@@ -92,7 +92,7 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
     };
     let standard = Generation::default();
     let use_llm_sampler = section("use_llm_sampler").and_then(Value::as_bool).unwrap_or(false);
-    let model = section("llm_sampler_model_id").and_then(Value::as_str).unwrap_or("zai.glm-5");
+    let model = section("llm_sampler_model_id").and_then(Value::as_str).unwrap_or(MODEL);
     let mut generation = Generation {
         benchmark,
         n_scenarios: number("n_scenarios", standard.n_scenarios),

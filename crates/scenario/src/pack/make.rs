@@ -7,7 +7,7 @@ use crate::change::{Change, apply, next_turn};
 use crate::config::Benchmark;
 use crate::ir::Schema;
 use crate::pack::PackError;
-use crate::sample::{Answer, Origin, Sampler, Turn};
+use crate::sample::{Answer, Origin, SampleError, Sampler, Turn};
 use crate::suite::{Suite, suite_after};
 use crate::text;
 
@@ -89,7 +89,10 @@ impl<'a> Maker<'a> {
     ///
     /// Errors: the sampler gives up, or says that its changes lead elsewhere than they do.
     pub fn make_next(&mut self) -> Result<&Made, PackError> {
-        let sampling = |error| PackError::Sample { scenario: self.seed.scenario, error };
+        let sampling = |error| match error {
+            SampleError::Stopped => PackError::Cancelled,
+            error => PackError::Sample { scenario: self.seed.scenario, error },
+        };
         let made = match &self.last {
             None => {
                 let first = self.sampler.first(self.seed).map_err(sampling)?;

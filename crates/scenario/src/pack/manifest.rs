@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::PackError;
 use super::layout::folder;
 use crate::config::Generation;
+use crate::sample::Origin;
 
 /// The version of the layout; first key of the manifest.
 pub const PACK_VERSION: &str = "stamina-pack/1";
@@ -62,6 +63,9 @@ pub struct ScenarioEntry {
     pub title: String,
     /// Domain topic of its vocabulary.
     pub topic: String,
+    /// Where its first schema comes from; not written for the programmatic sampler.
+    #[serde(default, skip_serializing_if = "Origin::is_programmatic")]
+    pub origin: Origin,
     /// Turns.
     pub turns: u32,
     /// Over the hashes of its turns.

@@ -12,7 +12,7 @@ use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
 use super::suites::SuiteFiles;
 use super::{Pack, PackError, yaml};
 use crate::config::Generation;
-use crate::sample::Sampler;
+use crate::sample::{Origin, Sampler};
 use crate::{Seed, code};
 
 /// Where a pack goes.
@@ -213,7 +213,7 @@ impl Work<'_> {
         let (suites, tests) = (SuiteFiles::default(), code::PytestFiles::default());
         let mut out = TurnWriter { scenario, sink, at, suites, tests, bytes: 0 };
         let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
-        let (mut title, mut topic) = (String::new(), String::new());
+        let (mut title, mut topic, mut origin) = (String::new(), String::new(), Origin::default());
         for turn in 1..=self.generation.n_turns {
             if self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                 return Err(PackError::Cancelled);
@@ -221,6 +221,7 @@ impl Work<'_> {
             let made = maker.make_next()?;
             if turn == 1 {
                 (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
+                origin = Origin::of_first(&made.answers);
             }
             hashes.push(out.turn(made)?);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -229,7 +230,7 @@ impl Work<'_> {
         let name = folder(scenario);
         let sha256 = ScenarioEntry::hash(&name, &hashes);
         let turns = self.generation.n_turns;
-        let entry = ScenarioEntry { folder: name, title, topic, turns, sha256, turn_sha256: hashes };
+        let entry = ScenarioEntry { folder: name, title, topic, origin, turns, sha256, turn_sha256: hashes };
         Ok((entry, out.bytes))
     }
 }

@@ -1,0 +1,218 @@
+//! Answers as they come, in a file beside the pack that is being made: what was asked and paid for outlives a generation
+//! that breaks off, and the next one of the same settings begins with it.
+//!
+//! One JSON object a line; the first says what the answers belong to. A last line that was cut off is dropped.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use scenario::sample::{Answer, SampleError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Unready;
+
+/// The version of the file.
+const FORMAT: &str = "stamina-answers/1";
+
+/// The largest file that is read, in bytes.
+const CAP: u64 = 1 << 30;
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    /// What the answers depend on.
+    of: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    /// From 0.
+    scenario: u32,
+    /// From 1.
+    turn: u32,
+    answer: Answer,
+}
+
+/// The answers of a generation that is under way.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    /// What the answers depend on.
+    of: Value,
+    /// Those of an earlier generation, by scenario and turn.
+    known: BTreeMap<(u32, u32), Vec<Answer>>,
+    /// Made with the first answer.
+    file: Mutex<Option<File>>,
+}
+
+impl Journal {
+    /// A journal in a file, with the answers that an earlier generation left there. `of` is all that answers depend on:
+    /// those of anything else are not taken.
+    pub fn open(path: &Path, of: Value) -> Result<Self, Unready> {
+        let unusable = |why: &dyn std::fmt::Display| {
+            Unready(format!(
+                "{} can not be gone on with: {why}. Delete it to ask for all answers again",
+                path.display()
+            ))
+        };
+        let mut journal = Self { path: path.to_owned(), of, known: BTreeMap::new(), file: Mutex::new(None) };
+        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            Err(error) => return Err(unusable(&error)),
+        };
+        alone(&file).map_err(|error| unusable(&error))?;
+        let mut bytes = Vec::new();
+        (&file).take(CAP + 1).read_to_end(&mut bytes).map_err(|error| unusable(&error))?;
+        if bytes.len() as u64 > CAP {
+            return Err(unusable(&format!("it has more than {CAP} bytes")));
+        }
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        if let Some(head) = lines.next() {
+            let head: Head = serde_json::from_slice(head).map_err(|error| unusable(&error))?;
+            if head.format != FORMAT {
+                return Err(unusable(&format!("it is none of {FORMAT}")));
+            }
+            if head.of != journal.of {
+                return Err(unusable(&"its answers belong to other settings or another version"));
+            }
+        }
+        for line in lines {
+            let Line { scenario, turn, answer } =
+                serde_json::from_slice(line).map_err(|error| unusable(&error))?;
+            journal.known.entry((scenario, turn)).or_default().push(answer);
+        }
+        let kept = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+        kept.map_err(|error| unusable(&error))?;
+        if whole > 0 {
+            journal.file = Mutex::new(Some(file));
+        }
+        Ok(journal)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many answers an earlier generation left.
+    pub fn known(&self) -> usize {
+        self.known.values().map(Vec::len).sum()
+    }
+
+    /// Whether there is a file: an answer was kept, now or earlier.
+    pub fn is_begun(&self) -> bool {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Removes the file: the answers are in the pack now.
+    pub fn remove(&self) -> io::Result<()> {
+        match self.file.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(_) => std::fs::remove_file(&self.path),
+            None => Ok(()),
+        }
+    }
+
+    /// The answers of a turn that an earlier generation left.
+    pub(crate) fn of(&self, scenario: u32, turn: u32) -> &[Answer] {
+        self.known.get(&(scenario, turn)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Keeps an answer.
+    pub(crate) fn note(&self, scenario: u32, turn: u32, answer: &Answer) -> Result<(), SampleError> {
+        let failed = |error: io::Error| {
+            SampleError::Endpoint(format!("{} can not be written: {error}", self.path.display()))
+        };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *file {
+            Some(file) => file,
+            none => {
+                let new = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(failed)?;
+                alone(&new).map_err(failed)?;
+                let new = none.insert(new);
+                let head = Head { format: FORMAT.to_owned(), of: self.of.clone() };
+                new.write_all(&line(&head).map_err(failed)?).map_err(failed)?;
+                new
+            }
+        };
+        let noted = Line { scenario, turn, answer: answer.clone() };
+        file.write_all(&line(&noted).map_err(failed)?).map_err(failed)
+    }
+}
+
+/// Two generations would write into each other's lines.
+fn alone(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::other("another generation writes it")),
+        // Some file systems have no locks.
+        Err(std::fs::TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// An object and the end of its line, to be written at once.
+fn line(object: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(object)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(text: &str) -> Answer {
+        Answer { purpose: "change 1".to_owned(), attempt: 1, text: text.to_owned(), refused: None }
+    }
+
+    #[test]
+    fn what_was_noted_is_known_to_the_next_one_and_a_cut_line_is_dropped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pack.answers.jsonl");
+        let of = json!({"seed": 1});
+        let journal = Journal::open(&path, of.clone()).expect("nothing lies there");
+        assert!(!journal.is_begun() && !path.exists());
+        journal.note(1, 2, &answer("one\ntwo")).expect("it is written");
+        assert!(Journal::open(&path, of.clone()).is_err(), "it is in use");
+        drop(journal);
+        let cut =
+            [std::fs::read(&path).expect("a file").as_slice(), b"{\"scenario\":1,\"turn\":2,\"ans"].concat();
+        std::fs::write(&path, cut).expect("it is written");
+
+        let journal = Journal::open(&path, of.clone()).expect("it is one");
+        assert_eq!(
+            (journal.known(), journal.of(1, 2), journal.of(0, 2)),
+            (1, &[answer("one\ntwo")][..], &[][..])
+        );
+        journal.note(0, 3, &answer("three")).expect("it is written");
+        drop(journal);
+        let journal = Journal::open(&path, of).expect("it is one");
+        assert_eq!((journal.known(), journal.of(0, 3)), (2, &[answer("three")][..]));
+        journal.remove().expect("it is there");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_belongs_to_something_else_or_is_damaged_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        let head = json!({"format": FORMAT, "of": {"seed": 1}}).to_string();
+        for text in [
+            format!("{head}\nnonsense\n"),
+            "nonsense\n".to_owned(),
+            json!({"format": "stamina-answers/2", "of": {"seed": 1}}).to_string() + "\n",
+            json!({"format": FORMAT, "of": {"seed": 2}}).to_string() + "\n",
+        ] {
+            std::fs::write(&path, &text).expect("it is written");
+            let error = Journal::open(&path, json!({"seed": 1})).expect_err(&text);
+            assert!(error.0.contains("Delete it"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), text, "it is left as it is");
+        }
+    }
+}
