@@ -421,8 +421,8 @@ impl<'p, 'a> Acting<'p, 'a> {
         let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
         let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
         draft.says(&["types.free"]);
-        let most = if state.repeatable(self.plan, self.facts, None) { usize::MAX } else { 1 };
-        let taken = edges.into_iter().chain(free.into_iter().filter(possible)).take(most);
+        let most = state.most(self.plan, self.facts, None);
+        let taken = edges.into_iter().chain(free.into_iter().filter(possible)).take(most as usize);
         for (n, value) in (1..).zip(taken) {
             state.make(&mut draft, self.facts, n);
             draft.send(self.request(&state.with_param(at, value), n));

@@ -195,15 +195,8 @@ fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         super::records::says_order(&mut draft, facts);
         let mut records = Vec::new();
         for n in 1..=count {
-            let with = unique.clone().map(|part| (part.json.clone(), part.value(n))).collect();
-            draft.make_with(facts, n, with);
-            let nth = 1 + (n - 1) % super::generate::BODIES;
-            let mut given = facts.given(nth);
-            for (value, part) in given.iter_mut().zip(&facts.parts) {
-                if part.field.unique && part.field.required {
-                    *value = Some(part.value(n));
-                }
-            }
+            draft.make(facts, n);
+            let given = facts.parts.iter().map(|part| part.field.required.then(|| part.made(n))).collect();
             records.push(facts.kept(&given));
         }
         let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::generate::BODIES;
 use super::plan::{Facts, Part, Plan};
 use super::{Aspect, Assertion, Case, Make, Mark, Method, Send, Step};
 
@@ -100,8 +101,14 @@ impl<'p, 'a> Draft<'p, 'a> {
         self.make_with(facts, n, with)
     }
 
-    /// Makes the `n`th record with other values.
-    pub(super) fn make_with(&mut self, facts: &Facts<'a>, n: u32, with: Map<String, Value>) -> &mut Self {
+    /// Makes the `n`th record with other values. Past the bodies of the builder those are used again, with values of
+    /// their own where they are unique.
+    pub(super) fn make_with(&mut self, facts: &Facts<'a>, n: u32, mut with: Map<String, Value>) -> &mut Self {
+        if n > BODIES {
+            for part in facts.parts.iter().filter(|part| part.field.required && part.field.unique) {
+                with.entry(part.json.clone()).or_insert_with(|| part.value(n));
+            }
+        }
         for part in &facts.parts {
             if part.field.required && !with.contains_key(&part.json) {
                 self.needs(part.field.target(), 1);
@@ -113,7 +120,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         }
         self.case.steps.push(Step::Make(Make {
             make: facts.key.to_owned(),
-            nth: 1 + (n - 1) % super::generate::BODIES,
+            nth: 1 + (n - 1) % BODIES,
             keep: format!("{}_{n}", facts.key),
             with,
         }));

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::generate::BODIES;
 use super::values;
 use crate::Seed;
 use crate::ir::{Computed, Entity, Field, Kind, Schema, Sort, words};
@@ -155,6 +156,11 @@ impl Part<'_> {
             Some(target) => id_of(target, 1),
             None => values::valid(&self.field.kind, self.start, n),
         }
+    }
+
+    /// The value of a required field in the `n`th record that a case makes.
+    pub(super) fn made(&self, n: u32) -> Value {
+        self.value(if self.field.unique { n } else { 1 + (n - 1) % BODIES })
     }
 
     /// A valid value that none of these is.

@@ -7,13 +7,16 @@ use super::plan::{Facts, Part, Plan, compare, id_of, whole};
 use super::{Send, values};
 use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 
+/// Most records of an entity that are made in one state: every unique field has room for so many values.
+pub(super) const MOST: u32 = 10;
+
 /// What must be there for an action, and what its body carries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// Values of the record: (position of the field, value).
     own: Vec<(usize, Value)>,
-    /// Positions of unique fields of which every record has its own value, as the guards take them all.
-    loose: Vec<usize>,
+    /// Unique fields of which every record has its own value, as the guards take them: (position, how many they take).
+    loose: Vec<(usize, u32)>,
     /// Values of records that it refers to: (position of the reference, position of the field, value).
     related: Vec<(usize, usize, Value)>,
     /// Records that refer to it: (entity, reference, how many).
@@ -216,9 +219,11 @@ pub(super) fn ready<'a>(
             let value = part.value(n);
             conditions.iter().all(|(hold, is)| holds(is, &value) == *hold)
                 && keeps_rules(plan, action, &state, part, &value)
+                && state.own.last().is_none_or(|(_, first)| *first != value)
         };
-        if part.field.unique && (1..=super::generate::BODIES).all(keeps) {
-            state.loose.push(at);
+        if part.field.unique {
+            let more = (2..=MOST).take_while(|&n| keeps(n)).count() as u32;
+            state.loose.push((at, 1 + more));
         }
     }
     Some(state)
@@ -292,26 +297,38 @@ impl State {
     pub(super) fn with_own(&self, at: usize, value: Value) -> Self {
         let mut state = self.clone();
         state.own.retain(|own| own.0 != at);
-        state.loose.retain(|loose| *loose != at);
+        state.loose.retain(|loose| loose.0 != at);
         state.own.push((at, value));
         state
     }
 
-    /// Whether more than one record can be made so; the field at a position is given anew for each.
-    pub(super) fn repeatable(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> bool {
-        let own = self.own.iter().all(|(at, value)| {
-            value.is_null()
-                || Some(*at) == but
-                || self.loose.contains(at)
-                || facts.parts.get(*at).is_none_or(|part| !part.field.unique)
-        });
+    /// How many records can be made so, [`MOST`] at most; the field at a position is given anew for each.
+    pub(super) fn most(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> u32 {
         // Each record refers to one of its own, all of them with the same values.
         let related = self.related.iter().all(|(at, of, value)| {
             let target = facts.parts.get(*at).and_then(|part| plan.target(part));
             let part = target.and_then(|target| target.parts.get(*of));
             value.is_null() || part.is_none_or(|part| !part.field.unique)
         });
-        own && related
+        if !related {
+            return 1;
+        }
+        let unique = |at: usize| facts.parts.get(at).is_some_and(|part| part.field.unique);
+        let own = self.own.iter().filter(|(at, value)| !value.is_null() && Some(*at) != but && unique(*at));
+        own.map(|(at, _)| self.loose.iter().find(|loose| loose.0 == *at).map_or(1, |loose| loose.1))
+            .min()
+            .unwrap_or(MOST)
+    }
+
+    /// Whether more than one record can be made so; the field at a position is given anew for each.
+    pub(super) fn repeatable(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> bool {
+        self.most(plan, facts, but) > 1
+    }
+
+    /// The value of its own that the `n`th record has of a field, whose value is this in the first one.
+    fn own_of(&self, at: usize, part: &Part<'_>, value: &Value, n: u32) -> Value {
+        let loose = n > 1 && !value.is_null() && self.loose.iter().any(|loose| loose.0 == at);
+        if loose { part.value(n) } else { value.clone() }
     }
 
     /// The same with another value of a field of a record that it refers to.
@@ -338,12 +355,7 @@ impl State {
         let mut with = Map::new();
         for (at, value) in &self.own {
             if let Some(part) = facts.parts.get(*at) {
-                let value = if n > 1 && self.loose.contains(at) && !value.is_null() {
-                    part.value(n)
-                } else {
-                    value.clone()
-                };
-                with.insert(part.json.clone(), value);
+                with.insert(part.json.clone(), self.own_of(*at, part, value, n));
             }
         }
         for (at, part) in facts.parts.iter().enumerate() {
@@ -376,13 +388,12 @@ impl State {
         let own =
             self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
         match own {
-            Some((at, value)) if n > 1 && self.loose.contains(at) && !value.is_null() => part.value(n),
-            Some((_, value)) => value.clone(),
+            Some((at, value)) => self.own_of(*at, part, value, n),
             None if self.related_number(facts, part, n).is_some() => self
                 .related_number(facts, part, n)
                 .zip(part.field.target())
                 .map_or(Value::Null, |(number, target)| id_of(target, number)),
-            None if part.field.required => part.value(1 + (n - 1) % super::generate::BODIES),
+            None if part.field.required => part.made(n),
             None => part.absent(),
         }
     }

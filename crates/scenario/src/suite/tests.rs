@@ -119,6 +119,34 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     );
 }
 
+#[test]
+fn a_case_may_make_more_records_than_a_builder_has_bodies() {
+    let mut schema = example();
+    // An order is finished only with two parts: with three values of the price those are six, each with a label of its own.
+    let parts = schema.entity_mut("parts").expect("it is there");
+    let mut label = parts.field("title").expect("it is there").clone();
+    (label.key, label.name) = ("label".to_owned(), "label".to_owned());
+    label.unique = true;
+    parts.fields.push(label);
+    let orders = schema.entity_mut("repair_orders").expect("it is there");
+    orders.actions.retain(|action| action.key == "finish");
+    orders.actions[0].guards.push(crate::ir::Guard {
+        key: "has_parts".to_owned(),
+        condition: crate::ir::Condition::HasAtLeast {
+            entity: "parts".to_owned(),
+            reference: "order".to_owned(),
+            count: 2,
+        },
+    });
+    let suite = suite(SEED, &schema, None);
+    let accepted =
+        suite.cases.iter().find(|case| case.id == "repair_orders.finish.param.final_price.accepted");
+    let made = |step: &&Step| matches!(step, Step::Make(make) if make.make == "parts");
+    assert_eq!(accepted.map(|case| case.steps.iter().filter(made).count()), Some(6));
+    let failed = failures(&schema, &suite);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// What is wrong with the suites of some turns of a scenario.
 fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
     use crate::sample::{Programmatic, Sampler};

@@ -89,14 +89,25 @@ fn text(start: u32, n: u32, min: Option<u32>, max: Option<u32>) -> String {
 fn number(start: u32, place: u32, low: i64, high: i64, scale: i64) -> i64 {
     let step = (2 + i64::from(start % 3)) * scale;
     let base = (3 + i64::from(start % 20)) * scale + i64::from(start % 4);
-    let natural = base + i64::from(place) * step;
-    if low <= base && base + 4 * step <= high {
-        return natural.min(high);
+    let least = if low == i64::MIN { high.saturating_sub(1000) } else { low };
+    let room = high.saturating_sub(least).clamp(0, 1000) + 1;
+    let (first, step, end) = if low <= base && base + 4 * step <= high {
+        (base, step, high)
+    } else {
+        (least, if room >= 5 * step { step } else { 1 }, least + room - 1)
+    };
+    let place = i64::from(place);
+    let straight = first + place * step;
+    if straight <= end {
+        return straight;
     }
-    let low = if low == i64::MIN { high.saturating_sub(1000) } else { low };
-    let room = high.saturating_sub(low).clamp(0, 1000) + 1;
-    let step = if room >= 5 * step { step } else { 1 };
-    low + (i64::from(place) * step) % room
+    if place < 5 {
+        return least + (place * step) % room;
+    }
+    // Where the bounds leave no room after the first ones, those between them.
+    let before = place - (end - first) / step - 1;
+    let between = |value: &i64| *value < first || (value - first) % step != 0;
+    (least..=end).filter(between).nth(before as usize).unwrap_or(end)
 }
 
 /// Whether a value obeys the rules of a kind. References are not looked at.
@@ -285,5 +296,42 @@ pub(super) fn free(kind: &Kind) -> (Option<Value>, Option<Value>) {
         ),
         Kind::DateTime => (Some(json!("1970-01-01T00:00:00Z")), Some(json!("2024-02-29T23:59:59Z"))),
         _ => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::can_be_unique;
+
+    #[test]
+    fn what_can_be_unique_has_ten_values() {
+        let bounds = [None, Some(0), Some(-3), Some(7), Some(20)];
+        let integers = bounds.into_iter().flat_map(|min| {
+            let spans = [None, Some(9), Some(10), Some(17), Some(31), Some(400)];
+            spans
+                .into_iter()
+                .map(move |span| Kind::Integer { min, max: span.map(|span| min.unwrap_or(0) + span) })
+        });
+        let lengths = [(None, Some(3)), (Some(3), Some(3)), (Some(8), None), (None, Some(7)), (None, None)];
+        let texts = lengths.into_iter().map(|(min_length, max_length)| Kind::String {
+            min_length,
+            max_length,
+            pattern: None,
+        });
+        let forms = Pattern::ALL.iter().map(|&pattern| Kind::String {
+            min_length: None,
+            max_length: None,
+            pattern: Some(pattern),
+        });
+        for kind in integers.chain(texts).chain(forms).filter(can_be_unique) {
+            for start in 0..1000 {
+                let values: Vec<Value> = (1..=10).map(|n| valid(&kind, start, n)).collect();
+                for (index, value) in values.iter().enumerate() {
+                    assert!(fits(&kind, value), "{value} of {kind:?} from {start}");
+                    assert!(!values[..index].contains(value), "{value} twice in {kind:?} from {start}");
+                }
+            }
+        }
     }
 }
