@@ -19,6 +19,7 @@ pub mod uses;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::apply::Following;
 pub use self::apply::{Refusal, apply, next_turn};
 use crate::ir::{
     Action, Analytic, Case, Computed, Condition, Effect, Entity, ErrorShape, Field, Filter, Guard, Key, Kind,

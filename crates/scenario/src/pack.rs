@@ -11,6 +11,7 @@ mod layout;
 mod make;
 mod manifest;
 mod read;
+mod schemas;
 mod sink;
 mod suites;
 mod write;

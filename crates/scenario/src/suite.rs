@@ -32,6 +32,7 @@ mod lists;
 mod marks;
 mod plan;
 mod proof;
+mod reads;
 mod records;
 mod references;
 mod rules;
@@ -44,8 +45,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::generate::suite;
-pub(crate) use self::generate::suite_after;
+pub(crate) use self::generate::{Before, Next, next_suite};
 pub use self::proof::{Unstated, unstated};
+pub(crate) use self::reads::Blocks;
 
 /// The version of this format.
 pub const SUITE_VERSION: &str = "stamina-suite/1";
@@ -110,6 +112,20 @@ pub struct Case {
     pub says: Vec<String>,
     /// In order; the case ends at the first that fails.
     pub steps: Vec<Step>,
+}
+
+impl Case {
+    /// What is left of one that was taken away.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            id: String::new(),
+            title: String::new(),
+            aspect: Aspect::Route,
+            mark: Mark::New,
+            says: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// What kind of rule a case checks; the classes of failures are made from it.

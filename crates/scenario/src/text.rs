@@ -30,6 +30,8 @@ mod void;
 mod wording;
 mod words;
 
+use self::delta::Delta;
+use self::document::Piece;
 use crate::change::Change;
 use crate::config::Benchmark;
 use crate::ir::Schema;
@@ -50,8 +52,12 @@ pub fn clauses(schema: &Schema) -> Vec<Clause> {
 
 /// The full current specification as a Markdown document.
 pub fn specification(schema: &Schema) -> String {
+    specification_with(schema, &document::pieces(schema).0)
+}
+
+fn specification_with(schema: &Schema, pieces: &[Piece]) -> String {
     let mut out = format!("# {}: API specification\n\n{NOTATION}\n\n", schema.title);
-    document::write(schema, 2, &mut out);
+    document::write_pieces(schema, pieces, 2, &mut out);
     out
 }
 
@@ -67,7 +73,47 @@ pub fn first_request(seed: crate::Seed, schema: &Schema, benchmark: Benchmark) -
 
 /// The request of a later turn: its changes, phrased from seeded templates, with every detail that the suite checks.
 pub fn change_request(seed: crate::Seed, before: &Schema, changes: &[Change], after: &Schema) -> String {
-    request::change_request(seed, before, changes, after)
+    let (raw, pieces) = (document::pieces(before).0, document::pieces(after).0);
+    request::change_request(seed, before, changes, after, &Delta::new(before, raw, changes, after, pieces))
+}
+
+/// The texts of the turns of a scenario, one after the other: the clauses of a schema are written once, for both texts of
+/// its turn and the request of the next.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    /// The clauses of the schema before.
+    pieces: Vec<Piece>,
+}
+
+impl Texts {
+    /// The request of turn 1 and the specification.
+    pub(crate) fn first(
+        &mut self,
+        seed: crate::Seed,
+        schema: &Schema,
+        benchmark: Benchmark,
+    ) -> (String, String) {
+        self.pieces = document::pieces(schema).0;
+        (first_request(seed, schema, benchmark), specification_with(schema, &self.pieces))
+    }
+
+    /// The request of a later turn and the specification. `before` is the schema of the call before.
+    pub(crate) fn next(
+        &mut self,
+        seed: crate::Seed,
+        before: &Schema,
+        changes: &[Change],
+        after: &Schema,
+    ) -> (String, String) {
+        let pieces = document::pieces(after).0;
+        let specification = specification_with(after, &pieces);
+        let raw = std::mem::take(&mut self.pieces);
+        let delta = Delta::new(before, raw, changes, after, pieces);
+        let request = request::change_request(seed, before, changes, after, &delta);
+        // The clauses of what is gone say more now; in the next turn they are not compared.
+        self.pieces = delta.pieces;
+        (request, specification)
+    }
 }
 
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.

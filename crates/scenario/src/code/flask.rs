@@ -220,7 +220,10 @@ struct Output {
 /// Writes the whole file.
 pub(super) fn write(schema: &Schema) -> String {
     let app = name_everything(schema);
-    let mut out = Output { text: String::with_capacity(64 * 1024), used: Used::default() };
+    let mut out = Output {
+        text: String::with_capacity(16 * 1024 + schema.entities.len() * 10 * 1024),
+        used: Used::default(),
+    };
     for unit in &app.units {
         heading(&mut out.text, &plain(&unit.entity.plural), &prose(&unit.entity.about));
         fields::write(&mut out, &app, unit);

@@ -4,6 +4,7 @@
 //! an answer that is not there raises an exception in Python, which fails the test, as it fails the case.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -53,33 +54,51 @@ impl<'a> Names<'a> {
 
 pub(super) fn write(suite: &Suite) -> String {
     let mut file = File::default();
-    file.fill(suite, |_, _, _| None);
+    file.fill(suite, Functions::Given, |_, _| None);
     file.text
+}
+
+/// How the functions of cases get their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Functions {
+    /// From all names of the file, so that each is given once.
+    Given,
+    /// Each has that of its case; whether that is right is seen at the end ([`File::plain`]).
+    Own,
 }
 
 /// A file, and what another one can take from it.
 #[derive(Debug, Default)]
 struct File {
     text: String,
-    /// Where the functions of the cases stand.
-    cases: Vec<Range<usize>>,
+    /// Where the functions of the cases stand, and the hashes of their names.
+    cases: Vec<(Range<usize>, u64)>,
     /// By entity: the function of its builder, and the captures that it takes.
     builders: Vec<(String, String, Vec<String>)>,
-    /// Every capture has its own name as its identifier, and would have it in any other order of cases too.
+    /// Every capture and every function of a case has its own name as its identifier, and would have it in any other order
+    /// of cases too.
     plain: bool,
 }
 
 impl File {
-    /// Writes a suite. `known` gives the function of a case where it is there already.
-    fn fill<'k>(&mut self, suite: &Suite, mut known: impl FnMut(&Names, usize, &str) -> Option<&'k str>) {
+    /// Writes a suite. `known` gives the function of a case where it is there already, and the hash of its name.
+    fn fill<'k>(
+        &mut self,
+        suite: &Suite,
+        functions: Functions,
+        mut known: impl FnMut(&Names, usize) -> Option<(&'k str, u64)>,
+    ) {
         self.text.clear();
-        self.text.reserve(16 * 1024 + suite.cases.len() * 600);
+        self.text.reserve(16 * 1024 + suite.cases.len() * 850);
         self.cases.clear();
+        self.cases.reserve(suite.cases.len());
         let out = &mut self.text;
         head(out, suite);
         let mut names =
             Names { taken: Identifiers::new(FIXED), captures: HashMap::new(), builders: HashMap::new() };
-        names.taken.reserve(suite.cases.len() + 128);
+        if functions == Functions::Given {
+            names.taken.reserve(suite.cases.len() + 128);
+        }
         for builder in &suite.builders {
             let function = names.taken.take(&format!("make_{}", builder.entity));
             let mut roots = Vec::new();
@@ -98,13 +117,22 @@ impl File {
                 section = about;
                 line!(out, "\n\n# {}\n# {}", "-".repeat(98), prose(about));
             }
-            let function = names.taken.take_whole(&super::test_name(&case.id));
             let begin = out.len();
-            match known(&names, index, &function) {
-                Some(text) => out.push_str(text),
-                None => write_case(out, &mut names, case, &function),
-            }
-            self.cases.push(begin..out.len());
+            let hash = if let Some((text, hash)) = known(&names, index) {
+                out.push_str(text);
+                hash
+            } else {
+                let own = super::test_name(&case.id);
+                let mut hash = DefaultHasher::new();
+                own.hash(&mut hash);
+                let function = match functions {
+                    Functions::Own => own,
+                    Functions::Given => names.taken.take_whole(&own),
+                };
+                write_case(out, &mut names, case, &function);
+                hash.finish()
+            };
+            self.cases.push((begin..out.len(), hash));
         }
         self.builders.clear();
         for builder in &suite.builders {
@@ -115,7 +143,13 @@ impl File {
         }
         self.plain = names.captures.iter().all(|(name, identifier)| {
             name == identifier && !name.starts_with("make_") && !name.starts_with("test_")
-        });
+        }) && self.has_each_name_once();
+    }
+
+    fn has_each_name_once(&self) -> bool {
+        let mut hashes: Vec<u64> = self.cases.iter().map(|(_, hash)| *hash).collect();
+        hashes.sort_unstable();
+        hashes.windows(2).all(|pair| pair[0] != pair[1])
     }
 
     /// The entities whose builders are called otherwise now.
@@ -143,35 +177,32 @@ impl Files {
     /// The file of the next suite, see [`super::PytestFiles::next`].
     ///
     /// The function of an equal case is the same as before if its own name is, those of the builders that it uses and what
-    /// they take, and the names of its captures. The latter depend on all the others in the file, in their order, unless
-    /// each is plain: then they are the same in any file whose captures are plain.
+    /// they take, and the names of its captures. Names depend on all the others in the file, in their order, unless each is
+    /// plain: then they are the same in any file whose names are plain.
     pub(super) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
         std::mem::swap(&mut self.now, &mut self.before);
         let Self { now, before } = self;
-        if before.plain {
-            let mut others: Option<Vec<&str>> = None;
-            now.fill(suite, |names, index, function| {
-                let place = (*equals.get(index)?)?;
-                let others = others.get_or_insert_with(|| {
-                    let others = before.others(names);
-                    let entities = suite.builders.iter().map(|builder| builder.entity.as_str());
-                    entities.filter(|entity| others.contains(entity)).collect()
-                });
-                let uses = |step: &Step| match step {
-                    Step::Make(make) => others.contains(&make.make.as_str()),
-                    Step::Send(_) => false,
-                };
-                if !others.is_empty() && suite.cases.get(index)?.steps.iter().any(uses) {
-                    return None;
-                }
-                let text = before.text.get(before.cases.get(place)?.clone())?;
-                text.strip_prefix(DEF)?.strip_prefix(function)?.starts_with("():").then_some(text)
+        let mut others: Option<Vec<&str>> = None;
+        now.fill(suite, Functions::Own, |names, index| {
+            let place = (*equals.get(index)?).filter(|_| before.plain)?;
+            let others = others.get_or_insert_with(|| {
+                let others = before.others(names);
+                let entities = suite.builders.iter().map(|builder| builder.entity.as_str());
+                entities.filter(|entity| others.contains(entity)).collect()
             });
-            if now.plain {
-                return &self.now.text;
+            let uses = |step: &Step| match step {
+                Step::Make(make) => others.contains(&make.make.as_str()),
+                Step::Send(_) => false,
+            };
+            if !others.is_empty() && suite.cases.get(index)?.steps.iter().any(uses) {
+                return None;
             }
+            let (place, hash) = before.cases.get(place)?;
+            Some((before.text.get(place.clone())?, *hash))
+        });
+        if !now.plain {
+            now.fill(suite, Functions::Given, |_, _| None);
         }
-        self.now.fill(suite, |_, _, _| None);
         &self.now.text
     }
 }

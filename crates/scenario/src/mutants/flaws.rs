@@ -291,7 +291,8 @@ impl Facts {
                 self.string = true;
                 self.free_text |= pattern.is_none();
                 self.text_may_be_empty |= pattern.is_none() && min_length.is_none();
-                self.text_length |= min_length.is_some() || max_length.is_some();
+                // A text of no characters has no bytes either.
+                self.text_length |= min_length.is_some_and(|min| min > 1) || max_length.is_some();
                 self.bounds |= min_length.is_some() || max_length.is_some();
             }
             Kind::Integer { min, max } => {
@@ -422,7 +423,13 @@ impl Facts {
         self.soft_counted |= entity.soft_delete;
         let nullable = |key: &str| entity.field(key).is_some_and(|field| field.nullable);
         self.group |= analytic.group_by.is_some();
-        self.group_nullable |= analytic.group_by.as_deref().is_some_and(nullable);
+        // A record without a group is not seen where only those with a certain one are taken.
+        let group = analytic.group_by.as_deref();
+        let only_grouped = analytic
+            .only
+            .as_ref()
+            .is_some_and(|only| group == Some(only.through.as_deref().unwrap_or(only.field.as_str())));
+        self.group_nullable |= group.is_some_and(nullable) && !only_grouped;
         self.analytic_by |= analytic.by.is_some();
         self.only |= analytic.only.is_some();
         // A group has at least one record; its values may all be null.

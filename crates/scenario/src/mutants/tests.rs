@@ -137,3 +137,44 @@ fn the_suite_of_the_example_notices_its_mutants() {
     let noticed = hunt.mutants as usize - hunt.survivors.len();
     assert!(noticed * 100 >= hunt.mutants as usize * 99, "{:?}", hunt.survivors);
 }
+
+#[test]
+fn what_is_hard_to_see_is_noticed() {
+    let mut schema = example();
+    let analytic = |value| serde_json::from_value::<crate::ir::Analytic>(value).unwrap();
+    // A least value that a restriction decides, a group without a value, an average over nulls only.
+    schema.analytics = vec![
+        analytic(
+            json!({"key": "cheapest", "name": "cheapest", "entity": "repair_orders", "measure": {"min": "price"},
+            "only": {"field": "status", "equals": "done"}, "since": 1}),
+        ),
+        analytic(
+            json!({"key": "by_mechanic", "name": "by_mechanic", "entity": "repair_orders", "measure": "count",
+            "group_by": "mechanic", "by": "mechanic", "since": 1}),
+        ),
+        analytic(
+            json!({"key": "prices", "name": "prices", "entity": "repair_orders", "measure": {"average": "price"},
+            "group_by": "status", "only": {"field": "status", "equals": "open"}, "since": 1}),
+        ),
+    ];
+    // A computed field that depends on nothing but `hours`, and no other one.
+    for entity in &mut schema.entities {
+        entity.fields.retain(|field| field.computed.is_none() || field.key == "is_large");
+    }
+    // Deleting a customer is forbidden by orders, and takes letters along.
+    let customers = schema.entity_mut("customers").unwrap();
+    customers.fields.iter_mut().find(|field| field.key == "newsletter").unwrap().immutable = true;
+    let mut letters = schema.entity("parts").unwrap().clone();
+    (letters.key, letters.name, letters.plural) = ("letters".into(), "letter".into(), "letters".into());
+    let link = &mut letters.fields[0];
+    (link.key, link.name) = ("customer".into(), "customer_id".into());
+    link.kind = serde_json::from_value(
+        json!({"type": "reference", "entity": "customers", "on_delete": "cascade", "nested": true}),
+    )
+    .unwrap();
+    schema.entities.push(letters);
+    assert_eq!(crate::check::check(&schema), []);
+    let hunt = hunt(Seed { base: 0, scenario: 0 }, None, &Arc::new(schema));
+    assert!(hunt.unsound.is_empty(), "{:?}", hunt.unsound);
+    assert!(hunt.survivors.is_empty(), "{:?}", hunt.survivors);
+}

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Seed;
-use crate::change::{Change, apply, next_turn};
+use crate::change::{Change, Following};
 use crate::config::Benchmark;
 use crate::ir::Schema;
 use crate::pack::PackError;
 use crate::sample::{Answer, Origin, SampleError, Sampler, Turn};
-use crate::suite::{Suite, suite_after};
-use crate::text;
+use crate::suite::{Before, Blocks, Next, Suite, next_suite};
+use crate::text::{self, Texts};
 
 /// The version of `changes/turn_N.yaml`.
 pub const CHANGES_VERSION: &str = "stamina-changes/1";
@@ -67,6 +67,19 @@ pub struct Maker<'a> {
     changes: u32,
     benchmark: Benchmark,
     last: Option<Made>,
+    /// Of the suite of the turn that was made last.
+    blocks: Blocks,
+    /// As far as that turn.
+    texts: Texts,
+}
+
+/// A turn that was sampled, but for what is made of its schema.
+struct Sampled {
+    schema: Schema,
+    changes: Vec<RecordedChange>,
+    request: String,
+    specification: String,
+    answers: Vec<Answer>,
 }
 
 impl<'a> Maker<'a> {
@@ -77,7 +90,15 @@ impl<'a> Maker<'a> {
 
     /// The same for any benchmark: that of one turn announces no later ones.
     pub fn of(benchmark: Benchmark, sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
-        Self { sampler, seed, changes, benchmark, last: None }
+        Self {
+            sampler,
+            seed,
+            changes,
+            benchmark,
+            last: None,
+            blocks: Blocks::default(),
+            texts: Texts::default(),
+        }
     }
 
     /// The turn that was made last.
@@ -85,74 +106,67 @@ impl<'a> Maker<'a> {
         self.last.as_ref()
     }
 
-    /// Makes the next turn; turn 1 first.
+    /// Makes the next turn; turn 1 first. What is the same as in the turn before is taken over from it: the result is that
+    /// of making the turn anew.
     ///
     /// Errors: the sampler gives up, or says that its changes lead elsewhere than they do.
     pub fn make_next(&mut self) -> Result<&Made, PackError> {
-        let sampling = |error| match error {
-            SampleError::Stopped => PackError::Cancelled,
-            error => PackError::Sample { scenario: self.seed.scenario, error },
+        let mut texts = std::mem::take(&mut self.texts);
+        let sampled = match &self.last {
+            None => self.first(&mut texts),
+            Some(before) => self.later(before, &mut texts),
         };
-        let made = match &self.last {
-            None => {
-                let first = self.sampler.first(self.seed).map_err(sampling)?;
-                self.first(first.made, first.answers)
-            }
-            Some(before) => {
-                let sampled = self.sampler.turn(self.seed, &before.schema, self.changes).map_err(sampling)?;
-                self.later(before, sampled.made, sampled.answers)?
-            }
-        };
-        Ok(self.last.insert(made))
+        self.texts = texts;
+        let sampled = sampled?;
+        let before = self.last.take();
+        let turn = before.as_ref().map_or(1, |before| before.turn + 1);
+        let Sampled { schema, changes, request, specification, answers } = sampled;
+        let blocks = std::mem::take(&mut self.blocks);
+        let (then, suite) = before.map(|before| (before.schema, before.suite)).unzip();
+        let before = then.as_ref().zip(suite).map(|(schema, suite)| Before { schema, suite, blocks });
+        let Next { suite, equals, blocks } = next_suite(self.seed, &schema, before);
+        self.blocks = blocks;
+        let changes = (turn > 1).then(|| TurnChanges { version: CHANGES_VERSION.to_owned(), turn, changes });
+        Ok(self.last.insert(Made { turn, schema, changes, request, specification, suite, answers, equals }))
     }
 
-    fn first(&self, schema: Schema, answers: Vec<Answer>) -> Made {
-        let (suite, equals) = suite_after(self.seed, &schema, None);
-        Made {
-            turn: 1,
-            request: text::first_request(self.seed, &schema, self.benchmark),
-            specification: text::specification(&schema),
-            suite,
-            equals,
-            changes: None,
-            schema,
-            answers,
-        }
+    fn first(&self, texts: &mut Texts) -> Result<Sampled, PackError> {
+        let first = self.sampler.first(self.seed).map_err(|error| self.gave_up(error))?;
+        let (request, specification) = texts.first(self.seed, &first.made, self.benchmark);
+        let (schema, answers) = (first.made, first.answers);
+        Ok(Sampled { schema, changes: Vec::new(), request, specification, answers })
     }
 
-    fn later(&self, before: &Made, turn: Turn, answers: Vec<Answer>) -> Result<Made, PackError> {
-        let Turn { changes, origins, after } = turn;
-        let number = before.turn + 1;
-        let faulty = |what: String| PackError::Faulty { scenario: self.seed.scenario, turn: number, what };
+    fn later(&self, before: &Made, texts: &mut Texts) -> Result<Sampled, PackError> {
+        let sampled = self.sampler.turn(self.seed, &before.schema, self.changes);
+        let sampled = sampled.map_err(|error| self.gave_up(error))?;
+        let Turn { changes, origins, after } = sampled.made;
+        let turn = before.turn + 1;
+        let faulty = |what: String| PackError::Faulty { scenario: self.seed.scenario, turn, what };
         if origins.len() != changes.len() {
             return Err(faulty(format!("{} changes have {} origins", changes.len(), origins.len())));
         }
-        let request = text::change_request(self.seed, &before.schema, &changes, &after);
         // A change is told by the schema that it meets, which the ones before it may have changed.
-        let mut schema = next_turn(&before.schema);
-        let mut recorded = Vec::with_capacity(changes.len());
-        for (what, origin) in changes.into_iter().zip(origins) {
-            let next = apply(&schema, &what).map_err(|error| faulty(error.to_string()))?;
-            recorded.push(RecordedChange { summary: text::summary(&schema, &what), origin, what });
-            schema = next;
+        let mut follow = Following::new(&before.schema);
+        let mut summaries = Vec::with_capacity(changes.len());
+        for what in &changes {
+            summaries.push(text::summary(follow.schema(), what));
+            follow.apply(what).map_err(|error| faulty(error.to_string()))?;
         }
-        if schema != after {
+        if !follow.leads_to(&after) {
             return Err(faulty("The changes do not lead to the schema that the sampler made".to_owned()));
         }
-        let (suite, equals) = suite_after(self.seed, &after, Some(&before.suite));
-        Ok(Made {
-            turn: number,
-            request,
-            specification: text::specification(&after),
-            suite,
-            equals,
-            changes: Some(TurnChanges {
-                version: CHANGES_VERSION.to_owned(),
-                turn: number,
-                changes: recorded,
-            }),
-            schema: after,
-            answers,
-        })
+        let (request, specification) = texts.next(self.seed, &before.schema, &changes, &after);
+        let recorded = changes.into_iter().zip(origins).zip(summaries);
+        let changes =
+            recorded.map(|((what, origin), summary)| RecordedChange { summary, origin, what }).collect();
+        Ok(Sampled { schema: after, changes, request, specification, answers: sampled.answers })
+    }
+
+    fn gave_up(&self, error: SampleError) -> PackError {
+        match error {
+            SampleError::Stopped => PackError::Cancelled,
+            error => PackError::Sample { scenario: self.seed.scenario, error },
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::layout::{MANIFEST, Part, folder, number};
 use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
+use super::schemas::SchemaFiles;
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
 use super::suites::SuiteFiles;
 use super::{Pack, PackError, yaml};
@@ -210,8 +211,15 @@ impl Work<'_> {
         let mut maker =
             Maker::of(self.generation.benchmark, self.sampler, seed, self.generation.num_changes_per_turn);
         let total = u64::from(self.generation.n_scenarios) * u64::from(self.generation.n_turns);
-        let (suites, tests) = (SuiteFiles::default(), code::PytestFiles::default());
-        let mut out = TurnWriter { scenario, sink, at, suites, tests, bytes: 0 };
+        let mut out = TurnWriter {
+            scenario,
+            sink,
+            at,
+            schemas: SchemaFiles::default(),
+            suites: SuiteFiles::default(),
+            tests: code::PytestFiles::default(),
+            bytes: 0,
+        };
         let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
         let (mut title, mut topic, mut origin) = (String::new(), String::new(), Origin::default());
         for turn in 1..=self.generation.n_turns {
@@ -240,6 +248,7 @@ struct TurnWriter<'a> {
     scenario: u32,
     sink: &'a mut dyn Sink,
     at: &'a Path,
+    schemas: SchemaFiles,
     suites: SuiteFiles,
     tests: code::PytestFiles,
     bytes: u64,
@@ -259,7 +268,7 @@ impl TurnWriter<'_> {
             let path = part.path(turn);
             match part {
                 Part::Schema => {
-                    let text = yaml::to_string(&made.schema).map_err(|e| faulty(self.scenario, e))?;
+                    let text = self.schemas.next(&made.schema).map_err(|e| faulty(self.scenario, e))?;
                     self.file(&mut hash, &path, text.as_bytes())?;
                 }
                 Part::Changes => {

@@ -53,34 +53,70 @@ pub(crate) fn to_string<T: Serialize>(value: &T) -> Result<String, serde_json::E
     Ok(out)
 }
 
+/// Writes a map as YAML, with a list in it that was written item by item ([`item`]).
+///
+/// Errors: as [`to_string`].
+pub(crate) fn to_string_with<T: Serialize>(
+    value: &T,
+    list: &str,
+    items: &[&str],
+) -> Result<String, serde_json::Error> {
+    let value = serde_json::to_value(value)?;
+    let length: usize = items.iter().map(|item| item.len()).sum();
+    let mut out = String::with_capacity(length + (32 << 10));
+    for (key, value) in value.as_object().into_iter().flatten() {
+        if key == list && !items.is_empty() {
+            text(&mut out, key);
+            out.push_str(":\n");
+            out.extend(items.iter().copied());
+        } else {
+            entry(&mut out, key, value, 0, false);
+        }
+    }
+    Ok(out)
+}
+
+/// Writes an item of a list in a map that lies in nothing else.
+///
+/// Errors: as [`to_string`].
+pub(crate) fn item<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let value = serde_json::to_value(value)?;
+    let mut out = String::with_capacity(4 << 10);
+    list(&mut out, std::slice::from_ref(&value), 2);
+    Ok(out)
+}
+
 /// The entries of a map, each on lines of its own. `begun`: the first stands behind a `- ` that is already there.
 fn entries(out: &mut String, map: &serde_json::Map<String, Value>, indent: usize, mut begun: bool) {
     for (key, value) in map {
-        if !begun {
-            pad(out, indent);
+        entry(out, key, value, indent, std::mem::take(&mut begun));
+    }
+}
+
+fn entry(out: &mut String, key: &str, value: &Value, indent: usize, begun: bool) {
+    if !begun {
+        pad(out, indent);
+    }
+    text(out, key);
+    out.push(':');
+    match value {
+        Value::Object(inner) if !inner.is_empty() => {
+            if !fits(out, value) {
+                out.push('\n');
+                entries(out, inner, indent + 2, false);
+            }
         }
-        begun = false;
-        text(out, key);
-        out.push(':');
-        match value {
-            Value::Object(inner) if !inner.is_empty() => {
-                if !fits(out, value) {
-                    out.push('\n');
-                    entries(out, inner, indent + 2, false);
-                }
+        Value::Array(items) if !items.is_empty() => {
+            if items.iter().all(is_scalar) && fits(out, value) {
+                return;
             }
-            Value::Array(items) if !items.is_empty() => {
-                if items.iter().all(is_scalar) && fits(out, value) {
-                    continue;
-                }
-                out.push('\n');
-                list(out, items, indent + 2);
-            }
-            other => {
-                out.push(' ');
-                flow(out, other);
-                out.push('\n');
-            }
+            out.push('\n');
+            list(out, items, indent + 2);
+        }
+        other => {
+            out.push(' ');
+            flow(out, other);
+            out.push('\n');
         }
     }
 }

@@ -58,7 +58,7 @@ impl<'p, 'a> Acting<'p, 'a> {
     /// The list of what the action creates: as many records as this.
     fn counts(&self, draft: &mut Draft<'_, 'a>, other: &Facts<'a>, count: usize) {
         draft.says(&[other.key, "lists.body", "operations"]);
-        draft.send(Send::get(other.path.clone()).equal(&self.plan.total, json!(count)));
+        draft.send(Send::get(other.path.clone()).equal(self.plan.total(), json!(count)));
     }
 
     /// Looks whether the `n`th record, and what the action creates, is as before.
@@ -139,8 +139,9 @@ impl<'p, 'a> Acting<'p, 'a> {
                     row
                 }));
                 let total = json!(rows.len());
-                let send =
-                    Send::get(other.path.clone()).rows(&self.plan.items, rows).equal(&self.plan.total, total);
+                let send = Send::get(other.path.clone())
+                    .rows(self.plan.items(), rows)
+                    .equal(self.plan.total(), total);
                 draft.send(send).done(cases);
             }
         }
@@ -369,10 +370,10 @@ impl<'p, 'a> Acting<'p, 'a> {
             draft.fails_with(Send::post(path.clone(), Some(without.into())), Failure::Invalid);
             let mut bad = vec![Value::Null];
             bad.extend(values::wrong_types(&param.kind, &values::valid(&param.kind, 0, 1)));
+            // The code tells a parameter that is not valid from an effect that would break a rule.
             for value in bad {
-                draft.fails(self.request(&state.with_param(at, value), 1), Failure::Invalid);
+                draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Invalid);
             }
-            // The code tells a parameter that is out of its bounds from an effect that is.
             for bound in values::bounds(&param.kind) {
                 draft.fails_with(self.request(&state.with_param(at, bound.beyond), 1), Failure::Invalid);
             }
@@ -398,7 +399,7 @@ impl<'p, 'a> Acting<'p, 'a> {
         let mut more = body;
         more.insert(unknown, json!(1));
         let send = Send::post(path, Some(more.into()));
-        match self.plan.schema.conventions.unknown_fields {
+        match self.plan.unknown_fields() {
             UnknownFields::Ignore => draft.send(send),
             UnknownFields::Reject => draft.fails(send, Failure::Invalid),
         };
@@ -417,12 +418,14 @@ impl<'p, 'a> Acting<'p, 'a> {
         let possible = |value: &Value| {
             self.creates_with(&param.key, value) && self.own_effects_hold(state, &param.key, value)
         };
-        let (edges, broken): (Vec<Value>, Vec<Value>) = edges.into_iter().partition(possible);
+        let (edges, mut broken): (Vec<Value>, Vec<Value>) = edges.into_iter().partition(possible);
+        let (free, more): (Vec<Value>, Vec<Value>) = free.into_iter().partition(possible);
+        broken.extend(more);
         let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
         let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
         draft.says(&["types.free"]);
         let most = state.most(self.plan, self.facts, None);
-        let taken = edges.into_iter().chain(free.into_iter().filter(possible)).take(most as usize);
+        let taken = edges.into_iter().chain(free).take(most as usize);
         for (n, value) in (1..).zip(taken) {
             state.make(&mut draft, self.facts, n);
             draft.send(self.request(&state.with_param(at, value), n));
@@ -431,7 +434,7 @@ impl<'p, 'a> Acting<'p, 'a> {
 
         // What the parameter takes and an effect does not is refused, not invalid.
         let title = format!(
-            "To {} with a `{name}` on its bounds is refused if an effect would break a rule",
+            "To {} with a `{name}` that is valid is refused if an effect would break a rule",
             self.words
         );
         let mut draft = self.draft(&format!("param.{}.refused", param.key), Aspect::Effect, title);

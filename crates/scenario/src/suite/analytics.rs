@@ -127,7 +127,13 @@ impl<'p, 'a> Counting<'p, 'a> {
             let title = format!("The analytic {name} leaves {many} without `{}` out", measured.json);
             let mut draft = self.draft("null", title);
             draft.says(&[&measured.clause]);
-            let rows = self.make(&mut draft, Wish { unmeasured: true, ..Wish::default() });
+            // One without a value alone is nothing to be worked out from, though there is a record.
+            let rows = self.rows(Wish { unmeasured: true, ..Wish::default() });
+            let (first, others) = rows.split_at(1);
+            self.prepare(&mut draft);
+            self.put(&mut draft, first);
+            self.ask(&mut draft, first, None);
+            self.put(&mut draft, others);
             self.ask(&mut draft, &rows, None);
             draft.done(cases);
         }
@@ -144,28 +150,45 @@ impl<'p, 'a> Counting<'p, 'a> {
 
     /// Makes three or four records.
     fn make(&self, draft: &mut Draft<'p, 'a>, wish: Wish) -> Vec<Row> {
+        let rows = self.rows(wish);
+        self.prepare(draft);
+        self.put(draft, &rows);
+        rows
+    }
+
+    /// Makes what a restriction looks at in the records that are referred to.
+    fn prepare(&self, draft: &mut Draft<'p, 'a>) {
         if let Some(Restriction { through: Some((_, target)), part, equals, other }) = &self.only {
             draft.make_one(target, 1, part, other.clone());
             draft.make_one(target, 2, part, (*equals).clone());
         }
+    }
+
+    fn put(&self, draft: &mut Draft<'p, 'a>, rows: &[Row]) {
+        for row in rows {
+            draft.make_with(self.facts, row.n, row.with.clone());
+        }
+    }
+
+    /// Three or four records.
+    fn rows(&self, wish: Wish) -> Vec<Row> {
         let through = self.only.as_ref().and_then(|only| only.through);
         let last =
             if wish.restricted && through.is_some_and(|(link, _)| link.field.nullable) { 4 } else { 3 };
+        let measured = self.measured.map(|part| (part, self.values(part)));
         (1..=last)
             .map(|n| {
                 let mut with = Map::new();
-                if let Some(part) = self.measured {
-                    let value = match n {
-                        2 if wish.unmeasured => Value::Null,
-                        3 => self.third(part),
-                        n => part.value(n),
+                if let Some((part, values)) = &measured {
+                    let value = match values.get(n as usize - 1) {
+                        Some(value) if !(wish.unmeasured && n == 1) => value.clone(),
+                        _ => Value::Null,
                     };
                     with.insert(part.json.clone(), value);
                 }
                 if let Some(part) = self.grouped {
                     let place = if part.field.unique { n } else { 2 - n % 2 };
                     let value = match part.field.target() {
-                        _ if wish.ungrouped && n == 2 => Value::Null,
                         Some(target) => id_of(target, place),
                         None => part.value(place),
                     };
@@ -196,28 +219,47 @@ impl<'p, 'a> Counting<'p, 'a> {
                     }
                     None => {}
                 }
-                draft.make_with(self.facts, n, with.clone());
+                if let Some(part) = self.grouped.filter(|_| wish.ungrouped && n == 2) {
+                    with.insert(part.json.clone(), Value::Null);
+                }
                 Row { n, with }
             })
             .collect()
     }
 
-    /// What is measured of the third record: such that an average has a fraction if that can be.
-    fn third(&self, part: &Part<'a>) -> Value {
-        let number = |n: u32| part.value(n).as_f64().unwrap_or_default();
-        let fraction = |third: f64| {
-            let (sum, count) =
-                if self.grouped.is_some() { (number(1), 2.0) } else { (number(1) + number(2), 3.0) };
-            ((sum + third) / count).fract() != 0.0
-        };
-        if !matches!(self.analytic.measure, Measure::Average(_)) || fraction(number(3)) {
-            return part.value(3);
+    /// What is measured of the records: such that it matters whether the third one is taken, and such that an average has
+    /// a fraction, where that can be.
+    fn values(&self, part: &Part<'a>) -> Vec<Value> {
+        let mut values: Vec<Value> = (1..=4).map(|n| part.value(n)).collect();
+        let number = |value: &Value| value.as_f64().unwrap_or_default();
+        match self.analytic.measure {
+            // The second is the least of the first four.
+            Measure::Min(_) => values.swap(1, 2),
+            Measure::Average(_) => {
+                let (sum, count) = match &values[..] {
+                    [first, ..] if self.grouped.is_some() => (number(first), 1.0),
+                    [first, second, ..] => (number(first) + number(second), 2.0),
+                    _ => return values,
+                };
+                let matters = |third: f64| ((sum + third) / (count + 1.0) - sum / count).abs() > 0.01;
+                let fraction = |third: f64| ((sum + third) / (count + 1.0)).fract() != 0.0;
+                let third = number(&part.value(3));
+                let mut tried: Vec<Value> = (3..=5).map(|n| part.value(n)).collect();
+                tried.extend([whole(third + 1.0), whole(third - 1.0)]);
+                tried.extend(values::bounds(&part.field.kind).into_iter().map(|bound| bound.edge));
+                tried.retain(|value| {
+                    values::fits(&part.field.kind, value)
+                        && !values[..2].contains(value)
+                        && matters(number(value))
+                });
+                let found = tried.iter().find(|value| fraction(number(value))).or(tried.first());
+                if let (Some(third), Some(found)) = (values.get_mut(2), found) {
+                    *third = found.clone();
+                }
+            }
+            Measure::Count | Measure::Sum(_) | Measure::Max(_) => {}
         }
-        (4..=5)
-            .map(|n| part.value(n))
-            .chain([whole(number(3) + 1.0), whole(number(3) - 1.0)])
-            .find(|value| values::fits(&part.field.kind, value) && value.as_f64().is_some_and(fraction))
-            .unwrap_or_else(|| part.value(3))
+        values
     }
 
     /// Asks for the analytic: its value over those records that are taken.

@@ -24,13 +24,23 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
                 format!("`{}` of {} says whether `{}` is at least {value}", part.json, facts.a, operand.json);
             let mut draft = Draft::on(plan, facts, part, "computed", Aspect::Computed, title);
             draft.says(&[&operand.clause]);
+            let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole(*number));
+            let mut made: Option<(u32, f64)> = None;
             for (n, number) in (1..).zip([edge, edge - step, edge + step]) {
-                let number = whole(number);
-                if super::values::fits(&operand.field.kind, &number) {
-                    let body = facts.body_with(n, operand, number.clone());
-                    let send =
-                        draft.create(facts, body).has_one(&part.json, json!(number.as_f64() >= Some(edge)));
-                    draft.send(send);
+                if fits(&number) {
+                    let body = facts.body_with(n, operand, whole(number));
+                    let send = draft.create(facts, body).has_one(&part.json, json!(number >= edge));
+                    draft.send(send.kept(facts.key, n));
+                    made = made.or(Some((n, number)));
+                }
+            }
+            // Again after a change, to the other side.
+            if let Some((n, number)) = made.filter(|_| operand.mutable()) {
+                let others = [edge - 2.0 * step, edge + 2.0 * step].into_iter().filter(fits);
+                let other = others.into_iter().find(|other| (*other >= edge) != (number >= edge));
+                if let Some(other) = other {
+                    let patch = Send::patch_one(facts.at(n), &operand.json, whole(other));
+                    draft.send(patch.has_one(&part.json, json!(other >= edge)));
                 }
             }
             draft.done(cases);

@@ -155,8 +155,8 @@ fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
-    let pagination = &plan.schema.conventions.pagination;
-    let (which, size) = &plan.page;
+    let pagination = plan.pagination();
+    let (which, size) = plan.page();
     let on = |tail: &str, aspect, title: String| {
         let mut draft = Draft::new(plan, format!("conventions.pages.{tail}"), aspect, title);
         draft.says(&["lists.pages", "operations", facts.key]);

@@ -19,7 +19,7 @@ fn rule(field: &Field) -> Option<OnDelete> {
 
 /// Cases of the delete rule of a reference; none of another field.
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
-    let (Some(target), Some(rule)) = (plan.target(part), rule(part.field)) else { return };
+    let (Some(target), Some(rule)) = (plan.target_base(part), rule(part.field)) else { return };
     let on = |tail: &str, title: String| {
         let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
         draft.says(&["deletion", target.key]);
@@ -49,6 +49,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
             draft.still(facts, 1, part, target.id(2));
             draft.delete(facts, 1).delete(target, 2);
             draft.fails(Send::get(target.at(2)), Failure::Missing).done(cases);
+            beside(plan, facts, part, target, cases);
         }
         OnDelete::SetNull => {
             let title = format!("Deleting {} makes `{}` of its {} null", target.a, part.json, facts.many);
@@ -61,6 +62,28 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
     }
 }
 
+/// A deletion that is forbidden takes nothing along.
+fn beside<'a>(
+    plan: &Plan<'a>,
+    facts: &Facts<'a>,
+    part: &Part<'a>,
+    target: &Facts<'a>,
+    cases: &mut Vec<Case>,
+) {
+    let along = plan.links(target.key).find(|(_, link)| self::rule(link.field) == Some(OnDelete::Cascade));
+    let Some((other, link)) = along else { return };
+    let title =
+        format!("Deleting {} that {} refers to deletes none of its {}", target.a, facts.a, other.many);
+    let mut draft = Draft::on(plan, facts, part, "restrict.beside", Aspect::DeleteRule, title);
+    draft.says(&["deletion", target.key, other.key, &link.clause]);
+    draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
+    // Nothing refers to this one, whatever the others need.
+    let number = draft.next(other.key);
+    draft.make_one(other, number, link, target.id(2));
+    draft.fails_with(Send::new(Method::Delete, target.at(2), None, 0), Failure::Conflict);
+    draft.still(other, number, link, target.id(2)).done(cases);
+}
+
 /// What refers to a record that is deleted by cascade is looked at in turn.
 fn chains<'a>(
     plan: &Plan<'a>,
@@ -70,54 +93,52 @@ fn chains<'a>(
     cases: &mut Vec<Case>,
 ) {
     let mut seen = Vec::new();
-    for far in &plan.entities {
-        for link in far.parts.iter().filter(|link| link.field.target() == Some(facts.key)) {
-            let Some(rule) = rule(link.field) else { continue };
-            if seen.contains(&rule) {
-                continue;
-            }
-            seen.push(rule);
-            let (tail, title) = match rule {
-                OnDelete::Cascade => (
-                    "cascade.deep",
-                    format!("Deleting {} deletes what refers to its {} too", target.a, facts.many),
-                ),
-                OnDelete::Restrict => (
-                    "cascade.restricted",
-                    format!(
-                        "Deleting {} is a conflict if {} that refers to it can not be deleted",
-                        target.a, facts.a
-                    ),
-                ),
-                OnDelete::SetNull => (
-                    "cascade.set_null",
-                    format!("Deleting {} makes references to its {} null", target.a, facts.many),
-                ),
-            };
-            let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
-            draft.says(&["deletion", target.key, far.key, &link.clause]);
-            // The record in the middle is the second one too: the last one may refer to others by the way, all of them
-            // first records.
-            draft.make(target, 1).make(target, 2).make_one(facts, 2, part, target.id(2));
-            draft.make_one(far, 1, link, facts.id(2));
-            match rule {
-                OnDelete::Cascade => {
-                    draft.delete(target, 2);
-                    draft.fails(Send::get(far.at(1)), Failure::Missing);
-                }
-                OnDelete::Restrict => {
-                    let send = Send::new(Method::Delete, target.at(2), None, 0);
-                    draft.fails(send, Failure::Conflict);
-                    draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
-                    draft.still(facts, 2, part, target.id(2));
-                }
-                OnDelete::SetNull => {
-                    draft.delete(target, 2);
-                    draft.still(far, 1, link, Value::Null);
-                }
-            }
-            draft.done(cases);
+    for (far, link) in plan.links(facts.key) {
+        let Some(rule) = rule(link.field) else { continue };
+        if seen.contains(&rule) {
+            continue;
         }
+        seen.push(rule);
+        let (tail, title) = match rule {
+            OnDelete::Cascade => (
+                "cascade.deep",
+                format!("Deleting {} deletes what refers to its {} too", target.a, facts.many),
+            ),
+            OnDelete::Restrict => (
+                "cascade.restricted",
+                format!(
+                    "Deleting {} is a conflict if {} that refers to it can not be deleted",
+                    target.a, facts.a
+                ),
+            ),
+            OnDelete::SetNull => (
+                "cascade.set_null",
+                format!("Deleting {} makes references to its {} null", target.a, facts.many),
+            ),
+        };
+        let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
+        draft.says(&["deletion", target.key, far.key, &link.clause]);
+        // The record in the middle is the second one too: the last one may refer to others by the way, all of them
+        // first records.
+        draft.make(target, 1).make(target, 2).make_one(facts, 2, part, target.id(2));
+        draft.make_one(far, 1, link, facts.id(2));
+        match rule {
+            OnDelete::Cascade => {
+                draft.delete(target, 2);
+                draft.fails(Send::get(far.at(1)), Failure::Missing);
+            }
+            OnDelete::Restrict => {
+                let send = Send::new(Method::Delete, target.at(2), None, 0);
+                draft.fails(send, Failure::Conflict);
+                draft.send(Send::get(target.at(2)).equal("/id", target.id(2)));
+                draft.still(facts, 2, part, target.id(2));
+            }
+            OnDelete::SetNull => {
+                draft.delete(target, 2);
+                draft.still(far, 1, link, Value::Null);
+            }
+        }
+        draft.done(cases);
     }
 }
 
@@ -137,8 +158,8 @@ pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, rec
         .collect();
     let send = Send::get(facts.path.clone())
         .query(&plan.include_deleted, &json!(true))
-        .rows(&plan.items, rows)
-        .equal(&plan.total, json!(records.len()));
+        .rows(plan.items(), rows)
+        .equal(plan.total(), json!(records.len()));
     draft.send(send);
 }
 
@@ -166,16 +187,9 @@ pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Ve
     with_deleted(&mut draft, facts, &[(1, true), (2, false)]);
     draft.done(cases);
 
-    let nested = plan.entities.iter().find_map(|child| {
-        child
-            .parts
-            .iter()
-            .find(|part| {
-                part.field.target() == Some(facts.key)
-                    && matches!(part.field.kind, Kind::Reference { nested: true, .. })
-            })
-            .map(|part| (child, part))
-    });
+    let nested = plan
+        .links(facts.key)
+        .find(|(_, part)| matches!(part.field.kind, Kind::Reference { nested: true, .. }));
     if let Some((child, part)) = nested {
         let title = format!("Nested routes of {} that was deleted answer 404", facts.a);
         let mut draft = of("soft_delete.nested", title);

@@ -84,7 +84,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         }
         if facts.entity.soft_delete {
             let clause = format!("{}.soft_delete", facts.key);
-            self.says(&[&clause]);
+            self.says(&["soft_delete", &clause]);
         }
         self.says(&["records.shown"])
     }
@@ -115,7 +115,7 @@ impl<'p, 'a> Draft<'p, 'a> {
             }
         }
         self.needs_all(&with);
-        if let Some(own) = self.plan.entity(facts.key) {
+        if let Some(own) = self.plan.made(facts.key) {
             self.made.push((own.key, n));
         }
         self.case.steps.push(Step::Make(Make {
@@ -139,7 +139,7 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// Makes a record unless the case has it already.
     pub(super) fn needs(&mut self, key: Option<&str>, n: u32) {
-        let Some(facts) = key.and_then(|key| self.plan.entity(key)) else { return };
+        let Some(facts) = key.and_then(|key| self.plan.made(key)) else { return };
         if !self.made.contains(&(facts.key, n)) {
             self.make(facts, n);
         }
@@ -169,40 +169,28 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// Sends a create.
     pub(super) fn create(&mut self, facts: &Facts<'a>, body: Value) -> Send {
-        Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.schema.conventions.status.created)
+        Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.created())
     }
 
     /// Sends a delete.
     pub(super) fn delete(&mut self, facts: &Facts<'a>, n: u32) -> &mut Self {
-        let status = self.plan.schema.conventions.status.deleted;
+        let status = self.plan.deleted();
         self.case.steps.push(Step::Send(Send::new(Method::Delete, facts.at(n), None, status)));
         self
     }
 
     /// Sends a request that fails; only its status is looked at.
     pub(super) fn fails(&mut self, send: Send, failure: Failure) -> &mut Self {
-        let status = &self.plan.schema.conventions.status;
-        let status = match failure {
-            Failure::Invalid => status.invalid,
-            Failure::Missing => 404,
-            Failure::Conflict => status.conflict,
-            Failure::Refused => status.refused,
-        };
+        let status = self.plan.status(failure);
         self.says(&["errors.status"]);
         self.send(Send { status, ..send })
     }
 
     /// Sends a request that fails; its status and code are looked at.
     pub(super) fn fails_with(&mut self, send: Send, failure: Failure) -> &mut Self {
-        let codes = &self.plan.schema.conventions.codes;
-        let code = match failure {
-            Failure::Invalid => &codes.invalid,
-            Failure::Missing => &codes.not_found,
-            Failure::Conflict => &codes.conflict,
-            Failure::Refused => &codes.refused,
-        };
+        let (at, code) = self.plan.code(failure);
         self.says(&["errors.body"]);
-        let send = send.equal(&self.plan.code, Value::String(code.clone()));
+        let send = send.equal(at, Value::String(code.to_owned()));
         self.fails(send, failure)
     }
 
@@ -230,7 +218,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     ) -> &mut Self {
         self.says(&["lists.body"]);
         let ids = records.iter().map(|&n| facts.id(n)).collect();
-        let send = send.column(&self.plan.items, "id", ids).equal(&self.plan.total, Value::from(total));
+        let send = send.column(self.plan.items(), "id", ids).equal(self.plan.total(), Value::from(total));
         self.send(send)
     }
 

@@ -1,7 +1,8 @@
 //! From schema to suite.
 
 use super::plan::Plan;
-use super::{Builder, Method, Reset, SUITE_VERSION, Suite, marks};
+use super::reads::{About, Blocks, Closely, Old};
+use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
     actions, analytics, computed, conventions, deletion, fields, gone, lists, records, references, rules,
 };
@@ -13,62 +14,155 @@ pub(super) const BODIES: u32 = 4;
 
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
-    suite_after(seed, schema, before).0
+    let plan = Plan::new(seed, schema);
+    let mut made = Making::new(&plan, None);
+    made.all();
+    let mut suite = made.suite(seed);
+    if let Some(before) = before {
+        marks::mark(&mut suite, before, &made.known);
+    }
+    suite
 }
 
-/// The suite, and for each of its cases where in the suite before the one stands that it is equal to in everything but the
-/// mark, if there is one.
-pub(crate) fn suite_after(
-    seed: Seed,
-    schema: &Schema,
-    before: Option<&Suite>,
-) -> (Suite, Vec<Option<usize>>) {
+/// The turn before: what of it is the same is taken over.
+pub(crate) struct Before<'b> {
+    pub(crate) schema: &'b Schema,
+    pub(crate) suite: Suite,
+    pub(crate) blocks: Blocks,
+}
+
+/// A suite and what the next one needs.
+pub(crate) struct Next {
+    pub(crate) suite: Suite,
+    pub(crate) blocks: Blocks,
+    /// For each case: where in the suite before the one stands that it is equal to in everything but the mark, if there is
+    /// one.
+    pub(crate) equals: Vec<Option<usize>>,
+}
+
+/// The same suite as [`suite`], with cases taken over from the turn before.
+pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>) -> Next {
     let plan = Plan::new(seed, schema);
-    let mut cases = Vec::with_capacity(before.map_or(256, |before| before.cases.len() + 64));
-    conventions::cases(&plan, &mut cases);
-    for facts in &plan.entities {
-        records::cases(&plan, facts, &mut cases);
-        for part in &facts.parts {
-            if part.writable() {
-                fields::cases(&plan, facts, part, &mut cases);
-                rules::cases(&plan, facts, part, &mut cases);
-                references::cases(&plan, facts, part, &mut cases);
-                deletion::cases(&plan, facts, part, &mut cases);
-            } else {
-                computed::cases(&plan, facts, part, &mut cases);
+    let Some(mut before) = before else {
+        let mut made = Making::new(&plan, None);
+        made.all();
+        let suite = made.suite(seed);
+        return Next { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
+    };
+    let old = Old::new(before.blocks, before.schema, schema);
+    let mut made = Making::new(&plan, Some((old, &mut before.suite)));
+    made.all();
+    let mut suite = made.suite(seed);
+    let Making { known, blocks, .. } = made;
+    let equals = marks::mark(&mut suite, &before.suite, &known);
+    Next { suite, blocks, equals }
+}
+
+/// Cases while they are made, block by block.
+struct Making<'p, 'a, 'o> {
+    plan: &'p Plan<'a>,
+    old: Option<(Old<'o>, &'o mut Suite)>,
+    cases: Vec<Case>,
+    blocks: Blocks,
+    /// Where each case was taken from, if it was.
+    known: Vec<Option<usize>>,
+}
+
+impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
+    fn new(plan: &'p Plan<'a>, old: Option<(Old<'o>, &'o mut Suite)>) -> Self {
+        let room = old.as_ref().map_or(256, |(_, suite)| suite.cases.len() + 64);
+        let (cases, known) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        Self { plan, old, cases, blocks: Blocks::default(), known }
+    }
+
+    /// A block of cases: taken over, or made.
+    fn block(
+        &mut self,
+        about: About,
+        entity: &str,
+        part: &str,
+        closely: Closely,
+        make: impl FnOnce(&'p Plan<'a>, &mut Vec<Case>),
+    ) {
+        let begin = self.cases.len();
+        if let Some((old, suite)) = &mut self.old
+            && let Some(places) = old.find(about, entity, part)
+        {
+            for place in places {
+                if let Some(case) = suite.cases.get_mut(place) {
+                    self.cases.push(std::mem::replace(case, Case::nothing()));
+                    self.known.push(Some(place));
+                }
+            }
+            old.keep(&mut self.blocks, begin..self.cases.len());
+            return;
+        }
+        if !entity.is_empty() {
+            self.plan.reads.note(entity, closely);
+        }
+        make(self.plan, &mut self.cases);
+        self.known.resize(self.cases.len(), None);
+        self.blocks.add((about, entity, part), &self.plan.reads, begin..self.cases.len());
+    }
+
+    fn all(&mut self) {
+        let plan = self.plan;
+        self.block(About::Conventions, "", "", Closely::Fields, conventions::cases);
+        for facts in &plan.entities {
+            let key = facts.key;
+            self.block(About::Records, key, "", Closely::Fields, |plan, cases| {
+                records::cases(plan, facts, cases);
+            });
+            for part in &facts.parts {
+                if part.writable() {
+                    self.block(About::Field, key, &part.field.key, Closely::Base, |plan, cases| {
+                        fields::cases(plan, facts, part, cases);
+                        rules::cases(plan, facts, part, cases);
+                        references::cases(plan, facts, part, cases);
+                        deletion::cases(plan, facts, part, cases);
+                    });
+                } else {
+                    self.block(About::Field, key, &part.field.key, Closely::Fields, |plan, cases| {
+                        computed::cases(plan, facts, part, cases);
+                    });
+                }
+            }
+            self.block(About::SoftDelete, key, "", Closely::Base, |plan, cases| {
+                deletion::soft_delete(plan, facts, cases);
+            });
+            self.block(About::Lists, key, "", Closely::Base, |plan, cases| {
+                lists::cases(plan, facts, cases);
+            });
+            for action in &facts.entity.actions {
+                self.block(About::Action, key, &action.key, Closely::Base, |plan, cases| {
+                    actions::cases(plan, facts, action, cases);
+                });
             }
         }
-        deletion::soft_delete(&plan, facts, &mut cases);
-        lists::cases(&plan, facts, &mut cases);
-        for action in &facts.entity.actions {
-            actions::cases(&plan, facts, action, &mut cases);
+        for analytic in &plan.schema.analytics {
+            self.block(About::Analytic, "", &analytic.key, Closely::Fields, |plan, cases| {
+                analytics::cases(plan, analytic, cases);
+            });
         }
+        self.block(About::Gone, "", "", Closely::Fields, gone::cases);
     }
-    for analytic in &schema.analytics {
-        analytics::cases(&plan, analytic, &mut cases);
-    }
-    gone::cases(&plan, &mut cases);
-    let builders = plan
-        .entities
-        .iter()
-        .map(|facts| Builder {
+
+    /// The suite with the cases that were made, not yet marked.
+    fn suite(&mut self, seed: Seed) -> Suite {
+        let schema = self.plan.schema;
+        let builders = self.plan.entities.iter().map(|facts| Builder {
             entity: facts.key.to_owned(),
             path: facts.path.clone(),
             status: schema.conventions.status.created,
             bodies: (1..=BODIES).map(|n| facts.body(n).into()).collect(),
-        })
-        .collect();
-    let mut suite = Suite {
-        version: SUITE_VERSION.to_owned(),
-        scenario: seed.scenario,
-        turn: schema.turn,
-        reset: Reset { method: Method::Post, path: "/reset".to_owned() },
-        builders,
-        cases,
-    };
-    let equals = match before {
-        Some(before) => marks::mark(&mut suite, before),
-        None => vec![None; suite.cases.len()],
-    };
-    (suite, equals)
+        });
+        Suite {
+            version: SUITE_VERSION.to_owned(),
+            scenario: seed.scenario,
+            turn: schema.turn,
+            reset: Reset { method: Method::Post, path: "/reset".to_owned() },
+            builders: builders.collect(),
+            cases: std::mem::take(&mut self.cases),
+        }
+    }
 }

@@ -135,7 +135,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &Gone, draft: &mut Draft<'p, 'a>) -> 
             let mut body = facts.body(2);
             body.insert(name, json!("1"));
             let post = draft.create(facts, body.into());
-            match plan.schema.conventions.unknown_fields {
+            match plan.unknown_fields() {
                 UnknownFields::Ignore => {
                     draft.send(post.absent(&at)).send(patch.absent(&at));
                 }
@@ -222,7 +222,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &Gone, draft: &mut Draft<'p, 'a>) -> 
             state.make(draft, facts, 1);
             draft.send(state.request(plan, facts, action, 1));
             let count = draft.numbers(other.key).len();
-            draft.send(Send::get(other.path.clone()).equal(&plan.total, json!(count)));
+            draft.send(Send::get(other.path.clone()).equal(plan.total(), json!(count)));
         }
         Gone::SoftDelete { entity } => {
             let facts = plan.entity(entity)?;

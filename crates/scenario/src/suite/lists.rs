@@ -140,7 +140,7 @@ fn one_filter<'a>(
     // A filter with a page: the total counts all that match.
     if first && let Some(one) = numbers.get(..1) {
         draft.says(&["lists.pages"]);
-        let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page.1, &json!(1));
+        let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page().1, &json!(1));
         draft.lists_as(facts, send, one, numbers.len());
     }
     draft.lists(facts, &[(param, asked)], &numbers);
@@ -293,8 +293,8 @@ fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
-    let (which, size) = &plan.page;
-    let second = match plan.schema.conventions.pagination.style {
+    let (which, size) = plan.page();
+    let second = match plan.pagination().style {
         crate::ir::PaginationStyle::Page => 2,
         crate::ir::PaginationStyle::Offset => 1,
     };

@@ -9,24 +9,32 @@ use super::{Assertion, Builder, Case, Make, Mark, Send, Step, Suite};
 /// Marks the cases of a suite. Two cases are the same if they demand the same: their steps are equal, and so are the
 /// builders that they use, as far as they use them. Titles and clauses do not count.
 ///
-/// Gives for each case where in the suite before the case stands that it is equal to in everything but the mark, if there
-/// is one: what was written of that one is written of this one too.
-pub(super) fn mark(suite: &mut Suite, before: &Suite) -> Vec<Option<usize>> {
-    let by_id = || before.cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
+/// `known` says for each case where in the suite before it was taken from, if it was. The same comes back for all cases:
+/// where the case stands that each is equal to in everything but the mark, if there is one. What was written of that one
+/// is written of this one too.
+pub(super) fn mark(suite: &mut Suite, before: &Suite, known: &[Option<usize>]) -> Vec<Option<usize>> {
+    // Those that were taken over have no id any more.
+    let by_id = || {
+        let left = before.cases.iter().enumerate().filter(|(_, case)| !case.id.is_empty());
+        left.map(|(index, case)| (case.id.as_str(), index)).collect()
+    };
     let mut old: Option<HashMap<&str, usize>> = None;
-    let builders: HashMap<&str, Compared> = suite
-        .builders
-        .iter()
-        .map(|now| {
-            let then = before.builders.iter().find(|then| then.entity == now.entity);
-            (now.entity.as_str(), then.map_or_else(Compared::default, |then| compare(now, then)))
-        })
-        .collect();
-    let reset = suite.reset == before.reset;
-    let mut equals = Vec::with_capacity(suite.cases.len());
+    let Suite { builders, cases, reset, .. } = suite;
+    let builders = Changed::new(builders, &before.builders);
+    let reset = *reset == before.reset;
+    let mut equals = Vec::with_capacity(cases.len());
     // Most cases stand as far behind one another as before.
     let mut expected = 0;
-    for case in &mut suite.cases {
+    for (case, known) in cases.iter_mut().zip(known.iter().copied().chain(std::iter::repeat(None))) {
+        let same = |steps: bool, case: &Case| {
+            if reset && steps && builders.are_same(case) { Mark::Kept } else { Mark::Changed }
+        };
+        if let Some(place) = known {
+            expected = place + 1;
+            case.mark = same(true, case);
+            equals.push(known);
+            continue;
+        }
         let place = match before.cases.get(expected) {
             Some(then) if then.id == case.id => Some(expected),
             _ => old.get_or_insert_with(by_id).get(case.id.as_str()).copied(),
@@ -39,15 +47,7 @@ pub(super) fn mark(suite: &mut Suite, before: &Suite) -> Vec<Option<usize>> {
         };
         expected = place + 1;
         let steps = same_steps(&case.steps, &then.steps);
-        let same = reset
-            && (steps || case.steps == then.steps)
-            && case.steps.iter().all(|step| match step {
-                Step::Send(_) => true,
-                Step::Make(make) => builders.get(make.make.as_str()).is_some_and(|same| {
-                    same.request && same.bodies.get((make.nth - 1) as usize) == Some(&true)
-                }),
-            });
-        case.mark = if same { Mark::Kept } else { Mark::Changed };
+        case.mark = same(steps || case.steps == then.steps, case);
         equals.push((steps && same_words(case, then)).then_some(place));
     }
     equals
@@ -117,21 +117,36 @@ fn same_map(now: &Map<String, Value>, then: &Map<String, Value>) -> bool {
         && now.iter().zip(then).all(|((key, now), (other, then))| key == other && same_value(now, then))
 }
 
-/// What is the same about a builder.
-#[derive(Debug, Default)]
-struct Compared {
-    request: bool,
-    bodies: Vec<bool>,
+/// The builders that are not what they were.
+struct Changed<'s> {
+    /// By entity: which bodies are others; nothing if all of it is.
+    builders: Vec<(&'s str, Option<Vec<bool>>)>,
 }
 
-fn compare(now: &Builder, then: &Builder) -> Compared {
-    Compared {
-        request: now.path == then.path && now.status == then.status,
-        bodies: now
-            .bodies
-            .iter()
-            .enumerate()
-            .map(|(index, body)| then.bodies.get(index) == Some(body))
-            .collect(),
+impl<'s> Changed<'s> {
+    fn new(now: &'s [Builder], before: &[Builder]) -> Self {
+        let changed = |now: &Builder| {
+            let then = before.iter().find(|then| then.entity == now.entity);
+            let then = then.filter(|then| now.path == then.path && now.status == then.status)?;
+            let bodies = now.bodies.iter().enumerate();
+            Some(bodies.map(|(index, body)| then.bodies.get(index) != Some(body)).collect::<Vec<bool>>())
+        };
+        let all = now.iter().map(|now| (now.entity.as_str(), changed(now)));
+        let builders =
+            all.filter(|(_, changed)| changed.as_ref().is_none_or(|bodies| bodies.contains(&true)));
+        Self { builders: builders.collect() }
+    }
+
+    /// Whether all records that a case makes are made as before.
+    fn are_same(&self, case: &Case) -> bool {
+        self.builders.is_empty()
+            || case.steps.iter().all(|step| match step {
+                Step::Send(_) => true,
+                Step::Make(make) => match self.builders.iter().find(|(entity, _)| *entity == make.make) {
+                    None => true,
+                    Some((_, None)) => false,
+                    Some((_, Some(bodies))) => bodies.get((make.nth - 1) as usize) == Some(&false),
+                },
+            })
     }
 }

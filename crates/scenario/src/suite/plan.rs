@@ -5,26 +5,26 @@
 
 use serde_json::{Map, Value, json};
 
+use super::draft::Failure;
 use super::generate::BODIES;
+use super::reads::{Closely, Convention, Reads};
 use super::values;
 use crate::Seed;
-use crate::ir::{Computed, Entity, Field, Kind, Schema, Sort, words};
+use crate::ir::{Computed, Entity, Field, Kind, Pagination, Schema, Sort, UnknownFields, words};
 
 /// Names and bodies of a schema.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) schema: &'a Schema,
     pub(super) entities: Vec<Facts<'a>>,
-    /// JSON pointer to the list of records.
-    pub(super) items: String,
-    /// JSON pointer to their number.
-    pub(super) total: String,
-    /// JSON pointer to the code of an error.
-    pub(super) code: String,
-    /// The parameters of pages: which, how many.
-    pub(super) page: (String, String),
+    items: String,
+    total: String,
+    code: String,
+    page: (String, String),
     /// The parameter that takes deleted records in.
     pub(super) include_deleted: String,
+    /// What is looked at of other entities.
+    pub(super) reads: Reads,
 }
 
 /// An entity.
@@ -93,17 +93,113 @@ impl<'a> Plan<'a> {
             code: schema.conventions.error.code_pointer(),
             page: (schema.json_name(which), schema.json_name(size)),
             include_deleted: schema.json_name("include_deleted"),
+            reads: Reads::default(),
         }
     }
 
-    /// An entity by its key.
-    pub(super) fn entity(&self, key: &str) -> Option<&Facts<'a>> {
+    /// JSON pointer to the list of records.
+    pub(super) fn items(&self) -> &str {
+        self.reads.convention(Convention::List);
+        &self.items
+    }
+
+    /// JSON pointer to their number.
+    pub(super) fn total(&self) -> &str {
+        self.reads.convention(Convention::List);
+        &self.total
+    }
+
+    /// The parameters of pages: which, how many.
+    pub(super) fn page(&self) -> &(String, String) {
+        self.reads.convention(Convention::Pages);
+        &self.page
+    }
+
+    /// How pages are counted.
+    pub(super) fn pagination(&self) -> &'a Pagination {
+        self.reads.convention(Convention::Pages);
+        &self.schema.conventions.pagination
+    }
+
+    pub(super) fn unknown_fields(&self) -> UnknownFields {
+        self.reads.convention(Convention::UnknownFields);
+        self.schema.conventions.unknown_fields
+    }
+
+    /// The status of a create.
+    pub(super) fn created(&self) -> u16 {
+        self.reads.convention(Convention::Created);
+        self.schema.conventions.status.created
+    }
+
+    /// The status of a delete.
+    pub(super) fn deleted(&self) -> u16 {
+        self.reads.convention(Convention::Deleted);
+        self.schema.conventions.status.deleted
+    }
+
+    /// The status of a failure.
+    pub(super) fn status(&self, failure: Failure) -> u16 {
+        let status = &self.schema.conventions.status;
+        let (part, status) = match failure {
+            Failure::Missing => return 404,
+            Failure::Invalid => (Convention::Invalid, status.invalid),
+            Failure::Conflict => (Convention::Conflict, status.conflict),
+            Failure::Refused => (Convention::Refused, status.refused),
+        };
+        self.reads.convention(part);
+        status
+    }
+
+    /// JSON pointer to the code of an error, and the code of a failure.
+    pub(super) fn code(&self, failure: Failure) -> (&str, &'a str) {
+        let codes = &self.schema.conventions.codes;
+        let (part, code) = match failure {
+            Failure::Invalid => (Convention::InvalidCode, &codes.invalid),
+            Failure::Missing => (Convention::MissingCode, &codes.not_found),
+            Failure::Conflict => (Convention::ConflictCode, &codes.conflict),
+            Failure::Refused => (Convention::RefusedCode, &codes.refused),
+        };
+        self.reads.convention(Convention::ErrorShape);
+        self.reads.convention(part);
+        (&self.code, code)
+    }
+
+    fn read(&self, key: &str, closely: Closely) -> Option<&Facts<'a>> {
+        self.reads.note(key, closely);
         self.entities.iter().find(|facts| facts.key == key)
+    }
+
+    /// An entity by its key. Filters, orders and actions are looked at of a block's own entity only.
+    pub(super) fn entity(&self, key: &str) -> Option<&Facts<'a>> {
+        self.read(key, Closely::Fields)
     }
 
     /// The entity that a reference names.
     pub(super) fn target(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
         self.entity(part.field.target()?)
+    }
+
+    /// The same where only its names, its required fields and soft delete are looked at.
+    pub(super) fn target_base(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
+        self.read(part.field.target()?, Closely::Base)
+    }
+
+    /// An entity of which a record is made; nothing else is looked at.
+    pub(super) fn made(&self, key: &str) -> Option<&Facts<'a>> {
+        self.read(key, Closely::Made)
+    }
+
+    /// The references to an entity. Of the entities that have them only the base is looked at, and the reference itself.
+    pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&Facts<'a>, &Part<'a>)> {
+        self.reads.note(key, Closely::Links);
+        self.entities.iter().flat_map(move |facts| {
+            let links = facts.parts.iter().filter(move |part| part.field.target() == Some(key));
+            links.map(move |part| {
+                self.reads.note(facts.key, Closely::Base);
+                (facts, part)
+            })
+        })
     }
 
     /// The entity whose records need the least to be made.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Assertion, Builder, Send, Step, Suite};
+use super::{Assertion, Builder, Method, Send, Step, Suite};
 use crate::text::Clause;
 
 /// What a case demands and no clause that it names says.
@@ -17,15 +17,19 @@ pub struct Unstated {
 }
 
 /// Everything that cases demand by letter and their clauses do not say: clauses that do not exist, segments of paths,
-/// names of parameters and JSON keys, statuses, and texts in answers that the case did not send itself.
+/// names of parameters and JSON keys, statuses, and values in answers that the case did not send itself: texts, `true` and
+/// `false`, and numbers. A number may also count records, or be the sum, difference, product or average of what was sent or
+/// is stated, as computed fields, effects and analytics have it.
 ///
 /// What an answer must be is looked up in the named clauses only. What is sent may also stand in the clauses of the
 /// fields, filters and actions of an entity that is named: a body needs required fields that a case is not about.
 pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
     let mut words: HashMap<&str, Words> = HashMap::new();
+    let mut numbers: HashMap<&str, Vec<f64>> = HashMap::new();
     let mut of_entity: HashMap<&str, Words> = HashMap::new();
     for clause in clauses {
         words.insert(&clause.id, self::words(&clause.text).collect());
+        numbers.insert(&clause.id, self::numbers(&clause.text).collect());
         if let Some((entity, _)) = clause.id.split_once('.') {
             of_entity.entry(entity).or_default().extend(self::words(&clause.text));
         }
@@ -34,10 +38,13 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
         suite.builders.iter().map(|builder| (builder.entity.as_str(), builder)).collect();
     let mut found = Vec::new();
     for case in &suite.cases {
-        let mut look = Look { said: Vec::new(), set_up: Vec::new(), sent: Vec::new(), missing: Vec::new() };
+        let mut look = Look::default();
         for id in &case.says {
             match words.get(id.as_str()) {
-                Some(words) => look.said.push(words),
+                Some(words) => {
+                    look.said.push(words);
+                    look.numbers.extend(numbers.get(id.as_str()).into_iter().flatten());
+                }
                 None => look.missing.push(format!("the clause {id}")),
             }
             look.set_up.extend(of_entity.get(id.as_str()));
@@ -56,6 +63,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
                             look.missing.push(format!("the field {key}"));
                         }
                     }
+                    look.made += 1;
                 }
                 Step::Send(send) => look.send(send),
             }
@@ -72,14 +80,45 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).filter(|word| !word.is_empty())
 }
 
+/// The numbers in a text.
+fn numbers(text: &str) -> impl Iterator<Item = f64> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))
+        .filter_map(|part| part.trim_end_matches('.').parse().ok())
+}
+
+/// The numbers in a value that was sent.
+fn numbers_in(value: &Value, into: &mut Vec<f64>) {
+    match value {
+        Value::Number(number) => into.extend(number.as_f64()),
+        Value::Array(items) => items.iter().for_each(|item| numbers_in(item, into)),
+        Value::Object(map) => map.values().for_each(|item| numbers_in(item, into)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// Whether a value that was sent holds a boolean.
+fn holds_boolean(sent: &Value, flag: bool) -> bool {
+    match sent {
+        Value::Bool(own) => *own == flag,
+        Value::Array(items) => items.iter().any(|item| holds_boolean(item, flag)),
+        Value::Object(map) => map.values().any(|item| holds_boolean(item, flag)),
+        Value::Null | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 /// A case that is looked through.
+#[derive(Default)]
 struct Look<'a> {
     /// Words of the clauses that it names.
     said: Vec<&'a Words<'a>>,
     /// Words of the clauses of entities that it names.
     set_up: Vec<&'a Words<'a>>,
+    /// Numbers in the clauses that it names.
+    numbers: Vec<f64>,
     /// What it sent.
     sent: Vec<&'a Value>,
+    /// How many records it made, or tried to.
+    made: u32,
     missing: Vec<String>,
 }
 
@@ -119,6 +158,7 @@ impl<'a> Look<'a> {
             }
         }
         self.sent.extend(&send.body);
+        self.made += u32::from(send.method == Method::Post);
         self.must_say("the status", &send.status.to_string());
         for assertion in &send.expect {
             let (at, values): (&str, Vec<&Value>) = match assertion {
@@ -175,8 +215,50 @@ impl<'a> Look<'a> {
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.shown(item)),
-            _ => {}
+            Value::Bool(flag) => {
+                if !self.says(if *flag { "true" } else { "false" })
+                    && !self.sent.iter().any(|sent| holds_boolean(sent, *flag))
+                {
+                    self.missing.push(format!("the value {flag}"));
+                }
+            }
+            Value::Number(number) => {
+                if !number.as_f64().is_some_and(|number| self.gives(number)) {
+                    self.missing.push(format!("the number {number}"));
+                }
+            }
+            Value::Null => {}
         }
+    }
+
+    /// Whether a number in an answer was sent or is stated, counts records, or comes from those in one step.
+    fn gives(&self, wanted: f64) -> bool {
+        let same = |number: f64| (number - wanted).abs() <= 1e-6;
+        if (0..=self.made).any(|count| same(f64::from(count))) || self.numbers.iter().any(|&own| same(own)) {
+            return true;
+        }
+        let mut sent = Vec::new();
+        self.sent.iter().for_each(|value| numbers_in(value, &mut sent));
+        sent.sort_by(f64::total_cmp);
+        sent.dedup();
+        let mut all = sent.clone();
+        all.extend(&self.numbers);
+        // An action may be done twice.
+        let pair = |&one: &f64| {
+            all.iter().any(|&other| {
+                [one, one + other, one - other, one * other, one + 2.0 * other, one - 2.0 * other]
+                    .into_iter()
+                    .any(same)
+            })
+        };
+        // Records count more than once where they have the same value.
+        let three = |&one: &f64| {
+            sent.iter().any(|&two| {
+                same(f64::midpoint(one, two))
+                    || sent.iter().any(|&three| same(one + two + three) || same((one + two + three) / 3.0))
+            })
+        };
+        all.iter().any(pair) || sent.iter().any(three)
     }
 }
 

@@ -112,8 +112,9 @@ fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.says(&["lists.body"]);
     let ids = order.iter().map(|&n| facts.id(n)).collect();
     let first = order.first().map_or_else(Map::new, |&n| facts.body(n));
-    let mut send = Send::get(facts.path.clone()).column(&plan.items, "id", ids).equal(&plan.total, json!(3));
-    send.expect.push(super::Assertion::Has { at: format!("{}/0", plan.items), value: first });
+    let mut send =
+        Send::get(facts.path.clone()).column(plan.items(), "id", ids).equal(plan.total(), json!(3));
+    send.expect.push(super::Assertion::Has { at: format!("{}/0", plan.items()), value: first });
     draft.send(send);
     let mut shown = facts.body(2);
     shown.insert("id".to_owned(), facts.id(2));
@@ -278,13 +279,13 @@ fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let mut draft =
         Draft::of(plan, facts, "delete", Aspect::Route, format!("Deleting {a} takes it away, and only it"));
     draft.make(facts, 1).make(facts, 2);
-    let status = plan.schema.conventions.status.deleted;
+    let status = plan.deleted();
     let mut send = Send::new(Method::Delete, facts.at(2), None, status);
     if status == 200 {
         send = send.equal("/id", facts.id(2));
         if facts.entity.soft_delete {
             let clause = format!("{}.soft_delete", facts.key);
-            draft.says(&[&clause]);
+            draft.says(&["soft_delete", &clause]);
             send = send.equal("/deleted", json!(true));
         }
     }
@@ -312,7 +313,7 @@ fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.fails(Send::new(Method::Patch, facts.at(1), None, 0), Failure::Invalid);
     draft.lists(facts, &[], &[1]).done(cases);
 
-    let others = match plan.schema.conventions.unknown_fields {
+    let others = match plan.unknown_fields() {
         UnknownFields::Ignore => "are ignored, and so are fields that it does not have",
         UnknownFields::Reject => "are ignored, and fields that it does not have refused",
     };
@@ -344,7 +345,7 @@ fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.send(Send::patch(facts.at(1), extra.into()).has(computed));
 
     let unknown = plan.schema.json_name("unheard_of");
-    match plan.schema.conventions.unknown_fields {
+    match plan.unknown_fields() {
         UnknownFields::Ignore => {
             let mut body = facts.body(2);
             body.insert(unknown.clone(), json!(1));

@@ -10,7 +10,7 @@ use crate::ir::Kind;
 
 /// Cases of a reference field; none of another field.
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
-    let Some(target) = plan.target(part) else { return };
+    let Some(target) = plan.target_base(part) else { return };
     let (a, name) = (&facts.a, &part.json);
     let title = format!("`{name}` of {a} names only {} that exist and were not deleted", target.many);
     let mut draft = Draft::on(plan, facts, part, "unknown", Aspect::Refuses, title);
@@ -58,7 +58,7 @@ fn nested<'a>(
     says_order(&mut list, facts);
     list.says(&["lists.pages"]);
     list.lists_as(facts, Send::get(path(2)), &of_second, 2);
-    let one = Send::get(path(2)).query(&plan.page.1, &json!(1));
+    let one = Send::get(path(2)).query(&plan.page().1, &json!(1));
     list.lists_as(facts, one, &of_second[..1], 2);
     list.says(&["records.id"]);
     let nowhere = format!("{}/{segment}", target.nowhere());
@@ -67,7 +67,7 @@ fn nested<'a>(
     let title = format!("{} created under {} refers to it, whatever its body says", facts.a, target.a);
     let mut create = draft("nested.create", title);
     create.make(target, 1).make(target, 2);
-    let status = plan.schema.conventions.status.created;
+    let status = plan.created();
     let send = Send::new(Method::Post, path(2), Some(facts.body_without(1, part)), status);
     create.send(send.has_one(name, target.id(2)));
     let body = facts.body_with(2, part, target.id(1));

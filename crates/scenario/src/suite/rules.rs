@@ -68,10 +68,14 @@ fn capital(words: &str) -> String {
 
 fn immutable<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     let (a, name) = (&facts.a, &part.json);
-    let first = part.value(1);
-    let other = match part.field.target() {
-        Some(target) => Some(super::plan::id_of(target, 2)),
-        None => part.other(&[&first]),
+    // Not what a record has that was given none.
+    let (first, other) = match part.field.target() {
+        Some(target) => (part.value(1), Some(super::plan::id_of(target, 2))),
+        None => {
+            let first = part.other(&[&part.absent()]).unwrap_or_else(|| part.value(1));
+            let other = part.other(&[&first]);
+            (first, other)
+        }
     };
     if let Some(other) = other {
         let title = format!("`{name}` of {a} can not be changed");

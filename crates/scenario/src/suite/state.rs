@@ -359,6 +359,9 @@ impl State {
             }
         }
         for (at, part) in facts.parts.iter().enumerate() {
+            if self.related.iter().all(|related| related.0 != at) {
+                continue;
+            }
             let Some(target) = plan.target(part) else { continue };
             let mut values = Map::new();
             for (_, of, value) in self.related.iter().filter(|related| related.0 == at) {

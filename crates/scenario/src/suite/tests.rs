@@ -85,6 +85,26 @@ fn what_is_not_said_is_found() {
 }
 
 #[test]
+fn values_that_no_text_gives_are_found() {
+    let schema = example();
+    let clauses = crate::text::clauses(&schema);
+    let mut suite = suite(SEED, &schema, None);
+    let case = suite.cases.iter_mut().find(|case| case.id == "parts.create.minimal").expect("it is there");
+    for step in &mut case.steps {
+        let Step::Send(send) = step else { continue };
+        for assertion in &mut send.expect {
+            if let Assertion::Has { value, .. } = assertion {
+                // The default is 1, and there is nothing about a flag.
+                value.insert("amount".to_owned(), serde_json::json!(17));
+                value.insert("title".to_owned(), serde_json::json!(true));
+            }
+        }
+    }
+    let found: Vec<String> = unstated(&suite, &clauses).into_iter().map(|found| found.what).collect();
+    assert_eq!(found, ["the value true", "the number 17"]);
+}
+
+#[test]
 fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     let schema = example();
     let first = suite(SEED, &schema, None);

@@ -191,15 +191,16 @@ pub(super) fn bounds(kind: &Kind) -> Vec<Bound> {
         Kind::String { min_length, max_length, pattern: None } => {
             if let Some(min) = min_length.filter(|&min| min > 0) {
                 let least = min as usize;
+                // Characters, not bytes: the text that is too short has enough bytes in UTF-8.
                 add(
                     "too_short",
                     format!("shorter than {min} characters"),
                     json!("s".repeat(least)),
-                    json!("s".repeat(least - 1)),
+                    json!("é".repeat(least - 1)),
                 );
             }
             if let Some(max) = *max_length {
-                // Characters, not bytes: the longest text that is valid has twice as many bytes in UTF-8.
+                // The longest text that is valid has twice as many bytes.
                 let most = max as usize;
                 // And spaces at both ends are characters like any other.
                 let edge = if most < 3 { "é".repeat(most) } else { format!(" {} ", "é".repeat(most - 2)) };

@@ -46,9 +46,14 @@ pub(super) fn is_rename(change: &Change) -> bool {
 }
 
 impl Delta {
-    pub(super) fn new(before: &Schema, changes: &[Change], after: &Schema) -> Self {
-        let mut pieces = document::pieces(after).0;
-        let raw = document::pieces(before).0;
+    /// `raw` and `pieces` are the clauses of the schemas before and after.
+    pub(super) fn new(
+        before: &Schema,
+        raw: Vec<Piece>,
+        changes: &[Change],
+        after: &Schema,
+        mut pieces: Vec<Piece>,
+    ) -> Self {
         // Without what the turn before took away, which a rename may bring back.
         let mut renamed_schema = changes.iter().any(is_rename).then(|| next_turn(before));
         for change in changes.iter().filter(|change| is_rename(change)) {

@@ -74,10 +74,14 @@ pub(super) fn pieces(schema: &Schema) -> Pieces {
 
 /// The document, its headings beginning at `level`.
 pub(super) fn write(schema: &Schema, level: usize, out: &mut String) {
-    let pieces = pieces(schema);
-    out.reserve(pieces.0.iter().map(|piece| piece.clause.text.len() + 8).sum());
+    write_pieces(schema, &pieces(schema).0, level, out);
+}
+
+/// The same with the clauses of the schema.
+pub(super) fn write_pieces(schema: &Schema, pieces: &[Piece], level: usize, out: &mut String) {
+    out.reserve(pieces.iter().map(|piece| piece.clause.text.len() + 8).sum());
     let mut before = None;
-    for piece in &pieces.0 {
+    for piece in pieces {
         let part = piece.part;
         if before != Some(part) {
             headings(schema, before, part, level, out);

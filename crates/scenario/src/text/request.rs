@@ -36,9 +36,15 @@ enum Layout {
     Groups,
 }
 
-pub(super) fn change_request(seed: Seed, before: &Schema, changes: &[Change], after: &Schema) -> String {
+/// The request of the changes that lead from one schema to another.
+pub(super) fn change_request(
+    seed: Seed,
+    before: &Schema,
+    changes: &[Change],
+    after: &Schema,
+    delta: &Delta,
+) -> String {
     let mut draw = seed.draw(after.turn, "request");
-    let delta = Delta::new(before, changes, after);
     let mut said = vec![false; delta.pieces.len()];
     let layout = layout(&mut draw, changes.len());
     let mut order: Vec<&Change> = changes.iter().filter(|change| !is_void(before, after, change)).collect();
@@ -49,7 +55,7 @@ pub(super) fn change_request(seed: Seed, before: &Schema, changes: &[Change], af
         group(&mut order);
     }
     let items: Vec<Item<'_>> =
-        order.iter().map(|change| item(&mut draw, &delta, &mut said, before, after, change)).collect();
+        order.iter().map(|change| item(&mut draw, delta, &mut said, before, after, change)).collect();
 
     let mut out = String::with_capacity(2048);
     frame::opening(&mut draw, before, after, changes.len(), &mut out);
@@ -59,7 +65,7 @@ pub(super) fn change_request(seed: Seed, before: &Schema, changes: &[Change], af
     }
     out.push_str("\n\n");
     body(&mut draw, layout, &items, after, &mut out);
-    follow_ups(&mut draw, &delta, &said, after, &mut out);
+    follow_ups(&mut draw, delta, &said, after, &mut out);
     out.push('\n');
     frame::closing(&mut draw, &mut out);
     out

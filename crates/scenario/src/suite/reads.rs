@@ -1,0 +1,330 @@
+//! What cases depend on, so that they are taken over from the turn before where nothing of it changed.
+//!
+//! Cases are made in blocks: those of a field, of an action, and so on. While a block is made, the [`Plan`](super::plan::Plan)
+//! notes which entities were looked at, and how closely. If all of that is the same in the next schema, so are the cases.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::ir::{Action, Condition, Conventions, Effect, Entity, Field, Key, Operand, Schema};
+
+/// How closely an entity was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closely {
+    /// Its names, fields, default order and soft delete. Filters, orders and actions of another entity are never
+    /// looked at.
+    Fields,
+    /// The same without the fields that are not required.
+    Base,
+    /// What its records need to be made: which references are required, which required fields are unique.
+    Made,
+    /// Not the entity itself, but the references to it.
+    Links,
+}
+
+/// A part of the conventions that some blocks look at. Names of paths and fields stand everywhere, so a change of these
+/// makes all anew.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Convention {
+    List,
+    Pages,
+    UnknownFields,
+    ErrorShape,
+    Created,
+    Deleted,
+    Invalid,
+    InvalidCode,
+    MissingCode,
+    Conflict,
+    ConflictCode,
+    Refused,
+    RefusedCode,
+}
+
+impl Convention {
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    /// Those that differ.
+    fn changed(now: &Conventions, then: &Conventions) -> u16 {
+        let same = [
+            (Self::List, now.list == then.list),
+            (Self::Pages, now.pagination == then.pagination),
+            (Self::UnknownFields, now.unknown_fields == then.unknown_fields),
+            (Self::ErrorShape, now.error == then.error),
+            (Self::Created, now.status.created == then.status.created),
+            (Self::Deleted, now.status.deleted == then.status.deleted),
+            (Self::Invalid, now.status.invalid == then.status.invalid),
+            (Self::InvalidCode, now.codes.invalid == then.codes.invalid),
+            (Self::MissingCode, now.codes.not_found == then.codes.not_found),
+            (Self::Conflict, now.status.conflict == then.status.conflict),
+            (Self::ConflictCode, now.codes.conflict == then.codes.conflict),
+            (Self::Refused, now.status.refused == then.status.refused),
+            (Self::RefusedCode, now.codes.refused == then.codes.refused),
+        ];
+        same.into_iter().filter(|(_, same)| !same).fold(0, |bits, (part, _)| bits | part.bit())
+    }
+}
+
+/// What was looked at of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Read {
+    entity: Key,
+    closely: Closely,
+}
+
+/// What was looked at since it was asked for last.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    entities: RefCell<Vec<Read>>,
+    conventions: Cell<u16>,
+}
+
+impl Reads {
+    pub(super) fn convention(&self, part: Convention) {
+        self.conventions.set(self.conventions.get() | part.bit());
+    }
+
+    pub(super) fn note(&self, entity: &str, closely: Closely) {
+        let mut reads = self.entities.borrow_mut();
+        let covered = |read: &Read| {
+            read.entity == entity
+                && match read.closely {
+                    Closely::Fields => closely != Closely::Links,
+                    Closely::Base => matches!(closely, Closely::Base | Closely::Made),
+                    own => own == closely,
+                }
+        };
+        if !reads.iter().any(covered) {
+            reads.push(Read { entity: entity.to_owned(), closely });
+        }
+    }
+
+    fn take(&self) -> (Vec<Read>, u16) {
+        (self.entities.take(), self.conventions.take())
+    }
+}
+
+/// What a block of cases is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// The conventions: looked for anew at every turn, on whichever entities suit.
+    Conventions,
+    /// The standard operations of an entity.
+    Records,
+    /// A field.
+    Field,
+    SoftDelete,
+    Lists,
+    Action,
+    Analytic,
+    /// What the turn took away.
+    Gone,
+}
+
+/// A block of cases.
+#[derive(Debug)]
+struct Block {
+    about: About,
+    /// Key of the entity, if it is about one.
+    entity: Key,
+    /// Key of the field, action or analytic, if it is about one.
+    part: Key,
+    reads: Vec<Read>,
+    /// Parts of the conventions that were looked at.
+    conventions: u16,
+    cases: Range<usize>,
+}
+
+impl Block {
+    fn is(&self, about: About, entity: &str, part: &str) -> bool {
+        self.about == about && self.part == part && self.entity == entity
+    }
+}
+
+/// The blocks of a suite, in the order of its cases.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks(Vec<Block>);
+
+impl Blocks {
+    /// Adds a block, with what was looked at for it.
+    pub(super) fn add(&mut self, key: (About, &str, &str), reads: &Reads, cases: Range<usize>) {
+        let (about, entity, part) = key;
+        let (reads, conventions) = reads.take();
+        let (entity, part) = (entity.to_owned(), part.to_owned());
+        self.0.push(Block { about, entity, part, reads, conventions, cases });
+    }
+}
+
+/// The blocks of the turn before, held against the schema of this turn.
+#[derive(Debug)]
+pub(super) struct Old<'s> {
+    blocks: Vec<Block>,
+    /// Where the next block is expected: most stand in the same order.
+    next: usize,
+    now: &'s Schema,
+    then: &'s Schema,
+    /// Names of paths and fields are written as before.
+    names: bool,
+    /// Parts of the conventions that are others.
+    conventions: u16,
+    entities: HashMap<&'s str, Same>,
+}
+
+/// What is the same about an entity.
+#[derive(Debug, Clone, Copy)]
+struct Same {
+    fields: bool,
+    base: bool,
+    made: bool,
+}
+
+impl<'s> Old<'s> {
+    pub(super) fn new(blocks: Blocks, then: &'s Schema, now: &'s Schema) -> Self {
+        let entities = now
+            .entities
+            .iter()
+            .filter_map(|entity| Some((entity.key.as_str(), same(entity, then.entity(&entity.key)?))))
+            .collect();
+        let (new, old) = (&now.conventions, &then.conventions);
+        let names =
+            new.prefix == old.prefix && new.path_case == old.path_case && new.field_case == old.field_case;
+        let conventions = Convention::changed(new, old);
+        Self { blocks: blocks.0, next: 0, now, then, names, conventions, entities }
+    }
+
+    /// Where the cases of a block stand in the suite before, if they would be the same now.
+    pub(super) fn find(&mut self, about: About, entity: &str, part: &str) -> Option<Range<usize>> {
+        let place = match self.blocks.get(self.next) {
+            Some(block) if block.is(about, entity, part) => self.next,
+            _ => self.blocks.iter().position(|block| block.is(about, entity, part))?,
+        };
+        self.next = place + 1;
+        let block = self.blocks.get(place)?;
+        let same = self.names
+            && block.conventions & self.conventions == 0
+            && self.same_part(block)
+            && block.reads.iter().all(|read| self.holds(read));
+        same.then(|| block.cases.clone())
+    }
+
+    /// The block as it was made before, once more.
+    pub(super) fn keep(&mut self, blocks: &mut Blocks, cases: Range<usize>) {
+        if let Some(block) = self.next.checked_sub(1).and_then(|place| self.blocks.get_mut(place)) {
+            let (entity, part) = (std::mem::take(&mut block.entity), std::mem::take(&mut block.part));
+            let reads = std::mem::take(&mut block.reads);
+            let (about, conventions) = (block.about, block.conventions);
+            blocks.0.push(Block { about, entity, part, reads, conventions, cases });
+        }
+    }
+
+    /// Whether what a block is about is the same, beyond what is noted of its entity.
+    fn same_part(&self, block: &Block) -> bool {
+        if block.about == About::Analytic {
+            return self.now.analytic(&block.part) == self.then.analytic(&block.part);
+        }
+        let (Some(now), Some(then)) = (self.now.entity(&block.entity), self.then.entity(&block.entity))
+        else {
+            return false;
+        };
+        let key = &block.part;
+        match block.about {
+            About::Conventions | About::Gone | About::Analytic => false,
+            About::Records => called(now).eq(called(then)),
+            About::Field => now.field(key) == then.field(key),
+            About::SoftDelete => true,
+            About::Lists => {
+                now.filters == then.filters
+                    && now.sorts == then.sorts
+                    && listed(now).eq(listed(then))
+                    && unsorted(now) == unsorted(then)
+            }
+            About::Action => {
+                let same = |action: &Action| {
+                    Some(action) == then.action(key)
+                        && mentioned(action).all(|field| now.field(field) == then.field(field))
+                };
+                now.action(key).is_some_and(same)
+            }
+        }
+    }
+
+    fn holds(&self, read: &Read) -> bool {
+        let same = self.entities.get(read.entity.as_str());
+        match read.closely {
+            Closely::Fields => same.is_some_and(|same| same.fields),
+            Closely::Base => same.is_some_and(|same| same.base),
+            Closely::Made => same.is_some_and(|same| same.made),
+            Closely::Links => {
+                let links = |schema: &'s Schema| {
+                    schema.references_to(&read.entity).map(|(entity, field)| (&entity.key, field))
+                };
+                links(self.now).eq(links(self.then))
+            }
+        }
+    }
+}
+
+fn same(now: &Entity, then: &Entity) -> Same {
+    fn required(entity: &Entity) -> impl Iterator<Item = &Field> {
+        entity.fields.iter().filter(|field| field.required)
+    }
+    fn needed(field: &Field) -> (&str, Option<&str>, Option<&Field>) {
+        (&field.name, field.target(), field.unique.then_some(field))
+    }
+    fn order(entity: &Entity) -> Option<&Field> {
+        entity.default_sort.as_ref().and_then(|sort| entity.field(&sort.field))
+    }
+    let base = now.name == then.name
+        && now.plural == then.plural
+        && now.soft_delete == then.soft_delete
+        && now.default_sort == then.default_sort
+        && order(now) == order(then)
+        && required(now).eq(required(then));
+    Same {
+        fields: base && now.fields == then.fields,
+        base,
+        made: base || required(now).map(needed).eq(required(then).map(needed)),
+    }
+}
+
+/// What the routes of actions look like.
+fn called(entity: &Entity) -> impl Iterator<Item = (&Key, &Key, bool)> {
+    entity.actions.iter().map(|action| (&action.key, &action.name, action.params.is_empty()))
+}
+
+/// The fields that a list is filtered and sorted by.
+fn listed(entity: &Entity) -> impl Iterator<Item = Option<&Field>> {
+    let filtered = entity.filters.iter().map(|filter| &filter.field);
+    filtered.chain(&entity.sorts).map(|key| entity.field(key))
+}
+
+/// A field that a list can not be sorted by.
+fn unsorted(entity: &Entity) -> Option<&Key> {
+    let field = entity.fields.iter().find(|field| field.is_writable() && !entity.sorts.contains(&field.key));
+    field.map(|field| &field.name)
+}
+
+/// The fields of its own entity that an action mentions.
+fn mentioned(action: &Action) -> impl Iterator<Item = &Key> {
+    fn own(operand: &Operand) -> Option<&Key> {
+        if let Operand::Own(field) = operand { Some(field) } else { None }
+    }
+    let guards = action.guards.iter().filter_map(|guard| match &guard.condition {
+        Condition::Field { field, .. } => Some(field),
+        Condition::Related { reference, .. } => Some(reference),
+        Condition::HasAtLeast { .. } | Condition::HasNone { .. } => None,
+    });
+    let effects = action.effects.iter().flat_map(|effect| {
+        let (field, operand, values) = match effect {
+            Effect::Set { field, to } => (Some(field), own(to), None),
+            Effect::Increment { field, by } => (Some(field), own(by), None),
+            Effect::Create { values, .. } => (None, None, Some(values)),
+        };
+        let created = values.into_iter().flatten().filter_map(|value| own(&value.from));
+        field.into_iter().chain(operand).chain(created)
+    });
+    guards.chain(effects)
+}
