@@ -1,5 +1,7 @@
 //! Flaws of the reference server: which operator each belongs to, and where it can be seen.
 
+use serde_json::Value;
+
 use super::{How, Operator, Site, Sites};
 use crate::check::guards::matters;
 use crate::ir::{
@@ -421,7 +423,11 @@ impl Facts {
     fn analytic(&mut self, schema: &Schema, analytic: &Analytic) {
         let Some(entity) = schema.entity(&analytic.entity) else { return };
         self.soft_counted |= entity.soft_delete;
-        let nullable = |key: &str| entity.field(key).is_some_and(|field| field.nullable);
+        // Where only those with a certain value are taken, none of them has null there.
+        let fixed = |key: &str| {
+            analytic.only.as_ref().is_some_and(|only| only.through.is_none() && only.field == key)
+        };
+        let nullable = |key: &str| entity.field(key).is_some_and(|field| field.nullable) && !fixed(key);
         self.group |= analytic.group_by.is_some();
         // A record without a group is not seen where only those with a certain one are taken.
         let group = analytic.group_by.as_deref();
@@ -488,18 +494,21 @@ fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect)
             let Some(Kind::Integer { min, max }) = entity.field(field).map(|field| &field.kind) else {
                 return false;
             };
-            match by {
-                Operand::Value(by) if by.as_i64().is_some_and(|by| by < 0) => min.is_some(),
-                Operand::Value(_) => max.is_some(),
+            let (least, most) = match by {
+                Operand::Value(by) => (by.as_i64().unwrap_or_default(), by.as_i64().unwrap_or_default()),
                 Operand::Param(key) => match param(key) {
-                    Some(Kind::Integer { min: least, max: most }) => {
-                        (max.is_some() && most.is_none_or(|most| most > 0))
-                            || (min.is_some() && least.is_none_or(|least| least < 0))
-                    }
-                    _ => false,
+                    Some(Kind::Integer { min, max }) => (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)),
+                    _ => return false,
                 },
-                Operand::Own(_) => false,
-            }
+                Operand::Own(_) => return false,
+            };
+            // What the guards let through lies within these.
+            let (low, high) = limits(action, field);
+            max.is_some_and(|max| {
+                most > 0 && high.map_or(max, |high| high.min(max)).saturating_add(most) > max
+            }) || min.is_some_and(|min| {
+                least < 0 && low.map_or(min, |low| low.max(min)).saturating_add(least) < min
+            })
         }
         Effect::Create { entity: other, values, .. } => {
             let Some(other) = schema.entity(other) else { return false };
@@ -515,6 +524,27 @@ fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect)
             })
         }
     }
+}
+
+/// The least and the greatest value of an integer with which all guards on it can hold.
+fn limits(action: &Action, field: &str) -> (Option<i64>, Option<i64>) {
+    let whole = |value: &Value, round: fn(f64) -> f64| value.as_f64().map(|number| round(number) as i64);
+    let (mut low, mut high): (Option<i64>, Option<i64>) = (None, None);
+    for guard in &action.guards {
+        let Condition::Field { field: own, is } = &guard.condition else { continue };
+        if own != field {
+            continue;
+        }
+        let (least, most) = match is {
+            Comparison::AtLeast(value) => (whole(value, f64::ceil), None),
+            Comparison::AtMost(value) => (None, whole(value, f64::floor)),
+            Comparison::Equals(value) => (whole(value, f64::ceil), whole(value, f64::floor)),
+            _ => (None, None),
+        };
+        low = low.max(least);
+        high = most.map_or(high, |most| Some(high.map_or(most, |high| high.min(most))));
+    }
+    (low, high)
 }
 
 /// Whether a kind has values that another of the same type refuses.

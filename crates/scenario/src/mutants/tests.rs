@@ -178,3 +178,42 @@ fn what_is_hard_to_see_is_noticed() {
     assert!(hunt.unsound.is_empty(), "{:?}", hunt.unsound);
     assert!(hunt.survivors.is_empty(), "{:?}", hunt.survivors);
 }
+
+#[test]
+fn what_a_guard_or_restriction_excludes_is_no_mutant() {
+    let flaws = |schema: &Schema, operator: Operator| -> Vec<String> {
+        let all = sites(None, schema).into_iter().filter(|site| site.operator == operator);
+        all.map(|site| site.at).filter(|at| !at.contains('.')).collect()
+    };
+    let mut schema = example();
+    let orders = schema.entity_mut("repair_orders").unwrap();
+    orders.actions.retain(|action| action.key == "extend");
+    let extend = &mut orders.actions[0];
+    extend.effects.truncate(1);
+    assert_eq!(flaws(&schema, Operator::EffectUnchecked), ["effect_unchecked", "effect_breaks_as_invalid"]);
+    // From 50 hours on at most, 30 more are never more than 80.
+    let extend = &mut schema.entity_mut("repair_orders").unwrap().actions[0];
+    extend.params[0].kind = crate::ir::Kind::Integer { min: Some(1), max: Some(30) };
+    extend.guards.push(
+        serde_json::from_value(
+            json!({"key": "not_long", "when": "field", "field": "hours", "is": {"at_most": 50}}),
+        )
+        .unwrap(),
+    );
+    assert_eq!(crate::check::check(&schema), []);
+    assert!(flaws(&schema, Operator::EffectUnchecked).is_empty());
+
+    schema.analytics = vec![
+        serde_json::from_value(
+            json!({"key": "prices", "name": "prices", "entity": "repair_orders", "measure": {"average": "price"},
+                "group_by": "status", "since": 1}),
+        )
+        .unwrap(),
+    ];
+    assert_eq!(
+        flaws(&schema, Operator::EmptyAggregateWrong),
+        ["null_counts_in_average", "empty_average_is_zero"]
+    );
+    schema.analytics[0].only = serde_json::from_value(json!({"field": "price", "equals": 40.0})).unwrap();
+    assert!(flaws(&schema, Operator::EmptyAggregateWrong).is_empty());
+}
