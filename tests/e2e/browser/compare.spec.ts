@@ -1,0 +1,167 @@
+// Comparing: the numbers on the page are those of the command line, what is not comparable is said first, members can be
+// put in another order, and a disagreement opens both runs side by side.
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, fixtures, test, type Page } from "./fixture";
+
+const ORACLE = "jobs.oracle-k2-oracle";
+const NOP = "jobs.nop-k1-nop";
+const FAILS = "jobs.failures-k1-oracle";
+const CUT = "jobs.interrupted-oracle";
+
+interface Stamina {
+  readonly value: number | null;
+  readonly ci_low: number | null;
+  readonly ci_high: number | null;
+  readonly tau: number;
+}
+interface Compared {
+  readonly runs: readonly { readonly id: string; readonly n: number; readonly events: number; readonly censored: number; readonly mean_stamina: Stamina; readonly median: number | null }[];
+  readonly differences: readonly { readonly setting: string; readonly comparability: string }[];
+}
+
+const members = (...ids: readonly string[]): string => `compare?members=${encodeURIComponent(ids.join(","))}`;
+const chips = (page: Page): Promise<(string | null)[]> => page.getByRole("list", { name: "Compared runs" }).locator("[data-chip]").evaluateAll((all) => all.map((chip) => chip.getAttribute("data-chip")));
+
+test.beforeEach(async ({ lab }) => {
+  await lab.stamina("ingest", `${fixtures}/harbor/jobs`);
+});
+
+test("numbers are those of the command line; what is not comparable stands first", async ({ lab, go, page }) => {
+  const ids = [ORACLE, FAILS, NOP, CUT];
+  const told = await lab.json<Compared>("compare", ...ids);
+  await go(members(...ids));
+  const numbers = page.getByRole("region", { name: "Numbers" });
+  for (const run of told.runs) {
+    const cells = await numbers.locator(`tr[data-member="${run.id}"] td`).allInnerTexts();
+    const s = run.mean_stamina;
+    expect(cells).toEqual([
+      String(run.n),
+      String(run.events),
+      String(run.censored),
+      s.value?.toFixed(2) ?? "unknown",
+      s.ci_low === null || s.ci_high === null ? "n/a" : `${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+      run.median === null ? "not reached" : String(run.median),
+      expect.stringMatching(/^[\d.]+$|^unknown$/),
+    ]);
+  }
+  await expect(numbers.getByText(`τ = ${String(told.runs[0]!.mean_stamina.tau)}`)).toBeVisible();
+
+  const settings = page.getByRole("region", { name: "Settings that differ" });
+  const marked = told.differences.filter((d) => d.comparability === "not_comparable");
+  expect(marked.length).toBeGreaterThan(0);
+  for (const { setting } of marked) await expect(settings.locator(`tr[data-setting="${setting}"]`)).toContainText("not comparable");
+  await expect(page.getByRole("contentinfo")).toContainText("not comparable");
+  await settings.getByRole("button", { name: /are the same/ }).click();
+  await expect(settings).toContainText("Attempt limit");
+});
+
+test("members move, one is the reference, others go and come; all of it stands in the address", async ({ go, page }) => {
+  await go(members(ORACLE, FAILS, NOP));
+  await expect.poll(() => chips(page)).toEqual([ORACLE, FAILS, NOP]);
+  const chip = (n: number): ReturnType<Page["locator"]> => page.getByRole("list", { name: "Compared runs" }).locator("[data-chip] .name").nth(n);
+
+  await chip(2).focus();
+  await page.keyboard.press("Shift+ArrowLeft");
+  await expect.poll(() => chips(page)).toEqual([ORACLE, NOP, FAILS]);
+  const from = (await chip(0).boundingBox())!;
+  const to = (await chip(2).boundingBox())!;
+  await page.mouse.move(from.x + 20, from.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 60, from.y + 12, { steps: 4 });
+  await page.mouse.move(to.x + to.width + 4, to.y + 12, { steps: 12 });
+  await page.mouse.up();
+  await expect.poll(() => chips(page)).toEqual([NOP, FAILS, ORACLE]);
+  // The reference is still the same run.
+  await expect(page.locator(`[data-chip="${ORACLE}"]`)).toContainText("reference");
+
+  await chip(0).click();
+  await page.getByRole("menuitem", { name: "Make it the reference" }).click();
+  await expect(page.locator(`[data-chip="${NOP}"]`)).toContainText("reference");
+  await page.getByRole("button", { name: /^Remove / }).nth(1).click();
+  await expect.poll(() => chips(page)).toEqual([NOP, ORACLE]);
+
+  await page.getByRole("button", { name: "Run or group" }).click();
+  await page.getByRole("combobox", { name: /Search runs/ }).fill("interrupted");
+  await page.getByRole("option", { name: /interrupted/ }).click();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => chips(page)).toEqual([NOP, ORACLE, CUT]);
+  const address = page.url();
+  await page.reload();
+  await expect.poll(() => chips(page)).toEqual([NOP, ORACLE, CUT]);
+  expect(page.url()).toBe(address.replace(/\?token=[^#]*/, ""));
+});
+
+test("the list of disagreements is the command's, and a turn opens side by side", async ({ go, page, served }) => {
+  const request = { members: [ORACLE, NOP].map((run) => ({ by: "run", run })), reference: 0, mode: "different", sort: "reference_fails", text: "", offset: 0, limit: 0 };
+  const told = (await served.rpc("list_disagreements", request)) as { total: number; counts: number[]; rows: { scenario: string; turn: number }[] };
+  await go(members(ORACLE, NOP));
+  const list = page.getByRole("region", { name: "Where they disagree" });
+  await expect(list.getByRole("button", { name: /^Different/ })).toHaveText(`Different ${String(told.total)}`);
+  await expect(list.getByRole("button", { name: /^All/ })).toHaveText(`All ${String(told.counts[0])}`);
+  const shown = await list.locator("tbody tr[id]").evaluateAll((rows) => rows.map((row) => [(row as HTMLTableRowElement).cells[0]!.innerText, Number((row as HTMLTableRowElement).cells[1]!.innerText)]));
+  expect(shown).toEqual(told.rows.map((row) => [row.scenario, row.turn]));
+
+  await list.getByRole("grid").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  const second = told.rows[1]!;
+  await expect(page).toHaveURL(new RegExp(`side-by-side.*turn=${String(second.turn)}`));
+  await expect(page.getByRole("heading", { name: second.scenario })).toBeVisible();
+  const left = page.getByRole("group", { name: "Left side" });
+  const right = page.getByRole("group", { name: "Right side" });
+  await expect(left).toContainText("passed");
+  await expect(right).toContainText("failed");
+  await expect(page.getByRole("region", { name: "Tests" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Request" }).getByLabel("Text of the request")).not.toHaveText("");
+
+  // The next one of the list, the sides swapped, and back to the list with that row chosen.
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(new RegExp(`turn=${String(told.rows[2]!.turn)}(&|$)`));
+  await page.keyboard.press("w");
+  await expect(left).toContainText("failed");
+  await page.keyboard.press("Escape");
+  await expect(list.locator("tr.on")).toContainText(told.rows[2]!.scenario);
+  await expect(list.locator("tr.on td").nth(1)).toHaveText(String(told.rows[2]!.turn));
+});
+
+test("the library's ticked runs are compared with one key, and it says what they have in common", async ({ go, page }) => {
+  await go("library");
+  for (const id of [ORACLE, NOP]) await page.locator(`tr:has(a[href="#/run/${id}"])`).getByRole("checkbox").check();
+  const bar = page.getByRole("region", { name: "Selected runs" });
+  await expect(bar).toContainText(/not comparable|cannot be ruled out|no setting that matters differs/);
+  await page.getByRole("grid", { name: "Runs" }).focus();
+  await page.keyboard.press("c");
+  await expect.poll(async () => [...(await chips(page))].sort()).toEqual([NOP, ORACLE]);
+});
+
+test("a figure is drawn, read out by key and shown as a table", async ({ go, page }) => {
+  await go(members(ORACLE, NOP));
+  const survival = page.getByRole("region", { name: "Survival", exact: true });
+  await expect(survival.locator("svg").first()).toBeVisible();
+  await expect(survival.getByRole("img")).toHaveAttribute("aria-label", /\w{4}/);
+  await survival.getByRole("application").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(survival.locator(".reading .m")).not.toHaveText("");
+  await survival.getByRole("button", { name: "Table view" }).click();
+  await expect(survival.getByRole("columnheader", { name: "Alive after" }).first()).toBeVisible();
+});
+
+for (const theme of ["light", "dark"] as const) {
+  test.describe(theme, () => {
+    test.use({ colorScheme: theme });
+    const pages: readonly [name: string, to: string, ready: string][] = [
+      ["nothing compared", "compare", "main h2"],
+      ["compare", members(ORACLE, FAILS, NOP), '[aria-label="Turns"] tbody td'],
+      ["compare, tables", `${members(ORACLE, NOP)}&numbers=tests&contrast=paired&figure=cost`, '[aria-label="Turns"] tbody td'],
+      ["side by side", `side-by-side?left=${ORACLE}/theme_t1_w1_notes_cli&right=${NOP}/theme_t1_w1_notes_cli&turn=2`, '[aria-label="Tests of both sides"]'],
+    ];
+    for (const [name, to, ready] of pages) {
+      test(`axe, ${theme}: ${name}`, async ({ go, page }) => {
+        await go(to);
+        await expect(page.locator(ready).first()).toBeVisible();
+        const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]).analyze();
+        expect(violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`))).toEqual([]);
+      });
+    }
+  });
+}
