@@ -71,6 +71,7 @@ test("members move, one is the reference, others go and come; all of it stands i
   await page.mouse.move(to.x + to.width + 4, to.y + 12, { steps: 12 });
   await page.mouse.up();
   await expect.poll(() => chips(page)).toEqual([NOP, FAILS, ORACLE]);
+  await expect(page).toHaveURL(new RegExp(`members=${NOP}%2C${FAILS}%2C${ORACLE}`));
   // The reference is still the same run.
   await expect(page.locator(`[data-chip="${ORACLE}"]`)).toContainText("reference");
 
