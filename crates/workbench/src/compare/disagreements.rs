@@ -7,7 +7,7 @@ use std::sync::Arc;
 use model::TurnState;
 use store::{EpisodeEntry, Play};
 
-use super::members::{self, Pool};
+use super::members::{self, Pool, Scenario as Key};
 use crate::Workbench;
 use crate::api::{
     ApiError, DisagreementCell, DisagreementMode, DisagreementPage, DisagreementRequest, DisagreementRow,
@@ -110,19 +110,19 @@ impl TurnLine {
 
 impl Table {
     fn of(pools: &[Pool], plays: &[Vec<Vec<Play>>]) -> Self {
-        let mut scenarios: BTreeMap<(u32, &str), Scenario> = BTreeMap::new();
-        let mut turns: BTreeMap<(u32, &str), u32> = BTreeMap::new();
-        let mut of_member: Vec<BTreeMap<(u32, &str), Vec<(usize, Grid)>>> = Vec::new();
+        let mut scenarios: BTreeMap<Key<'_>, Scenario> = BTreeMap::new();
+        let mut turns: BTreeMap<Key<'_>, u32> = BTreeMap::new();
+        let mut of_member: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
         let mut episodes = Vec::new();
         for (pool, plays) in pools.iter().zip(plays) {
             let mut ids = Vec::new();
-            let mut played: BTreeMap<(u32, &str), Vec<(usize, Grid)>> = BTreeMap::new();
+            let mut played: BTreeMap<Key<'_>, Vec<(usize, Grid)>> = BTreeMap::new();
             for (run, plays) in pool.runs.iter().zip(plays) {
                 for (episode, play) in run.episodes.iter().zip(plays) {
-                    let key = (run.set, episode.scenario.as_str());
-                    let most = turns.entry(key).or_default();
+                    let key = run.scenario(episode);
+                    let most = turns.entry(key.clone()).or_default();
                     *most = (*most).max(episode.cells.len() as u32);
-                    scenarios.entry(key).or_insert_with(|| Scenario::of(episode));
+                    scenarios.entry(key.clone()).or_insert_with(|| Scenario::of(episode));
                     played.entry(key).or_default().push((ids.len(), Grid::of(episode, play)));
                     ids.push((run.record.entry.slug.clone(), episode.slug.clone()));
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::RunEntry;
 
-use super::members::{Pool, PooledRun};
+use super::members::{Pool, PooledRun, Scenario};
 use super::rules::Effect;
 use super::settings::{Line, Setting};
 
@@ -142,12 +142,16 @@ fn range(values: impl Iterator<Item = u32> + Clone) -> Option<String> {
 
 /// Which scenarios were played: the same, some of the same, or others.
 fn scenarios(pools: &[Pool]) -> Line<'static> {
-    let played: Vec<BTreeSet<(u32, &str)>> = pools.iter().map(Pool::scenarios).collect();
+    let played: Vec<BTreeSet<Scenario<'_>>> = pools.iter().map(Pool::scenarios).collect();
     let shared = shared(&played);
-    let value = |own: &BTreeSet<(u32, &str)>| {
+    let value = |own: &BTreeSet<Scenario<'_>>| {
         let count = if own.len() == 1 { "1 scenario".to_owned() } else { format!("{} scenarios", own.len()) };
         let others = own.len() - shared.len();
-        if others == 0 { count } else { format!("{count}, {others} of them not played by all") }
+        match others {
+            0 => count,
+            _ if shared.is_empty() => format!("{count}, none of them played by all"),
+            _ => format!("{count}, {others} of them not played by all"),
+        }
     };
     Line {
         label: "Scenarios".to_owned(),
@@ -166,23 +170,23 @@ fn scenarios(pools: &[Pool]) -> Line<'static> {
 }
 
 /// The scenarios that are in all sets.
-pub(crate) fn shared<'a>(played: &[BTreeSet<(u32, &'a str)>]) -> BTreeSet<(u32, &'a str)> {
+pub(crate) fn shared<'a>(played: &[BTreeSet<Scenario<'a>>]) -> BTreeSet<Scenario<'a>> {
     let Some((first, others)) = played.split_first() else { return BTreeSet::new() };
-    first.iter().copied().filter(|one| others.iter().all(|other| other.contains(one))).collect()
+    first.iter().filter(|one| others.iter().all(|other| other.contains(*one))).cloned().collect()
 }
 
 /// How many turns are planned, on the scenarios that all played where there are any.
 fn planned_turns(pools: &[Pool]) -> Line<'static> {
     let shared = shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>());
     let counts = |run: &PooledRun, episode: &store::EpisodeEntry| {
-        shared.is_empty() || shared.contains(&(run.set, episode.scenario.as_str()))
+        shared.is_empty() || shared.contains(&run.scenario(episode))
     };
     // Where a scenario's plan differs and the range does not, the range alone would call them equal.
-    let mut plans: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
+    let mut plans: BTreeMap<Scenario<'_>, BTreeSet<u32>> = BTreeMap::new();
     for run in pools.iter().flat_map(|pool| &pool.runs) {
         for episode in run.episodes.iter().filter(|e| counts(run, e)) {
             if let Some(planned) = episode.planned_turns {
-                plans.entry((run.set, &episode.scenario)).or_default().insert(planned);
+                plans.entry(run.scenario(episode)).or_default().insert(planned);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! From what is asked for to runs with their episodes: resolving, naming, drawing.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::clusters::InScenario;
@@ -8,7 +9,7 @@ use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
-use super::sets::ScenarioSets;
+use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch};
 use crate::summary::{run_record, turn_axis};
 
@@ -25,6 +26,16 @@ pub(crate) struct PooledRun {
     /// Which set of scenarios its scenario names belong to.
     pub(crate) set: u32,
 }
+
+impl PooledRun {
+    /// The scenario of an episode: the same exactly for the same scenario.
+    pub(crate) fn scenario<'a>(&self, episode: &'a EpisodeEntry) -> Scenario<'a> {
+        (self.set, sets::plain(&episode.scenario))
+    }
+}
+
+/// A set of scenarios and a name in it.
+pub(crate) type Scenario<'a> = (u32, Cow<'a, str>);
 
 /// A member with its runs.
 pub(crate) struct Pool {
@@ -80,9 +91,9 @@ impl Pool {
         self.episodes().map(|e| Ended { turns: e.stamina, reason: e.end_reason }).collect()
     }
 
-    /// The scenarios that it played: (set, name).
-    pub(crate) fn scenarios(&self) -> BTreeSet<(u32, &str)> {
-        self.runs.iter().flat_map(|run| run.episodes.iter().map(|e| (run.set, e.scenario.as_str()))).collect()
+    /// The scenarios that it played.
+    pub(crate) fn scenarios(&self) -> BTreeSet<Scenario<'_>> {
+        self.runs.iter().flat_map(|run| run.episodes.iter().map(|e| run.scenario(e))).collect()
     }
 
     /// The benchmark.

@@ -57,11 +57,11 @@ const fn more(
 }
 
 /// What applies where no rule does.
-pub(crate) const OTHER: Rule =
+static OTHER: Rule =
     rule("", &[], Effect::CannotBeRuledOut, "the effect of this setting is not known");
 
 /// The rules.
-pub(crate) const RULES: &[Rule] = &[
+pub(crate) static RULES: &[Rule] = &[
     // What is compared, and what the run itself says.
     rule(
         "Harness and model",

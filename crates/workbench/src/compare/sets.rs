@@ -3,6 +3,7 @@
 //! Inside a benchmark the same name is the same scenario, except where scenarios are drawn from a seed: StaminaBench
 //! names them `scenario_0`, `scenario_1`, … whatever the seed, so runs of different seeds share names and nothing else.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -53,13 +54,24 @@ impl ScenarioSets {
 
     /// A text that is the same exactly for the same scenario.
     pub(crate) fn identity(set: u32, scenario: &str) -> String {
-        format!("{set}{MARK}{scenario}")
+        format!("{set}{MARK}{}", plain(scenario))
     }
 
     /// The name in such a text.
     pub(crate) fn name_of(identity: &str) -> &str {
         identity.split_once(MARK).map_or(identity, |(_, name)| name)
     }
+}
+
+/// The name of a scenario, however its folder was called: `scenario-3` and `Scenario_03` are `scenario_3`.
+pub(crate) fn plain(scenario: &str) -> Cow<'_, str> {
+    let number = scenario
+        .get(..8)
+        .filter(|word| word.eq_ignore_ascii_case("scenario"))
+        .map(|_| scenario[8..].trim_start_matches(['-', '_', ' ']))
+        .filter(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<u32>().ok());
+    number.map_or(Cow::Borrowed(scenario), |number| Cow::Owned(format!("scenario_{number}")))
 }
 
 /// What the scenarios of a run are drawn by, in words; `None` = not drawn, or not said, or taken from a folder.
@@ -77,4 +89,20 @@ pub(crate) fn drawn_by(run: &RunRecord) -> Option<String> {
     let parts: Vec<String> =
         DRAWN_BY.iter().map(|name| find(name).unwrap_or(&Value::Null).to_string()).collect();
     Some(parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_is_the_same_however_its_folder_is_called() {
+        for name in ["scenario_3", "scenario-3", "Scenario 03", "scenario3"] {
+            assert_eq!(plain(name), "scenario_3", "{name}");
+        }
+        for name in ["scenario_", "scenario_x", "scenarios_3", "théâtre_3", "scenario_99999999999"] {
+            assert_eq!(plain(name), name);
+        }
+        assert_eq!(ScenarioSets::name_of(&ScenarioSets::identity(2, "scenario-3")), "scenario_3");
+    }
 }
