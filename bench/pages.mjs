@@ -86,6 +86,10 @@ async function requests(server) {
     px_per_turn: 8,
     turns: place.turns,
   });
+  // Eight other runs each time, so that nothing is answered from memory but what a page would find there.
+  const eight = (i) => Array.from({ length: Math.min(8, runs.length) }, (_, k) => ({ by: "run", run: runs[(spread(i, runs.length, 4) + k * (1 + (i % 5))) % runs.length] }));
+  const distinct = (i) => [...new Map(eight(i).map((member) => [member.run, member])).values()];
+  const compare = (i) => ({ members: distinct(i), reference: 0 });
   const code = places.filter((place) => place.has_code);
   const files = [];
   for (const place of code) {
@@ -112,6 +116,14 @@ async function requests(server) {
     code_changes: code.map((place) => ({ of: of(place), against: null })),
     code_file: files,
     read_text: places.flatMap((place) => place.logs.map((log) => ({ run: place.run, episode: place.episode, turn: place.turn, attempt: place.attempt, path: log.path, offset: 0, limit: 0 }))).slice(0, COUNT),
+    compare_runs: each((_, i) => compare(i)),
+    "draw_figure, survival of 8 runs": each((_, i) => ({ figure: { kind: "survival", of: compare(i + COUNT) }, theme: i % 2 ? "dark" : "light", width: 640, height: null })),
+    list_disagreements: each((_, i) => ({ members: distinct(i), reference: 0, mode: ["different", "all", "failures", "errors"][i % 4], sort: ["reference_fails", "spread", "scenario"][i % 3], offset: 0, limit: 200 })),
+    get_matrix: each(() => ({})),
+    get_retries: each((_, i) => ({ members: distinct(i) })),
+    // A run's failed attempts are classified when they are first asked for; all are, before these are timed.
+    get_failures: [{}, ...each((_, i) => ({ members: distinct(i), group: ["member", "harness", "turn", "attempt"][i % 4], scope: ["attempts", "turns", "first"][i % 3] }))],
+    list_failure_cases: each((_, i) => ({ of: { members: distinct(i) }, offset: 0, limit: 200 })),
     search: each((_, i) => ({ text: WORDS[i % WORDS.length], limit: i % 2 ? 14 : 40 })),
     import_report: each(() => ({ source, offset: 0, limit: 2000 })),
   };

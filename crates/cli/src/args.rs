@@ -99,6 +99,29 @@ pub(crate) enum Command {
         #[arg(long, value_name = "TURNS")]
         tau: Option<u32>,
     },
+    /// Print failed attempts by class: why they failed, what is new and what is a regression
+    ///
+    /// Classes come from rules over end reasons and failing tests (see docs/metrics.md). Without RUN every real run counts.
+    #[command(
+        after_help = "Examples:\n  stamina failures sweep.glm-5\n  stamina failures harness:opencode --by turn --scope first --cases"
+    )]
+    Failures {
+        /// Ids of runs (or parts that name one alone), or groups as in `stamina compare`
+        #[arg(value_name = "RUN")]
+        runs: Vec<String>,
+        /// What is counted together
+        #[arg(long, value_enum, default_value_t = FailuresBy::Run)]
+        by: FailuresBy,
+        /// Which failed attempts count
+        #[arg(long, value_enum, default_value_t = FailuresScope::Attempts)]
+        scope: FailuresScope,
+        /// List the failed attempts, too
+        #[arg(long)]
+        cases: bool,
+        /// Of these only those of a class
+        #[arg(long, value_name = "CLASS", requires = "cases")]
+        class: Option<String>,
+    },
     /// List the sources of the library
     Sources,
     /// Print the import report of a source: what was recognised, skipped and repaired, and why
@@ -235,6 +258,30 @@ pub(crate) enum Sort {
     Tokens,
     Cost,
     Date,
+}
+
+/// What failed attempts are counted together.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum FailuresBy {
+    /// Those of a run or group
+    Run,
+    /// Those of a harness
+    Harness,
+    /// Those at a turn
+    Turn,
+    /// First attempts, second attempts, …
+    Attempt,
+}
+
+/// Which failed attempts count.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum FailuresScope {
+    /// Every one
+    Attempts,
+    /// The last one of each turn not passed
+    Turns,
+    /// The one that ended each episode's stamina
+    First,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]

@@ -36,6 +36,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Matrix { runs, benchmark, with_baselines, tau } => {
             comparison_commands::matrix(&*open(false)?, &runs, benchmark, with_baselines, tau, json)
         }
+        Command::Failures { runs, by, scope, cases, class } => {
+            let asked = comparison_commands::FailuresAsked { runs, by, scope, cases, class };
+            comparison_commands::failures(&*open(false)?, asked, json)
+        }
         Command::Sources => sources(&*open(false)?, json),
         Command::Report { source } => report(&*open(false)?, &source, json),
         Command::Close { source } => close(&*open(false)?, &source, json),

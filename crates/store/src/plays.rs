@@ -72,7 +72,7 @@ impl PlayedTurn {
 }
 
 /// A turn as the column has it. No word in it needs an escape.
-type Row<'a> = (u32, Option<u32>, Option<u32>, Vec<&'a str>);
+type Row<T> = (u32, Option<u32>, Option<u32>, Vec<T>);
 
 const VERDICTS: [Verdict; 4] = [Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished];
 
@@ -89,7 +89,7 @@ fn attempt(text: &str) -> Result<(Verdict, Option<EndReason>)> {
 
 /// Writes what was tried in an episode.
 pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result<()> {
-    let rows: Vec<(u32, Option<u32>, Option<u32>, Vec<String>)> = episode
+    let rows: Vec<Row<String>> = episode
         .turns
         .iter()
         .map(|turn| {
@@ -119,7 +119,7 @@ impl Store {
             )?;
             find.query_and_then([run], |row| {
                 let text = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-                let rows: Vec<Row<'_>> =
+                let rows: Vec<Row<&str>> =
                     serde_json::from_str(text).map_err(|e| StoreError::Damaged(e.to_string()))?;
                 let turns = rows.into_iter().map(|(number, passed, total, attempts)| {
                     let attempts = attempts.into_iter().map(attempt).collect::<Result<_>>()?;

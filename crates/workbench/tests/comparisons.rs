@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workbench::api::{
-    CompareRequest, Comparison, DisagreementMode, DisagreementRequest, DisagreementSort, Member, Pairs,
+    Annotate, Comparability, CompareRequest, Comparison, DisagreementMode, DisagreementPage,
+    DisagreementRequest, DisagreementSort, FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope,
+    FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest,
 };
 use workbench::{Options, Workbench};
 
@@ -29,6 +31,24 @@ impl Library {
         Self { workbench, _folder: folder }
     }
 
+    fn fixtures(names: &[&str]) -> Self {
+        let paths: Vec<PathBuf> = names.iter().map(|n| repository().join("tests/fixtures").join(n)).collect();
+        Self::of(&paths)
+    }
+
+    fn disagreements(&self, members: Vec<Member>, mode: DisagreementMode) -> DisagreementPage {
+        let request = DisagreementRequest {
+            members,
+            reference: 0,
+            mode,
+            sort: DisagreementSort::Scenario,
+            text: String::new(),
+            offset: 0,
+            limit: 0,
+        };
+        self.workbench.list_disagreements(request).expect("disagreements")
+    }
+
     fn compare(&self, runs: &[&str], pairs: Pairs) -> Comparison {
         let request = CompareRequest { members: members(runs), pairs, ..CompareRequest::default() };
         self.workbench.compare_runs(request).expect("a comparison")
@@ -37,6 +57,290 @@ impl Library {
 
 fn members(runs: &[&str]) -> Vec<Member> {
     runs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect()
+}
+
+fn near(a: Option<f64>, b: f64) {
+    assert!(a.is_some_and(|a| (a - b).abs() < 1e-9), "{a:?} is not {b}");
+}
+
+const ORACLE: &str = "jobs.oracle-k2-oracle";
+const NOP: &str = "jobs.nop-k1-nop";
+
+#[test]
+fn two_small_runs_can_be_compared_by_hand() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let comparison = library.compare(&[ORACLE, NOP], Pairs::All);
+    // Oracle: 4, 4, 3, 3 censored, two failed at turn 3. S = 1, 1, 4/6, 4/6. Nop: two failed at turn 1.
+    assert_eq!((comparison.tau, comparison.turns, comparison.shared_scenarios), (4, 4, 2));
+    let [oracle, nop] = &comparison.members[..] else { panic!("two members") };
+    near(oracle.stamina.mean, 1.0 + 1.0 + 4.0 / 6.0 + 4.0 / 6.0);
+    near(nop.stamina.mean, 0.0);
+    assert_eq!((oracle.stamina.n, oracle.stamina.events, oracle.stamina.censored), (6, 2, 4));
+    assert_eq!((oracle.name.as_str(), nop.name.as_str()), ("oracle · oracle", "nop · nop"));
+    assert_eq!((oracle.scenarios, nop.scenarios), (3, 2));
+    assert_eq!(oracle.survival.iter().map(|row| row.at_risk).collect::<Vec<_>>(), [6, 6, 6, 2]);
+    // Nothing was stopped from outside, so all readings are one.
+    near(Some(oracle.early_censored), 0.0);
+    assert_eq!(oracle.censored_failed, oracle.stamina);
+
+    let [pair] = &comparison.pairs[..] else { panic!("one pair") };
+    let difference = pair.difference.unwrap();
+    near(Some(difference.value), 10.0 / 3.0);
+    // Greenwood: A = S(3) + S(4) = 4/3, d = 2, n = 6: (4/3)² · 2 / (6 · 4).
+    let half = 1.959_963_984_540_054 * ((16.0_f64 / 9.0) * 2.0 / 24.0).sqrt();
+    near(difference.ci_low, 10.0 / 3.0 - half);
+    assert_eq!(difference.ci_high, Some(4.0), "clipped to τ");
+    assert!(pair.ratio.is_none(), "a ratio to 0 is not defined");
+    // Turn 1: 2 of 8 fail, both of nop: expected 0.5, variance 2 · 6/7 · 2/8 · 6/8 = 9/28.
+    let logrank = pair.logrank.unwrap();
+    near(Some(logrank.chi2), 1.5 * 1.5 / (9.0 / 28.0));
+    assert_eq!((logrank.df, pair.p_holm), (1, Some(logrank.p)));
+    let paired = pair.paired.as_ref().unwrap();
+    near(Some(paired.mean), 4.0);
+    assert_eq!((paired.n, paired.wins, paired.ci_low, paired.p), (2, (2, 0, 0), None, None));
+
+    let marks: Vec<(&str, Comparability)> =
+        comparison.differences.iter().map(|d| (d.setting.as_str(), d.comparability)).collect();
+    assert_eq!(marks[0], ("Scenarios", Comparability::NotComparable));
+    assert_eq!(comparison.comparability, Comparability::NotComparable);
+    assert!(marks.contains(&("datasets.0.task_names", Comparability::NoEffect)));
+    assert!(comparison.equal.iter().any(|(s, v)| s == "Benchmark" && v == "Harbor, tasks"));
+    assert!(comparison.cautions.iter().any(|c| c.contains("fewer than 10 episodes")));
+}
+
+#[test]
+fn a_tau_beyond_the_data_is_refused_and_a_shorter_one_taken() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let ask = |tau| {
+        library.workbench.compare_runs(CompareRequest {
+            members: members(&[ORACLE, NOP]),
+            tau: Some(tau),
+            ..CompareRequest::default()
+        })
+    };
+    near(ask(2).unwrap().members[0].stamina.mean, 2.0);
+    for tau in [0, 5] {
+        let error = ask(tau).unwrap_err();
+        assert!(error.code == "compare.tau" && error.hint.unwrap().contains("from 1 to 4"));
+    }
+    let none = library.workbench.compare_runs(CompareRequest::default()).unwrap_err();
+    assert_eq!(none.code, "compare.nothing");
+    let twice = CompareRequest { members: members(&[NOP, NOP]), ..CompareRequest::default() };
+    assert_eq!(library.workbench.compare_runs(twice).unwrap_err().code, "compare.twice");
+    let far = CompareRequest { members: members(&[NOP]), reference: 3, ..CompareRequest::default() };
+    assert_eq!(library.workbench.compare_runs(far).unwrap_err().code, "compare.no_reference");
+}
+
+#[test]
+fn groups_are_pooled_within_one_benchmark_only() {
+    let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
+    let runs = [ORACLE, "staminabench.own"].map(str::to_owned).to_vec();
+    library
+        .workbench
+        .annotate(Annotate { runs, add_tags: vec!["both".into()], remove_tags: vec![], note: None })
+        .unwrap();
+    let of = |member| {
+        library.workbench.compare_runs(CompareRequest { members: vec![member], ..CompareRequest::default() })
+    };
+    let tag = |benchmark: &str| Member::Tag { tag: "both".into(), benchmark: benchmark.into() };
+    let mixed = of(tag("")).unwrap_err();
+    assert_eq!(mixed.code, "compare.mixed_benchmarks");
+    assert!(mixed.hint.unwrap().contains("staminabench"));
+    let one = of(tag("staminabench")).unwrap();
+    assert_eq!((one.members[0].id.as_str(), one.members[0].runs.len()), ("tag:both@staminabench", 1));
+    let nobody = of(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
+    assert_eq!(nobody.unwrap_err().code, "compare.no_runs");
+
+    // Three folders of the same two scenarios, played by one model with three harnesses.
+    let model = of(Member::Model { model: "zai.glm-5".into(), benchmark: String::new() }).unwrap();
+    let model = &model.members[0];
+    assert_eq!((model.id.as_str(), model.name.as_str()), ("model:zai.glm-5@staminabench", "zai.glm-5"));
+    assert_eq!((model.runs.len(), model.stamina.n, model.scenarios), (3, 6, 2));
+    assert!(model.harness.is_none() && model.model.is_some());
+    near(model.stamina.mean, 3.0);
+    // A harness of baselines only is what was asked for.
+    let oracle = of(Member::Harness { harness: "oracle".into(), benchmark: "harbor:tasks".into() }).unwrap();
+    assert_eq!(oracle.members[0].runs.len(), 3);
+}
+
+#[test]
+fn names_and_swatches_tell_members_apart() {
+    let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
+    let of = |runs: &[&str]| {
+        let comparison = library.compare(runs, Pairs::Reference);
+        let names: Vec<String> = comparison.members.iter().map(|m| m.name.clone()).collect();
+        let swatches: Vec<(u32, u32)> =
+            comparison.members.iter().map(|m| (m.swatch.colour, m.swatch.dash)).collect();
+        (names, swatches)
+    };
+    let harnesses = ["staminabench.own", "staminabench.nested_folders", "staminabench.turns_from_zero"];
+    let (names, swatches) = of(&harnesses);
+    assert_eq!(names, ["mini_swe", "openhands", "opencode"]);
+    assert_eq!(swatches, [(1, 1), (2, 2), (3, 3)]);
+    let (names, swatches) = of(&["staminabench.own", ORACLE]);
+    assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle · oracle"]);
+    assert_eq!(swatches, [(1, 1), (2, 2)]);
+    // The same model and harness: told apart by id, each with its own swatch.
+    let (names, swatches) = of(&[ORACLE, "jobs.interrupted-oracle"]);
+    assert_eq!(
+        names,
+        ["oracle · oracle (jobs.oracle-k2-oracle)", "oracle · oracle (jobs.interrupted-oracle)"]
+    );
+    assert_eq!(swatches, [(1, 1), (2, 2)]);
+}
+
+#[test]
+fn turns_are_set_side_by_side() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let all = library.disagreements(members(&[ORACLE, NOP]), DisagreementMode::All);
+    // t1 and v1 have 4 turns and t2 has 3; nop built nothing at all, in t1 and t2.
+    assert_eq!(all.counts, (11, 0, 1, 7));
+    let row = all.rows.iter().find(|r| r.scenario.contains("v1") && r.turn == 3).unwrap();
+    let cell = row.cells[0].as_ref().unwrap();
+    assert_eq!((cell.passed, cell.total, cell.episodes), (Some(2), Some(10), (2, 0)));
+    assert!(row.cells[1].is_none() && row.spread.is_none(), "nop did not play it");
+    let after = all.rows.iter().find(|r| r.scenario.contains("v1") && r.turn == 4).unwrap();
+    assert!(after.cells[0].as_ref().unwrap().after_failure && !cell.after_failure);
+    let failures = library.disagreements(members(&[ORACLE, NOP]), DisagreementMode::Failures);
+    assert_eq!((failures.total, failures.rows.len()), (1, 1));
+}
+
+#[test]
+fn the_matrix_has_a_cell_for_each_pair_and_says_what_is_missing() {
+    let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
+    let get = |request| library.workbench.get_matrix(request);
+    let matrix = get(MatrixRequest::default()).unwrap();
+    assert_eq!(matrix.benchmark.0, "staminabench", "the one with most real runs");
+    let harnesses: Vec<Option<&str>> = matrix.harnesses.iter().map(|line| line.name.as_deref()).collect();
+    assert_eq!(harnesses, [Some("mini_swe"), Some("opencode"), Some("openhands"), None]);
+    let models: Vec<Option<&str>> = matrix.models.iter().map(|line| line.name.as_deref()).collect();
+    assert_eq!(models, [Some("zai.glm-5"), None]);
+    assert_eq!(matrix.cells.iter().filter(|cell| cell.is_some()).count(), 4);
+    near(matrix.models[0].mean, 3.0);
+    assert_eq!((matrix.models[0].cells, matrix.models[0].missing), (3, 1));
+    near(matrix.spread[0].as_ref().unwrap().ratio.map(|ratio| ratio.value), 1.0);
+    assert!(matrix.spread[1].is_none(), "one harness alone is neither best nor worst");
+    assert!(matrix.cautions.iter().any(|c| c.contains("4 of 8 cells have no run")));
+    assert!(matrix.published.iter().any(|n| n.model == "GLM-5" && n.second_hand));
+
+    // Of Harbor there are baselines but for one run with a scripted endpoint that Harbor takes for a model.
+    let harbor = |with_baselines| MatrixRequest {
+        benchmark: Some("harbor:tasks".into()),
+        with_baselines,
+        ..MatrixRequest::default()
+    };
+    assert_eq!(get(harbor(false)).unwrap().harnesses.len(), 1);
+    assert_eq!(get(harbor(true)).unwrap().harnesses.len(), 3);
+    let unknown = MatrixRequest { benchmark: Some("none".into()), ..MatrixRequest::default() };
+    assert_eq!(get(unknown).unwrap_err().code, "matrix.no_runs");
+    let far = MatrixRequest { tau: Some(99), ..MatrixRequest::default() };
+    assert_eq!(get(far).unwrap_err().code, "matrix.tau");
+}
+
+#[test]
+fn retries_are_read_from_the_attempts() {
+    let library = Library::fixtures(&["staminabench"]);
+    let retries =
+        library.workbench.get_retries(RetriesRequest { members: members(&["staminabench.own"]) }).unwrap();
+    // scenario_1 needed a second attempt at turn 1, scenario_0 one at turn 2; at turn 3 three did not help.
+    let [series] = &retries.series[..] else { panic!("one series") };
+    assert_eq!((retries.tau, series.attempt_limit), (4, Some(3)));
+    let means: Vec<Option<f64>> = series.points.iter().map(|point| point.stamina.mean).collect();
+    assert_eq!(means, [Some(0.5), Some(3.0), Some(3.0)]);
+    near(series.gain.map(|gain| gain.value), 6.0);
+    assert!(retries.published.iter().all(|n| n.retries.is_some()));
+    assert!(retries.cautions.iter().any(|c| c.contains("12×")));
+}
+
+#[test]
+fn failures_are_counted_by_class_and_lead_to_their_cases() {
+    let library = Library::fixtures(&["harbor/jobs/failures-k1"]);
+    let run = Member::Run { run: "failures-k1-oracle".into() };
+    let request = FailuresRequest { members: vec![run], ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(request.clone()).unwrap();
+    // Seven of 23 attempts; four of them with 8, 8, 4 and 4 failing tests.
+    assert_eq!((failures.attempts, failures.all_attempts), (7, 23));
+    assert_eq!((failures.tests, failures.not_described), (24, 0));
+    assert_eq!(failures.groups.len(), 1);
+    assert_eq!(failures.total.shares.iter().map(|share| share.attempts).sum::<u32>(), 7);
+    assert_eq!(failures.total.shares.iter().map(|share| share.tests).sum::<u32>(), 24);
+    assert_eq!(failures.origins.iter().map(|(_, n)| n).sum::<u32>(), 24);
+    let words: Vec<&str> = failures.classes.iter().map(|class| class.class.as_str()).collect();
+    assert!(words.contains(&"agent_timeout") && words.contains(&"did_not_start"), "{words:?}");
+    assert!(!failures.rules.is_empty());
+
+    let cases = |request| library.workbench.list_failure_cases(request).unwrap();
+    for share in &failures.total.shares {
+        let page = cases(FailureCasesRequest {
+            of: request.clone(),
+            class: Some(share.class.clone()),
+            ..FailureCasesRequest::default()
+        });
+        assert_eq!((page.total, page.rows.len() as u32), (share.attempts, share.attempts));
+    }
+    let all = cases(FailureCasesRequest { of: request.clone(), ..FailureCasesRequest::default() });
+    assert_eq!((all.rows[0].turn, all.rows[0].passed, all.rows[0].total), (3, Some(2), Some(10)));
+    let page = cases(FailureCasesRequest {
+        of: request.clone(),
+        offset: 5,
+        limit: 10,
+        ..FailureCasesRequest::default()
+    });
+    assert_eq!((page.total, page.rows.len()), (7, 2));
+
+    // Every failed attempt here is the last of its turn and ended its episode's stamina; they failed at turns 2 and 3.
+    for scope in [FailureScope::Turns, FailureScope::First] {
+        let request = FailuresRequest { scope, ..request.clone() };
+        assert_eq!(library.workbench.get_failures(request).unwrap().attempts, 7);
+    }
+    let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..request.clone() };
+    let groups = library.workbench.get_failures(by_turn.clone()).unwrap().groups;
+    let counts: Vec<(&str, u32)> = groups.iter().map(|g| (g.key.as_str(), g.attempts)).collect();
+    assert_eq!(counts, [("2", 4), ("3", 3)]);
+    let page =
+        cases(FailureCasesRequest { of: by_turn, group: "2".into(), ..FailureCasesRequest::default() });
+    assert!(page.total == 4 && page.rows.iter().all(|row| row.turn == 2));
+    let wrong = FailureCasesRequest {
+        of: request,
+        class: Some("bad luck".into()),
+        origin: Some(FailureOrigin::New),
+        ..FailureCasesRequest::default()
+    };
+    assert_eq!(library.workbench.list_failure_cases(wrong).unwrap_err().code, "failures.no_class");
+}
+
+#[test]
+fn repairs_are_counted_from_attempts() {
+    let library = Library::fixtures(&["staminabench/own"]);
+    let failures = library.workbench.get_failures(FailuresRequest::default()).unwrap();
+    // Turns whose first attempt failed: scenario_1 turn 1 (passed at attempt 2), scenario_0 turns 2 (at 2), 3 and 4 (not).
+    let repair = &failures.repair;
+    assert_eq!((repair.failed_first, repair.repaired), (4, 2));
+    assert_eq!(repair.at_attempt, [(2, 2)]);
+    assert_eq!(repair.median_attempts, Some(1));
+    // Six failed attempts of 12: 1 and 1 and 3 and 1.
+    assert_eq!((failures.attempts, failures.all_attempts), (6, 12));
+    let by_attempt = FailuresRequest { group: FailureGrouping::Attempt, ..FailuresRequest::default() };
+    let groups = library.workbench.get_failures(by_attempt).unwrap().groups;
+    let counts: Vec<(&str, u32)> = groups.iter().map(|g| (g.key.as_str(), g.attempts)).collect();
+    assert_eq!(counts, [("1", 4), ("2", 1), ("3", 1)]);
+}
+
+#[test]
+fn what_is_remembered_is_forgotten_when_something_changes() {
+    let library = Library::fixtures(&["staminabench/own"]);
+    let request = CompareRequest { members: members(&["own.run"]), ..CompareRequest::default() };
+    let before = library.workbench.compare_runs(request.clone()).unwrap();
+    assert_eq!(library.workbench.compare_runs(request.clone()).unwrap(), before);
+    assert_eq!((before.members[0].stamina.events, before.policy.as_str()), (1, "default"));
+    let mut policy = model::CensoringPolicy::default();
+    policy.overrides.insert(model::EndReason::TestsFailed, model::Ending::Censored);
+    library.workbench.set_policy(workbench::api::SetPolicy { policy }).unwrap();
+    let after = library.workbench.compare_runs(request).unwrap();
+    assert_eq!((after.members[0].stamina.events, after.policy.as_str()), (0, "custom"));
+    // One of two episodes was stopped before turn 4: more than a tenth, and the page says so.
+    near(Some(after.members[0].early_censored), 0.5);
+    assert!(after.cautions.iter().any(|c| c.contains("stopped from outside")));
 }
 
 /// The published results, where this machine has them.

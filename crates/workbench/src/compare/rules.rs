@@ -57,8 +57,7 @@ const fn more(
 }
 
 /// What applies where no rule does.
-static OTHER: Rule =
-    rule("", &[], Effect::CannotBeRuledOut, "the effect of this setting is not known");
+static OTHER: Rule = rule("", &[], Effect::CannotBeRuledOut, "the effect of this setting is not known");
 
 /// The rules.
 pub(crate) static RULES: &[Rule] = &[

@@ -1,0 +1,167 @@
+//! `stamina compare`, `matrix` and `failures` as scripts use them: the real program on real results.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn fixtures(name: &str) -> String {
+    let repository: PathBuf =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").into();
+    repository.join("tests/fixtures").join(name).to_str().expect("UTF-8").to_owned()
+}
+
+struct Library {
+    folder: tempfile::TempDir,
+}
+
+impl Library {
+    fn of(names: &[&str]) -> Self {
+        let library = Self { folder: tempfile::tempdir().expect("a folder for the library") };
+        for name in names {
+            library.json(&["ingest", &fixtures(name)]);
+        }
+        library
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(self.folder.path().join("library.sqlite"))
+            .args(args)
+            .output()
+            .expect("stamina runs")
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--json"]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    }
+
+    fn text(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn error(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        String::from_utf8(output.stderr).expect("UTF-8")
+    }
+}
+
+/// Every key of `wanted` is in `value`.
+fn has(value: &Value, wanted: &[&str]) {
+    for key in wanted {
+        assert!(value.get(key).is_some(), "no {key} in {value}");
+    }
+}
+
+fn near(value: &Value, wanted: f64) {
+    assert!(value.as_f64().is_some_and(|value| (value - wanted).abs() < 1e-9), "{value} is not {wanted}");
+}
+
+#[test]
+fn a_comparison_has_the_keys_that_scripts_rely_on() {
+    let library = Library::of(&["harbor/jobs"]);
+    let value = library.json(&["compare", "oracle-k2", "nop", "failures"]);
+    has(&value, &["differences", "runs", "pairs", "overall"]);
+    let runs = value["runs"].as_array().expect("runs");
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
+    assert_eq!(ids, ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"]);
+    for run in runs {
+        has(run, &["n", "events", "censored", "mean_stamina", "median"]);
+        has(&run["mean_stamina"], &["value", "ci_low", "ci_high", "tau"]);
+    }
+    assert!(runs[0]["median"].is_null(), "not reached");
+    near(&runs[1]["mean_stamina"]["value"], 0.0);
+
+    let pairs = value["pairs"].as_array().expect("pairs");
+    let names: Vec<(&str, &str)> =
+        pairs.iter().filter_map(|p| Some((p["a"].as_str()?, p["b"].as_str()?))).collect();
+    assert_eq!(names, [(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[2])], "every two");
+    for pair in pairs {
+        has(pair, &["logrank", "difference", "paired"]);
+        has(&pair["logrank"], &["chi2", "df", "p", "p_holm"]);
+        has(&pair["difference"], &["value", "ci_low", "ci_high", "p"]);
+    }
+    near(&pairs[0]["logrank"]["chi2"], 7.0);
+    has(&pairs[0]["paired"], &["n", "mean", "ci_low", "ci_high", "p"]);
+    assert_eq!(pairs[0]["paired"]["n"], 2);
+    assert!(pairs[2]["paired"].is_null(), "nop and failures share no scenario");
+    assert_eq!(value["overall"]["df"], 2);
+    // Holm over three pairs: the least p times three.
+    let p = |pair: &Value, key: &str| pair["logrank"][key].as_f64().expect("a p-value");
+    let least = pairs.iter().min_by(|x, y| p(x, "p").total_cmp(&p(y, "p"))).expect("pairs");
+    near(&least["logrank"]["p_holm"], 3.0 * p(least, "p"));
+
+    let first = &value["differences"][0];
+    assert_eq!((first["setting"].as_str(), first["comparability"].as_str()), (Some("Scenarios"), Some("not_comparable")));
+    assert_eq!(first["values"].as_array().map(Vec::len), Some(3));
+
+    let against = library.json(&["compare", "oracle-k2", "nop", "failures", "--reference", "nop"]);
+    let pairs = against["pairs"].as_array().expect("pairs");
+    assert!(pairs.len() == 2 && pairs.iter().all(|pair| pair["b"] == ids[1]));
+    assert_eq!(against["reference"], ids[1]);
+}
+
+#[test]
+fn groups_are_named_by_harness_model_and_tag() {
+    let library = Library::of(&["staminabench", "harbor/jobs"]);
+    let value = library.json(&["compare", "harness:opencode", "harness:mini_swe@staminabench", "model:zai.glm-5"]);
+    let ids: Vec<&str> =
+        value["runs"].as_array().expect("runs").iter().filter_map(|run| run["id"].as_str()).collect();
+    assert_eq!(
+        ids,
+        ["harness:opencode@staminabench", "harness:mini_swe@staminabench", "model:zai.glm-5@staminabench"]
+    );
+    assert_eq!(value["runs"][2]["n"], 6);
+    let nobody = library.error(&["compare", "tag:nothing"]);
+    assert!(nobody.contains("has no runs") && nobody.contains("hint"), "{nobody}");
+    let far = library.error(&["compare", "staminabench.own", "--tau", "50"]);
+    assert!(far.contains("τ of 50") && far.contains("from 1 to 4"), "{far}");
+}
+
+#[test]
+fn a_person_reads_tables() {
+    let library = Library::of(&["harbor/jobs", "staminabench"]);
+    let text = library.text(&["compare", "oracle-k2", "nop"]);
+    assert!(text.lines().next().is_some_and(|line| line.starts_with("setting")), "differences come first: {text}");
+    for wanted in ["not comparable", "3.33", "not reached", "log-rank p", "τ = 4 turns", "fewer than 10 episodes"] {
+        assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
+    }
+    let text = library.text(&["matrix"]);
+    for wanted in ["StaminaBench: mean stamina, τ = 4 turns", "no run", "3.00 (3 of 4)", "second hand"] {
+        assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
+    }
+    let text = library.text(&["failures", "staminabench.own", "--cases"]);
+    for wanted in ["6 of 12 attempts failed", "passed at a later one", "scenario_0"] {
+        assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
+    }
+}
+
+#[test]
+fn matrix_and_failures_have_stable_keys() {
+    let library = Library::of(&["staminabench"]);
+    let matrix = library.json(&["matrix"]);
+    has(
+        &matrix,
+        &["benchmark", "tau", "harnesses", "models", "cells", "missing", "spread", "not_comparable", "published"],
+    );
+    assert_eq!((matrix["cells"].as_array().map(Vec::len), matrix["missing"].as_array().map(Vec::len)), (Some(4), Some(4)));
+    has(&matrix["cells"][0], &["harness", "model", "n", "events", "censored", "mean_stamina", "median", "runs"]);
+    near(&matrix["cells"][0]["mean_stamina"]["value"], 3.0);
+
+    let failures = library.json(&["failures", "staminabench.own", "--by", "turn", "--cases"]);
+    has(&failures, &["attempts", "all_attempts", "classes", "total", "groups", "origins", "repair", "flips", "cases"]);
+    assert_eq!((failures["attempts"].as_u64(), failures["all_attempts"].as_u64()), (Some(6), Some(12)));
+    assert_eq!(failures["cases"].as_array().map(Vec::len), Some(6));
+    has(&failures["cases"][0], &["run", "episode", "turn", "attempt", "class", "rule", "tests", "origins", "message"]);
+    let groups: Vec<&str> =
+        failures["groups"].as_array().expect("groups").iter().filter_map(|g| g["group"].as_str()).collect();
+    assert_eq!(groups, ["1", "2", "3", "4"]);
+    let without = library.json(&["failures", "staminabench.own"]);
+    assert!(without.get("cases").is_none(), "only when asked for");
+}
