@@ -98,7 +98,10 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
     near(&least["logrank"]["p_holm"], 3.0 * p(least, "p"));
 
     let first = &value["differences"][0];
-    assert_eq!((first["setting"].as_str(), first["comparability"].as_str()), (Some("Scenarios"), Some("not_comparable")));
+    assert_eq!(
+        (first["setting"].as_str(), first["comparability"].as_str()),
+        (Some("Scenarios"), Some("not_comparable"))
+    );
     assert_eq!(first["values"].as_array().map(Vec::len), Some(3));
 
     let against = library.json(&["compare", "oracle-k2", "nop", "failures", "--reference", "nop"]);
@@ -110,7 +113,8 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
 #[test]
 fn groups_are_named_by_harness_model_and_tag() {
     let library = Library::of(&["staminabench", "harbor/jobs"]);
-    let value = library.json(&["compare", "harness:opencode", "harness:mini_swe@staminabench", "model:zai.glm-5"]);
+    let value =
+        library.json(&["compare", "harness:opencode", "harness:mini_swe@staminabench", "model:zai.glm-5"]);
     let ids: Vec<&str> =
         value["runs"].as_array().expect("runs").iter().filter_map(|run| run["id"].as_str()).collect();
     assert_eq!(
@@ -128,8 +132,13 @@ fn groups_are_named_by_harness_model_and_tag() {
 fn a_person_reads_tables() {
     let library = Library::of(&["harbor/jobs", "staminabench"]);
     let text = library.text(&["compare", "oracle-k2", "nop"]);
-    assert!(text.lines().next().is_some_and(|line| line.starts_with("setting")), "differences come first: {text}");
-    for wanted in ["not comparable", "3.33", "not reached", "log-rank p", "τ = 4 turns", "fewer than 10 episodes"] {
+    assert!(
+        text.lines().next().is_some_and(|line| line.starts_with("setting")),
+        "differences come first: {text}"
+    );
+    for wanted in
+        ["not comparable", "3.33", "not reached", "log-rank p", "τ = 4 turns", "fewer than 10 episodes"]
+    {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
     let text = library.text(&["matrix"]);
@@ -148,17 +157,39 @@ fn matrix_and_failures_have_stable_keys() {
     let matrix = library.json(&["matrix"]);
     has(
         &matrix,
-        &["benchmark", "tau", "harnesses", "models", "cells", "missing", "spread", "not_comparable", "published"],
+        &[
+            "benchmark",
+            "tau",
+            "harnesses",
+            "models",
+            "cells",
+            "missing",
+            "spread",
+            "not_comparable",
+            "published",
+        ],
     );
-    assert_eq!((matrix["cells"].as_array().map(Vec::len), matrix["missing"].as_array().map(Vec::len)), (Some(4), Some(4)));
-    has(&matrix["cells"][0], &["harness", "model", "n", "events", "censored", "mean_stamina", "median", "runs"]);
+    assert_eq!(
+        (matrix["cells"].as_array().map(Vec::len), matrix["missing"].as_array().map(Vec::len)),
+        (Some(4), Some(4))
+    );
+    has(
+        &matrix["cells"][0],
+        &["harness", "model", "n", "events", "censored", "mean_stamina", "median", "runs"],
+    );
     near(&matrix["cells"][0]["mean_stamina"]["value"], 3.0);
 
     let failures = library.json(&["failures", "staminabench.own", "--by", "turn", "--cases"]);
-    has(&failures, &["attempts", "all_attempts", "classes", "total", "groups", "origins", "repair", "flips", "cases"]);
+    has(
+        &failures,
+        &["attempts", "all_attempts", "classes", "total", "groups", "origins", "repair", "flips", "cases"],
+    );
     assert_eq!((failures["attempts"].as_u64(), failures["all_attempts"].as_u64()), (Some(6), Some(12)));
     assert_eq!(failures["cases"].as_array().map(Vec::len), Some(6));
-    has(&failures["cases"][0], &["run", "episode", "turn", "attempt", "class", "rule", "tests", "origins", "message"]);
+    has(
+        &failures["cases"][0],
+        &["run", "episode", "turn", "attempt", "class", "rule", "tests", "origins", "message"],
+    );
     let groups: Vec<&str> =
         failures["groups"].as_array().expect("groups").iter().filter_map(|g| g["group"].as_str()).collect();
     assert_eq!(groups, ["1", "2", "3", "4"]);

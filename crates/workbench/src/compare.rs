@@ -18,7 +18,7 @@ use analysis::difference::common_tau;
 use analysis::logrank::stratified_log_rank;
 use analysis::sensitivity::{Sensitivity, sensitivity};
 use analysis::survival::{Observation, StaminaSummary, SurvivalPoint, kaplan_meier};
-use model::CensoringPolicy;
+use model::{CensoringPolicy, EndReason, Ending};
 use store::Play;
 
 use crate::Workbench;
@@ -94,7 +94,7 @@ impl Workbench {
                 .collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, pool.planned(), Some(compared.tau));
             let survival = kaplan_meier(&observations(episodes), turns);
-            let mut member = member(pool, of_run, survival, &sensitivity, &plays);
+            let mut member = member(pool, of_run, survival, &sensitivity, &plays, &policy);
             for run in &pool.runs {
                 member.caveats.extend(self.caveats(&run.record)?);
             }
@@ -170,8 +170,16 @@ fn member(
     survival: Vec<SurvivalPoint>,
     sensitivity: &Sensitivity,
     plays: &[Vec<Play>],
+    policy: &CensoringPolicy,
 ) -> ComparedMember {
     let n = pool.episodes().count();
+    // Over the τ of the comparison: that of the sensitivity's own readings may be shorter.
+    let tau = of_run.summary.restricted_mean.tau;
+    let early = pool
+        .episodes()
+        .filter(|e| e.end_reason != EndReason::PassedAll && e.stamina < tau)
+        .filter(|e| policy.ending(e.end_reason) == Ending::Censored)
+        .count();
     let benchmark = pool.benchmark();
     let entries = || pool.runs.iter().map(|run| &run.record.entry);
     let scores: Option<Vec<f64>> =
@@ -192,7 +200,7 @@ fn member(
         stamina: stamina(&of_run.summary),
         censored_failed: stamina(&sensitivity.censored_failed),
         censored_dropped: stamina(&sensitivity.censored_dropped),
-        early_censored: if n == 0 { 0.0 } else { f64::from(sensitivity.stopped_before_tau) / n as f64 },
+        early_censored: if n == 0 { 0.0 } else { early as f64 / n as f64 },
         survival: survival.into_iter().map(survival_row).collect(),
         score: scores
             .filter(|scores| !scores.is_empty())

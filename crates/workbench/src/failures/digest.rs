@@ -178,40 +178,58 @@ type Kept = (RunId, i64, Arc<RunFailures>);
 
 /// The runs that were read lately.
 #[derive(Debug, Default)]
-pub(crate) struct Digests(Mutex<Vec<Kept>>);
+pub(crate) struct Digests {
+    /// The latest stand at the end.
+    kept: Mutex<Vec<Kept>>,
+    /// Held while runs are read: a page asks several questions at once, and one reading answers them all.
+    reading: Mutex<()>,
+}
 
 impl Digests {
     /// What is kept of each run; those that are not there, or have changed, are read, on several threads.
     pub(crate) fn of(&self, store: &Store, runs: &[RunId]) -> Result<Vec<Arc<RunFailures>>, ApiError> {
         let versions = runs.iter().map(|run| store.run_version(*run)).collect::<Result<Vec<_>, _>>()?;
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known: Vec<Option<Arc<RunFailures>>> = {
-            let kept = lock();
-            let find = |(run, version)| {
-                kept.iter()
-                    .find(|(r, v, _)| (r, v) == (run, version))
-                    .map(|(_, _, failures)| Arc::clone(failures))
-            };
-            runs.iter().zip(&versions).map(find).collect()
-        };
-        let missing: Vec<usize> = (0..runs.len()).filter(|i| known[*i].is_none()).collect();
-        let read = read(store, &missing.iter().map(|i| runs[*i]).collect::<Vec<_>>())?;
-        let mut read = read.into_iter();
+        let wanted: Vec<(RunId, i64)> = runs.iter().copied().zip(versions).collect();
+        if let Some(all) = self.known(&wanted).into_iter().collect() {
+            return Ok(all);
+        }
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever read before us may have read the same runs.
+        let known = self.known(&wanted);
+        let missing: Vec<RunId> = wanted
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none())
+            .map(|((run, _), _)| *run)
+            .collect();
+        let mut read = read(store, &missing)?.into_iter();
         let all: Vec<Arc<RunFailures>> =
             known.into_iter().filter_map(|known| known.or_else(|| read.next().map(Arc::new))).collect();
-        let mut kept = lock();
-        // The latest stand at the end; the oldest go first.
-        kept.retain(|(run, _, _)| !runs.contains(run));
-        kept.extend(
-            runs.iter().zip(versions).zip(&all).map(|((r, v), failures)| (*r, v, Arc::clone(failures))),
-        );
+        self.keep(&wanted, &all);
+        Ok(all)
+    }
+
+    fn known(&self, wanted: &[(RunId, i64)]) -> Vec<Option<Arc<RunFailures>>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |(run, version): &(RunId, i64)| {
+            kept.iter()
+                .find(|(r, v, _)| (r, v) == (run, version))
+                .map(|(_, _, failures)| Arc::clone(failures))
+        };
+        wanted.iter().map(find).collect()
+    }
+
+    fn keep(&self, runs: &[(RunId, i64)], all: &[Arc<RunFailures>]) {
         let size =
             |(_, _, failures): &Kept| failures.episodes.iter().map(|e| e.cases.len() + 1).sum::<usize>();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
+        kept.extend(runs.iter().zip(all).map(|((run, version), of)| (*run, *version, Arc::clone(of))));
         let mut all_kept: usize = kept.iter().map(size).sum();
+        // The oldest go first; what was just asked for stays.
         while all_kept > KEPT && kept.len() > runs.len() {
             all_kept -= size(&kept.remove(0));
         }
-        Ok(all)
     }
 }
 
