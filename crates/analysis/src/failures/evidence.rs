@@ -312,6 +312,11 @@ impl Evidence {
         phrases.iter().any(|phrase| self.about.contains(phrase))
     }
 
+    /// Whether an answer came that was looked into: then what its text says is its content, and no sign of a crash.
+    pub const fn was_answered(&self) -> bool {
+        self.status.is_some() || self.place.is_some()
+    }
+
     /// The status that came, if another was expected.
     pub fn got(&self) -> Option<u16> {
         self.status.filter(|(expected, actual)| *expected != Some(*actual)).map(|(_, actual)| actual)

@@ -134,25 +134,25 @@ pub const TEST_RULES: &[Rule<E>] = &[
         id: "server.refused",
         class: C::DidNotStart,
         about: "No connection, and no test of the attempt passed.",
-        applies: |e| e.status.is_none() && e.none_passed && e.says(REFUSED),
+        applies: |e| !e.was_answered() && e.none_passed && e.says(REFUSED),
     },
     Rule {
         id: "server.gone",
         class: C::Crashed,
         about: "No connection, although other tests of the attempt passed.",
-        applies: |e| e.status.is_none() && e.says(REFUSED),
+        applies: |e| !e.was_answered() && e.says(REFUSED),
     },
     Rule {
         id: "server.broke_off",
         class: C::Crashed,
         about: "The connection or the answer broke off.",
-        applies: |e| e.status.is_none() && e.says(BROKE_OFF),
+        applies: |e| !e.was_answered() && e.says(BROKE_OFF),
     },
     Rule {
         id: "server.too_long",
         class: C::TimedOut,
         about: "No answer, or no end, in time (also exit code 124).",
-        applies: |e| e.status.is_none() && (e.says(TOO_LONG) || e.exit.is_some_and(|(_, got)| got == 124)),
+        applies: |e| !e.was_answered() && (e.says(TOO_LONG) || e.exit.is_some_and(|(_, got)| got == 124)),
     },
     Rule {
         id: "server.status_5xx",
@@ -165,7 +165,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         class: C::DidNotStart,
         about: "The code could not be built, loaded or found (also exit codes 126 and 127).",
         applies: |e| {
-            e.status.is_none()
+            !e.was_answered()
                 && (e.says(NOT_BUILT) || e.exit.is_some_and(|(_, got)| matches!(got, 126 | 127)))
         },
     },
@@ -173,14 +173,14 @@ pub const TEST_RULES: &[Rule<E>] = &[
         id: "program.not_there",
         class: C::MissingRoute,
         about: "A command, option, function or column is not known or not implemented.",
-        applies: |e| e.status.is_none() && e.says(NOT_THERE),
+        applies: |e| !e.was_answered() && e.says(NOT_THERE),
     },
     Rule {
         id: "program.crashed",
         class: C::Crashed,
         about: "An error that nobody caught, a panic or a signal (also exit codes 132 to 139).",
         applies: |e| {
-            e.status.is_none()
+            !e.was_answered()
                 && (e.says(CRASHED) || e.exit.is_some_and(|(_, got)| (132..140).contains(&got) || got < -1))
         },
     },
