@@ -139,7 +139,7 @@ test("a figure is drawn, read out by key and shown as a table", async ({ go, pag
   await go(members(ORACLE, NOP));
   const survival = page.getByRole("region", { name: "Survival", exact: true });
   await expect(survival.locator("svg").first()).toBeVisible();
-  await expect(survival.getByRole("img")).toHaveAttribute("aria-label", /\w{4}/);
+  await expect(survival.getByRole("img").first()).toHaveAttribute("aria-label", /\w{4}/);
   await survival.getByRole("application").focus();
   await page.keyboard.press("ArrowRight");
   await expect(survival.locator(".reading .m")).not.toHaveText("");
