@@ -114,6 +114,8 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let values = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
     let others = data.rows.iter().flat_map(|r| &r.published).map(|p| p.value);
     let axis = sheet.across(&values.chain(others).chain([0.0]), Scale::Linear, left, right);
+    let right = widened(data, sheet, &axis);
+    let axis = axis.moved([left, right]);
     let notes = notes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
     let count = data.rows.len().max(1) as f64;
     let rest = TOP + sheet.below(true) + notes::height(notes.len(), size) + PAD;
@@ -121,6 +123,26 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
     Plan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+}
+
+/// How far right the axis may end so that every row's number still has its room: the first guess keeps room for the
+/// widest number right of the whole axis, but often it stands right of a short bar.
+fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
+    let size = sheet.sizes.tick_font;
+    let (left, right) = axis.ends();
+    let limit = sheet.width - PAD;
+    let room = data.rows.iter().filter_map(|row| {
+        let published = row.published.iter().map(|p| p.value);
+        let values = [row.value, row.ci_high].into_iter().flatten().chain(published);
+        let end = values.filter(|v| axis.holds(*v)).map(|v| axis.at(v)).fold(axis.at(0.0), f64::max);
+        let share = (end - left) / (right - left);
+        let text =
+            sheet.tick_width(&value_text(row, data.unit.as_deref())) + 0.5 * size + 2.0 * sheet.sizes.mark;
+        (share > 0.0).then(|| left + (limit - text - left) / share)
+    });
+    // Half of the last tick's label stands right of the axis.
+    let label = axis.ticks.last().map_or(0.0, |t| sheet.tick_width(&t.1)) / 2.0;
+    room.fold(limit - label, f64::min).max(right)
 }
 
 fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &BarRow, unit: Option<&str>) {

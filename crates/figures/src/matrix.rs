@@ -44,6 +44,10 @@ fn ink_on(color: RGBColor) -> RGBColor {
     if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
 }
 
+/// What a simulated cell says, and where that does not fit.
+const SIMULATED: &str = "simulated";
+const SHORT: &str = "sim.";
+
 struct Plan {
     left: f64,
     top: f64,
@@ -167,7 +171,11 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         .unwrap_or(1);
     let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
     let top = names + 0.8 * size;
-    let notes = notes::wrap(&notes_of(data), sheet.width - 2.0 * PAD, size);
+    let notes = notes::wrap(
+        &notes_of(data, text_width(SIMULATED, size) > column - 0.4 * size),
+        sheet.width - 2.0 * PAD,
+        size,
+    );
     let down = (rows + usize::from(means[1])).max(1) as f64;
     let rest = top + if means[1] { 0.5 * size } else { 0.0 } + notes::height(notes.len(), size) + PAD;
     let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
@@ -177,7 +185,7 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     Plan { left, top, column, row, columns, rows, means, upright, size, big, most, notes, notes_top, height }
 }
 
-fn notes_of(data: &Matrix) -> String {
+fn notes_of(data: &Matrix, short: bool) -> String {
     let mut sources: Vec<String> = Vec::new();
     for published in data.cells.iter().flat_map(|c| &c.published) {
         let source = clean(&published.source);
@@ -185,7 +193,12 @@ fn notes_of(data: &Matrix) -> String {
             sources.push(source);
         }
     }
-    published_note(&sources)
+    let published = published_note(&sources);
+    if !(short && data.cells.iter().any(|c| c.simulated)) {
+        return published;
+    }
+    let words = format!("{SHORT}: {SIMULATED}");
+    if published.is_empty() { words } else { format!("{words}. {published}") }
 }
 
 fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
@@ -248,7 +261,8 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let width = area.right - area.left - 0.4 * size;
     let mut lines = details(cell, width - 0.1 * size, size);
     if cell.simulated {
-        lines.push(fit("simulated", width, size));
+        let word = if text_width(SIMULATED, size) <= width { SIMULATED } else { SHORT };
+        lines.push(word.to_owned());
     }
     let published = cell.published.first();
     let count = lines.len() + usize::from(published.is_some());

@@ -122,6 +122,12 @@ impl ValueAxis {
         self.from.1 + share * (self.to.1 - self.from.1)
     }
 
+    /// The same axis in another place.
+    pub(crate) fn moved(mut self, [from, to]: [f64; 2]) -> Self {
+        (self.from.1, self.to.1) = (from, to);
+        self
+    }
+
     /// The two ends as places.
     pub(crate) fn ends(&self) -> (f64, f64) {
         (self.from.1, self.to.1)
