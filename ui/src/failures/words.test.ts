@@ -8,7 +8,7 @@ test("an address that says nothing shows every failed attempt by run", () => {
 });
 
 test("small shares are not 0 and large ones not 100", () => {
-  expect([0, 0.004, 0.34, 0.996, 1].map(percent)).toEqual(["0 %", "0.4 %", "34 %", "99.6 %", "100 %"]);
+  expect([0, 0.0001, 0.004, 0.34, 0.996, 0.9999, 1].map(percent)).toEqual(["0 %", "< 0.1 %", "0.4 %", "34 %", "99.6 %", "> 99.9 %", "100 %"]);
 });
 
 test("a case leads to its attempt and test", () => {

@@ -54,6 +54,8 @@ export function readChoice(query: Query): Choice {
 /** `34 %`; one digit where it would read as 0 or 100 and is neither. */
 export function percent(share: number): string {
   const p = share * 100;
+  if (p > 0 && p < 0.05) return "< 0.1 %";
+  if (p > 99.95 && p < 100) return "> 99.9 %";
   return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? p.toFixed(1) : p.toFixed(0)} %`;
 }
 

@@ -1,0 +1,35 @@
+// Published numbers as a table: a row for each model, harness and retry budget of a source, a column for each number.
+import type { PublishedNumber } from "../host/bindings/PublishedNumber";
+
+export interface PublishedRow {
+  readonly model: string;
+  readonly harness: string | null;
+  readonly retries: number | null;
+  /** One for each column; `undefined` = not published. */
+  readonly values: readonly (number | undefined)[];
+}
+
+export interface PublishedSource {
+  readonly source: string;
+  readonly secondHand: boolean;
+  readonly metrics: readonly string[];
+  /** Whether any row says which harness, or how many retries. */
+  readonly says: { readonly harness: boolean; readonly retries: boolean };
+  readonly rows: readonly PublishedRow[];
+}
+
+const keyOf = (n: PublishedNumber): string => JSON.stringify([n.model, n.harness, n.retries]);
+
+/** In the order in which they come. */
+export function bySource(numbers: readonly PublishedNumber[]): PublishedSource[] {
+  return [...new Set(numbers.map((n) => n.source))].map((source) => {
+    const own = numbers.filter((n) => n.source === source);
+    const metrics = [...new Set(own.map((n) => n.metric))];
+    const rows = [...new Set(own.map(keyOf))].map((key) => {
+      const of = own.filter((n) => keyOf(n) === key);
+      const [first] = of;
+      return { model: first?.model ?? "", harness: first?.harness ?? null, retries: first?.retries ?? null, values: metrics.map((metric) => of.find((n) => n.metric === metric)?.value) };
+    });
+    return { source, secondHand: own.some((n) => n.second_hand), metrics, says: { harness: own.some((n) => n.harness !== null), retries: own.some((n) => n.retries !== null) }, rows };
+  });
+}
