@@ -20,7 +20,8 @@ const NODE = 20;
 /** Debian packages by purpose. libwebkit2gtk brings GTK, Soup and JavaScriptCore with it. */
 const PACKAGES = {
   app: ["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev"],
-  test: ["chromium", "dbus-daemon", "python3-venv", "webkit2gtk-driver", "xvfb"],
+  // poppler-utils and TeX: what is exported for papers is looked at as papers look at it.
+  test: ["chromium", "dbus-daemon", "poppler-utils", "python3-venv", "texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "webkit2gtk-driver", "xvfb"],
 };
 
 /** Makes sure of everything that the app, and with `tests` its tests, need. */

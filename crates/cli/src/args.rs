@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::export_commands::{FigureArgs, ReportArgs, TableArgs};
+
 /// See how long coding agents last.
 ///
 /// Reads results of Harbor, EvoCode-Bench and StaminaBench from folders and zips, in place, and computes survival
@@ -125,7 +127,7 @@ pub(crate) enum Command {
     /// List the sources of the library
     Sources,
     /// Print the import report of a source: what was recognised, skipped and repaired, and why
-    Report {
+    ImportReport {
         /// Name, path or number of the source
         source: String,
     },
@@ -134,17 +136,22 @@ pub(crate) enum Command {
         /// Name, path or number of the source
         source: String,
     },
-    /// Draw a chart of a run as SVG on standard output
-    Figure {
-        /// Which chart
-        #[arg(value_enum)]
-        kind: Figure,
-        /// Id of the run, or the begin of one that names it alone
-        run: String,
-        /// Draw for the dark theme
-        #[arg(long)]
-        dark: bool,
-    },
+    /// Make a figure of runs, or make one again from its spec
+    ///
+    /// Files carry their spec: SVG, PDF, PNG, .tex and Parquet in themselves, CSV in FILE.csv.toml beside it. Named as SPEC they
+    /// give the same bytes again. Prints the caption.
+    #[command(
+        after_help = "Examples:\n  stamina figure survival sweep.glm-5 sweep.kimi-k2 --out survival.pdf --preset icml\n  stamina figure differences run-a run-b run-c --reference run-a --out differences.tex\n  stamina figure survival.pdf --out survival.png\n  stamina figure survival run-a > curve.svg"
+    )]
+    Figure(FigureArgs),
+    /// Make a table of runs
+    #[command(after_help = "Example: stamina table pairs run-a run-b --out pairs.tex")]
+    Table(TableArgs),
+    /// Write a report of runs, or of a comparison: report.html, report.md, figures, tables, specs, settings, hashes
+    #[command(
+        after_help = "Examples:\n  stamina report run-a --out report\n  stamina report run-a run-b --out comparison.zip --zip"
+    )]
+    Report(ReportArgs),
     /// Serve the app to a browser on this machine
     ///
     /// Listens on the loopback address only and asks for a token, which stands in the printed link.
@@ -282,12 +289,6 @@ pub(crate) enum FailuresScope {
     Turns,
     /// The one that ended each episode's stamina
     First,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Figure {
-    Survival,
-    FirstFailures,
 }
 
 /// Numbers as `0,3` or `1-10`, or both: `0,3,5-7`.

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workbench::api::{
-    ApiError, EpisodeRef, FigureKind, FigureTheme, GridSort, ImportReportRequest, ListRuns, Nothing,
-    RunFigureRequest, RunGridRequest, RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef,
+    ApiError, EpisodeRef, GridSort, ImportReportRequest, ListRuns, Nothing, RunGridRequest, RunGrouping,
+    RunRef, RunRow, RunSort, SourceInfo, SourceRef,
 };
 use workbench::{Options, Workbench};
 
-use crate::args::{Args, Command, Figure, Sort};
-use crate::{comparison_commands, json, scenario_commands, serve, table};
+use crate::args::{Args, Command, Sort};
+use crate::{comparison_commands, export_commands, json, scenario_commands, serve, table};
 
 /// How often a long reading says how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -41,9 +41,11 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             comparison_commands::failures(&*open(false)?, asked, json)
         }
         Command::Sources => sources(&*open(false)?, json),
-        Command::Report { source } => report(&*open(false)?, &source, json),
+        Command::ImportReport { source } => import_report(&*open(false)?, &source, json),
         Command::Close { source } => close(&*open(false)?, &source, json),
-        Command::Figure { kind, run, dark } => figure(&*open(false)?, kind, &run, dark, json),
+        Command::Figure(args) => export_commands::figure(&*open(false)?, &args, json),
+        Command::Table(args) => export_commands::table(&*open(false)?, &args, json),
+        Command::Report(args) => export_commands::report(&*open(false)?, &args, json),
         Command::Serve { port, token, ui } => {
             let workbench = open(true)?;
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -123,7 +125,7 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
                     }
                     if read.warnings.len() > 10 {
                         note(&format!(
-                            "… {} more warnings; `stamina report {}` lists them",
+                            "… {} more warnings; `stamina import-report {}` lists them",
                             read.warnings.len() - 10,
                             read.name
                         ));
@@ -431,7 +433,7 @@ fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiErro
     }
 }
 
-fn report(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+fn import_report(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
     let source = find_source(workbench, source)?;
     let mut request = ImportReportRequest {
         source: source.id,
@@ -485,42 +487,6 @@ fn close(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode,
         print_json(&json!({ "closed": source.path }));
     } else {
         note(&format!("{} is not in the library any more; the files are untouched", source.path));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn figure(
-    workbench: &Workbench,
-    kind: Figure,
-    run: &str,
-    dark: bool,
-    as_json: bool,
-) -> Result<ExitCode, ApiError> {
-    let row = find_run(workbench, run)?;
-    let turns = workbench
-        .run_grid(RunGridRequest { run: row.id.clone(), sort: GridSort::default(), offset: 0, limit: 1 })?
-        .turns;
-    let px_per_turn = (600.0 / f64::from(turns.max(1))).clamp(6.0, 60.0);
-    let drawing = workbench.run_figure(RunFigureRequest {
-        run: row.id,
-        kind: match kind {
-            Figure::Survival => FigureKind::Survival,
-            Figure::FirstFailures => FigureKind::FirstFailures,
-        },
-        theme: if dark { FigureTheme::Dark } else { FigureTheme::Light },
-        width: 60.0 + px_per_turn * f64::from(turns) + 40.0,
-        height: match kind {
-            Figure::Survival => 190.0,
-            Figure::FirstFailures => 100.0,
-        },
-        plot_left: 60.0,
-        px_per_turn,
-        turns,
-    })?;
-    if as_json {
-        print_json(&json!(drawing));
-    } else {
-        print(&drawing.svg);
     }
     Ok(ExitCode::SUCCESS)
 }

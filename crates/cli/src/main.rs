@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod comparison_commands;
+mod export_commands;
 mod json;
 mod sampler;
 mod scenario_commands;

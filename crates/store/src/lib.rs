@@ -12,6 +12,7 @@
 //!   ([`limits`]), and every value is bound, never written into SQL.
 
 mod annotations;
+mod attempt_totals;
 mod changes;
 mod connection;
 mod episodes;
@@ -32,6 +33,7 @@ mod turns;
 mod values;
 mod warnings;
 
+pub use attempt_totals::AttemptTotals;
 pub use changes::Changes;
 pub use connection::Store;
 pub use episodes::{EpisodeEntry, EpisodeRecord};

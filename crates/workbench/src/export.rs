@@ -5,9 +5,12 @@
 //! nothing else: the file carries it, and `stamina figure` makes the same bytes from it.
 
 mod again;
+mod bundle;
 mod caption;
 mod figure;
 mod file;
+mod inputs;
+mod report;
 mod tables;
 
 use figures::export::Format;
@@ -16,6 +19,7 @@ use figures::venue::Preset;
 use figures::{FigureSpec, Layout, Theme};
 
 pub use again::{MadeAgain, SpecFile};
+pub use bundle::ReportFolder;
 
 use crate::Workbench;
 use crate::api::{
@@ -117,8 +121,12 @@ impl Workbench {
             ExportOf::Table { table } => {
                 table_file(&self.table(table)?, request.format, &file::table_name(table))
             }
-            ExportOf::Report { .. } | ExportOf::Bundle { .. } => {
-                Err(ApiError::new("command.not_built", "Not built yet"))
+            ExportOf::Report { of } => self.report_file(of, request.format),
+            ExportOf::Bundle { of, preset } => {
+                if request.format != ExportFormat::Zip {
+                    return Err(does_not_fit(request.format, "A bundle", "zip"));
+                }
+                self.bundle_file(of, preset)
             }
         }
     }

@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::ApiError;
-pub use export::{MadeAgain, SpecFile};
+pub use export::{MadeAgain, ReportFolder, SpecFile};
 pub use live::app_is_running;
 pub use sources::Ingested;
 use store::Store;

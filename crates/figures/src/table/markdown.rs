@@ -6,7 +6,7 @@ use super::Table;
 use super::print::{columns, one_line};
 
 /// Text that stays text: no markup, no link, no HTML, no end of the cell.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         match c {

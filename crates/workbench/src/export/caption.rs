@@ -1,13 +1,20 @@
 //! What stands under a figure in a paper, and what a reader of it should know before.
 
-use figures::{FigureSpec, Theme};
+use figures::FigureSpec;
 
 /// The caption of a figure.
 pub(super) fn of(spec: &FigureSpec) -> String {
     figures::caption(spec)
 }
 
-/// What does not read well: of a figure in greys, what they do not tell apart.
+/// What does not read well: series that a printer without colours does not tell apart.
 pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
-    if spec.theme == Theme::Grey { figures::greyscale_check(spec) } else { Vec::new() }
+    const MOST: usize = 3;
+    let mut found = figures::greyscale_check(spec);
+    if found.len() > MOST {
+        let more = found.len() - MOST;
+        found.truncate(MOST);
+        found.push(format!("{more} more pairs can not be told apart in greys"));
+    }
+    found
 }

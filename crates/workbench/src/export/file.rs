@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::Workbench;
-use crate::api::{ApiError, ExportFormat, FigureOf, Member, TableOf};
+use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, Member, TableOf};
 use crate::export::Made;
 
 /// The ending of files of a format.
@@ -71,6 +71,11 @@ fn whose(members: &[Member]) -> String {
 
 fn named(kind: &str, members: &[Member]) -> String {
     format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
+}
+
+/// A good name for a report.
+pub(super) fn report_name(kind: &str, of: &CompareRequest) -> String {
+    named(kind, &of.members)
 }
 
 /// A good name for a figure, without its ending.

@@ -1,0 +1,210 @@
+//! Figures, tables and reports from the command line: the real program on real results.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+struct Library {
+    folder: tempfile::TempDir,
+    sources: PathBuf,
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder to copy") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+impl Library {
+    /// A library of EvoCode's made-up results: several models, one of which is a hostile name.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the library");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").join("tests/fixtures");
+        let sources = folder.path().join("sources");
+        copy(&fixtures.join("evocode"), &sources.join("evocode"));
+        let library = Self { folder, sources };
+        let read = library.run(&["ingest", library.sources.join("evocode").to_str().expect("UTF-8")]);
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+        library
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(self.folder.path().join("library.sqlite"))
+            .args(args)
+            .current_dir(self.folder.path())
+            .output()
+            .expect("stamina runs")
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn fails(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("hint:"), "{said}");
+        said
+    }
+
+    fn runs(&self) -> Vec<String> {
+        let runs: Value = serde_json::from_str(&self.ok(&["runs", "--json"])).expect("JSON");
+        runs.as_array().expect("runs").iter().filter_map(|r| Some(r["id"].as_str()?.to_owned())).collect()
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.folder.path().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+}
+
+const FORMATS: [&str; 7] = ["svg", "pdf", "png", "tex", "csv", "parquet", "toml"];
+
+#[test]
+fn every_file_of_a_figure_makes_every_other_again() {
+    let library = Library::new();
+    let runs = library.runs();
+    let runs: Vec<&str> = runs.iter().take(3).map(String::as_str).collect();
+    assert!(runs.len() > 1, "the fixture has several runs");
+    for kind in ["survival", "differences"] {
+        for format in FORMATS {
+            let out = format!("{kind}.{format}");
+            let mut args = vec!["figure", kind];
+            args.extend(&runs);
+            args.extend(["--out", &out, "--preset", "acl"]);
+            let caption = library.ok(&args);
+            assert!(caption.contains("Stamina Lab"), "{caption}");
+        }
+        for from in FORMATS {
+            for to in ["svg", "pdf", "tex", "csv"] {
+                let (spec, out) = (format!("{kind}.{from}"), format!("again.{to}"));
+                library.ok(&["figure", &spec, "--out", &out]);
+                assert!(
+                    library.bytes(&out) == library.bytes(&format!("{kind}.{to}")),
+                    "{spec} gives another {to}"
+                );
+            }
+        }
+    }
+    let grey = library.ok(&["figure", "survival.pdf", "--grey", "--preset", "icml:full"]);
+    assert!(grey.starts_with("<svg") && grey.contains("width=\"486pt\""), "{}", &grey[..200.min(grey.len())]);
+}
+
+#[test]
+fn every_kind_of_figure_and_table_is_made() {
+    let library = Library::new();
+    let runs = library.runs();
+    let all: Vec<&str> = runs.iter().map(String::as_str).collect();
+    for kind in
+        ["survival", "first-failures", "differences", "ratios", "paired", "bars", "pareto", "matrix", "retries", "failures"]
+    {
+        let runs = if kind == "paired" { &all[..2] } else { &all[..] };
+        let args = [&["figure", kind][..], runs].concat();
+        let svg = library.ok(&args);
+        assert!(svg.starts_with("<svg"), "{kind}");
+        assert!(library.ok(&[&args[..], &["--dark"]].concat()) != svg, "{kind} in the dark");
+        let out = format!("{kind}.pdf");
+        let made: Value =
+            serde_json::from_str(&library.ok(&[&args[..], &["--out", &out, "--json"]].concat())).expect("JSON");
+        assert_eq!(made["bytes"].as_u64(), Some(library.bytes(&out).len() as u64));
+        assert!((made["inches"][0].as_f64().expect("a width") - 3.25).abs() < 1e-9, "{made}");
+    }
+    for kind in ["runs", "pairs", "settings", "survival", "matrix", "retries", "failures"] {
+        let args = [&["table", kind][..], &all].concat();
+        assert!(library.ok(&args).contains("| --- |") || library.ok(&args).contains("---: |"), "{kind}");
+        for format in ["csv", "parquet", "tex", "md", "html"] {
+            let out = format!("{kind}-table.{format}");
+            library.ok(&[&args[..], &["--out", &out]].concat());
+            assert!(!library.bytes(&out).is_empty());
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_can_be_asked_for() {
+    let library = Library::new();
+    let runs = library.runs();
+    let run = runs[0].as_str();
+    assert!(library.fails(&["figure", "pie", run]).contains("survival, first-failures"));
+    assert!(library.fails(&["figure", "survival", run, "--out", "x.docx"]).contains(".pdf"));
+    let said = library.fails(&["figure", "survival", run, "--out", "x.pdf", "--preset", "nature"]);
+    assert!(said.contains("icml") && said.contains("neurips"), "{said}");
+    assert!(library.fails(&["figure", "survival", "--out", "x.pdf"]).contains("stamina runs"));
+    assert!(library.fails(&["figure", "survival", run, "--out", "no/such/x.pdf"]).contains("no/such"));
+    assert!(library.fails(&["figure", "survival", run, "--out", "x.pdf", "--height", "5"]).contains("pt"));
+    assert!(library.fails(&["table", "runs", run, "--out", "x.pdf"]).contains(".csv"));
+    std::fs::write(library.folder.path().join("notes.toml"), "a = 1").expect("a file");
+    assert!(library.fails(&["figure", "notes.toml", "--out", "x.pdf"]).contains("spec"));
+
+    // Sources are never changed.
+    let before: Vec<_> = std::fs::read_dir(library.sources.join("evocode")).expect("the source").collect();
+    for out in ["sources/evocode/x.pdf", "sources/evocode/tasks/../x.pdf"] {
+        let said = library.fails(&["figure", "survival", run, "--out", out]);
+        assert!(said.contains("opened source"), "{said}");
+    }
+    let said = library.fails(&["report", run, "--out", "sources/evocode/report"]);
+    assert!(said.contains("opened source"), "{said}");
+    let after: Vec<_> = std::fs::read_dir(library.sources.join("evocode")).expect("the source").collect();
+    assert_eq!(before.len(), after.len());
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(library.sources.join("evocode"), library.folder.path().join("link")).expect("a link");
+        let said = library.fails(&["figure", "survival", run, "--out", "link/x.pdf"]);
+        assert!(said.contains("opened source"), "{said}");
+    }
+}
+
+#[test]
+fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
+    let library = Library::new();
+    let runs = library.runs();
+    let args: Vec<&str> = runs.iter().take(2).map(String::as_str).collect();
+    let made: Value = serde_json::from_str(
+        &library.ok(&[&["report"][..], &args, &["--out", "report", "--json"]].concat()),
+    )
+    .expect("JSON");
+    let files: Vec<&str> = made["files"].as_array().expect("files").iter().filter_map(Value::as_str).collect();
+    for file in [
+        "README.md",
+        "figures/survival.pdf",
+        "figures/survival.tex",
+        "inputs.sha256",
+        "report.html",
+        "report.md",
+        "settings.json",
+        "specs/survival.toml",
+        "tables/runs.tex",
+    ] {
+        assert!(files.contains(&file), "{file} is missing: {files:?}");
+    }
+    let html = String::from_utf8(library.bytes("report/report.html")).expect("UTF-8");
+    for outside in ["<script", "href=", "src=", "url(http", "@import", "javascript:"] {
+        assert!(!html.contains(outside), "{outside} in the report");
+    }
+    let svgs = html.matches("<svg").count();
+    assert!(svgs >= 3, "{svgs} figures");
+    let sums = String::from_utf8(library.bytes("report/inputs.sha256")).expect("UTF-8");
+    assert!(sums.lines().all(|l| l.len() > 66 && l.as_bytes()[64] == b' ') && sums.contains("index.json"), "{sums}");
+    let settings: Value = serde_json::from_slice(&library.bytes("report/settings.json")).expect("JSON");
+    assert_eq!(settings["runs"].as_array().map(Vec::len), Some(2));
+    library.ok(&["figure", "report/specs/survival.toml", "--out", "again.pdf"]);
+    assert!(library.bytes("again.pdf") == library.bytes("report/figures/survival.pdf"));
+
+    for name in ["a.zip", "b.zip"] {
+        library.ok(&[&["report"][..], &args, &["--out", name, "--zip"]].concat());
+    }
+    assert!(library.bytes("a.zip").starts_with(b"PK") && library.bytes("a.zip") == library.bytes("b.zip"));
+}

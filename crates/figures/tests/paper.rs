@@ -1,0 +1,236 @@
+//! Figures and tables as a paper takes them: fonts and text of PDFs, their picture, and a LaTeX document of everything.
+//!
+//! Needs `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgfplots. Where they are
+//! missing, nothing is tested, but in CI that is a failure.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that can not go on has failed; notes to who runs it")]
+
+mod cases;
+mod kinds;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use figures::export::{Format, export};
+use figures::table::data_table;
+use figures::venue::Preset;
+use figures::{Figure, FigureSpec, Theme, draw};
+use resvg::tiny_skia::Pixmap;
+
+const HOW_TO_GET_THEM: &str = "On Debian and Ubuntu: sudo apt-get install poppler-utils texlive-latex-base texlive-latex-recommended texlive-pictures";
+
+/// Whether these programs are here; in CI they must be.
+fn have(programs: &[&str]) -> bool {
+    let missing: Vec<&&str> = programs
+        .iter()
+        .filter(|p| Command::new(p).arg("-v").output().is_err())
+        .collect();
+    if missing.is_empty() {
+        return true;
+    }
+    assert!(std::env::var("CI").map_or(true, |ci| ci != "true"), "{missing:?} are missing. {HOW_TO_GET_THEM}");
+    eprintln!("Not tested, for there is no {missing:?}. {HOW_TO_GET_THEM}");
+    false
+}
+
+fn said(program: &str, args: &[&str], file: &Path) -> String {
+    let output = Command::new(program).args(args).arg(file).arg("-").output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn plain(program: &str, file: &Path) -> String {
+    let output = Command::new(program).arg(file).output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn spec(figure: Figure, preset: &str) -> FigureSpec {
+    FigureSpec::new(figure, Preset::parse(preset).unwrap().layout(), Theme::Print)
+}
+
+/// Words that the drawing sets, in one line each.
+fn words(svg: &str) -> Vec<String> {
+    svg.split("<text ")
+        .skip(1)
+        .filter_map(|t| t.split_once('>')?.1.split_once("</text>"))
+        .map(|(text, _)| text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'"))
+        .collect()
+}
+
+#[test]
+fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
+    if !have(&["pdffonts", "pdftotext", "pdfinfo"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, figure) in kinds::all() {
+        let spec = spec(figure, "icml");
+        let drawing = draw(&spec);
+        let file = export(&spec, Format::Pdf).unwrap();
+        let path = folder.path().join(format!("{name}.pdf"));
+        fs::write(&path, &file.bytes).unwrap();
+
+        let info = plain("pdfinfo", &path);
+        let size = info.lines().find_map(|l| l.strip_prefix("Page size:")).unwrap().trim();
+        let mut numbers = size.split_whitespace().filter_map(|w| w.parse::<f64>().ok());
+        let (width, height) = (numbers.next().unwrap(), numbers.next().unwrap());
+        assert!((width - 234.0).abs() < 0.01, "{name}: {size}");
+        assert!((height - drawing.height).abs() < 0.01, "{name}: {size}, drawn {}", drawing.height);
+        assert!(info.contains("Pages:           1"), "{name}: {info}");
+        assert!(!info.contains("CreationDate") && !info.contains("ModDate"), "{name}: {info}");
+        assert!(info.contains("Stamina Lab"), "{name}: {info}");
+
+        let odd = !file.warnings.is_empty();
+        let fonts = plain("pdffonts", &path);
+        let rows: Vec<&str> = fonts.lines().skip(2).collect();
+        assert!(!rows.is_empty(), "{name} has no font");
+        for row in &rows {
+            assert!(!row.contains("Type 3"), "{name}: {row}");
+            let flags: Vec<&str> = row.split_whitespace().filter(|w| *w == "yes" || *w == "no").collect();
+            assert_eq!(flags, ["yes", "yes", "yes"], "{name}: embedded, subset, unicode: {row}");
+            assert!(odd || row.contains("IBMPlexSans"), "{name}: {row}");
+        }
+
+        let text: String = said("pdftotext", &["-raw"], &path).split_whitespace().collect();
+        for word in words(&drawing.svg).iter().filter(|w| w.is_ascii()) {
+            let word: String = word.split_whitespace().collect();
+            assert!(text.contains(&word), "{name}: {word:?} is not in the text of the PDF:\n{text}");
+        }
+        // A transparent band must not become a picture.
+        assert!(!file.bytes.windows(15).any(|w| w == b"/Subtype /Image"), "{name} has a raster");
+        assert!(file.bytes.len() < 200_000, "{name} has {} bytes", file.bytes.len());
+    }
+}
+
+#[test]
+fn a_pdf_looks_like_its_png() {
+    if !have(&["pdftoppm"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, figure) in kinds::all() {
+        let spec = spec(figure, "icml");
+        let path = folder.path().join(format!("{name}.pdf"));
+        fs::write(&path, export(&spec, Format::Pdf).unwrap().bytes).unwrap();
+        let painted = folder.path().join(name);
+        let status = Command::new("pdftoppm")
+            .args(["-r", "300", "-png", "-singlefile"])
+            .args([&path, &painted])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let by_poppler = Pixmap::load_png(painted.with_extension("png")).unwrap();
+        let ours = Pixmap::decode_png(&export(&spec, Format::Png).unwrap().bytes).unwrap();
+        assert!(by_poppler.width().abs_diff(ours.width()) <= 1, "{name}");
+        assert!(by_poppler.height().abs_diff(ours.height()) <= 1, "{name}");
+        let share = difference(&by_poppler, &ours);
+        assert!(share < 0.004, "{name}: {:.2} % of the picture differ", share * 100.0);
+    }
+}
+
+/// Share of cells of 6 × 6 dots (half a millimetre) whose mean grey differs much: painters differ in the edges of letters and lines.
+fn difference(a: &Pixmap, b: &Pixmap) -> f64 {
+    const CELL: u32 = 6;
+    let mean = |p: &Pixmap, x: u32, y: u32| {
+        let mut sum = 0_u32;
+        for (i, j) in (0..CELL).flat_map(|i| (0..CELL).map(move |j| (i, j))) {
+            if let Some(c) = p.pixel(x * CELL + i, y * CELL + j) {
+                sum += u32::from(c.red()) + u32::from(c.green()) + u32::from(c.blue());
+            }
+        }
+        f64::from(sum) / f64::from(CELL * CELL * 3)
+    };
+    let (columns, rows) = (a.width().min(b.width()) / CELL, a.height().min(b.height()) / CELL);
+    let cells = (0..columns).flat_map(|x| (0..rows).map(move |y| (x, y)));
+    let differ = cells.filter(|(x, y)| (mean(a, *x, *y) - mean(b, *x, *y)).abs() > 60.0).count();
+    differ as f64 / f64::from(columns * rows)
+}
+
+/// A document of one column as wide as a figure, with a figure or table a page.
+fn compile(folder: &Path, name: &str, width_pt: f64, packages: &str, body: &str) {
+    let document = format!(
+        "\\documentclass[10pt]{{article}}\n\\usepackage[paperwidth=9in,paperheight=12in,textwidth={width_pt}bp,textheight=10in]{{geometry}}\n\
+         {packages}\n\\setlength\\parindent{{0pt}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
+    );
+    fs::write(folder.join(format!("{name}.tex")), document).unwrap();
+    let mut log = String::new();
+    // Widths of long tables are known at the third time.
+    for _ in 0..3 {
+        let output = Command::new("pdflatex")
+            .args(["-interaction=nonstopmode", "-halt-on-error", &format!("{name}.tex")])
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        log = fs::read_to_string(folder.join(format!("{name}.log")))
+            .unwrap_or_else(|_| String::from_utf8_lossy(&output.stdout).into_owned());
+        let end = log.lines().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
+        assert!(output.status.success(), "{name} does not compile:\n{end}");
+        if !log.contains("Rerun") && !log.contains("rerun") {
+            break;
+        }
+    }
+    let bad: Vec<&str> = log
+        .lines()
+        .filter(|l| {
+            l.contains("Warning") || l.starts_with("Overfull") || l.contains("Missing character") || l.contains("undefined")
+        })
+        .collect();
+    assert!(bad.is_empty(), "{name} compiles with warnings:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn a_latex_document_of_every_figure_compiles_without_a_warning() {
+    if !have(&["pdflatex", "pdffonts"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for preset in ["icml", "icml:full", "acl", "neurips"] {
+        let width = Preset::parse(preset).unwrap().width();
+        let mut body = String::new();
+        for (name, figure) in kinds::all() {
+            if preset == "acl" && name == "survival-odd" {
+                continue;
+            }
+            let spec = spec(figure, preset);
+            let pdf = format!("{}-{name}.pdf", preset.replace(':', "-"));
+            fs::write(folder.path().join(&pdf), export(&spec, Format::Pdf).unwrap().bytes).unwrap();
+            let tex = export(&spec, Format::Tex).unwrap();
+            let input = format!("{}-{name}-plot.tex", preset.replace(':', "-"));
+            fs::write(folder.path().join(&input), tex.bytes).unwrap();
+            body.push_str(&format!("\\includegraphics{{{pdf}}}\\clearpage\n\\input{{{input}}}\\clearpage\n"));
+        }
+        let packages = "\\usepackage{graphicx}\\usepackage{pgfplots}\\pgfplotsset{compat=1.18}";
+        let document = preset.replace(':', "-");
+        compile(folder.path(), &document, width, packages, &body);
+        if let Some(keep) = std::env::var_os("KEEP_PAPERS") {
+            fs::create_dir_all(&keep).unwrap();
+            fs::copy(folder.path().join(format!("{document}.pdf")), Path::new(&keep).join(format!("{document}.pdf"))).unwrap();
+        }
+        let fonts = plain("pdffonts", &folder.path().join(format!("{document}.pdf")));
+        assert!(!fonts.contains("Type 3"), "{fonts}");
+    }
+}
+
+#[test]
+fn a_latex_document_of_every_table_compiles_without_a_warning() {
+    if !have(&["pdflatex"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut body = String::new();
+    for (name, figure) in kinds::all() {
+        let mut table = data_table(&figure);
+        table.name = name.to_owned();
+        table.notes.push("A note with 50 % & more_than_one $ sign, a-very-long-hyphenated-name-that-has-to-be-broken/somewhere.".to_owned());
+        let input = format!("table-{name}.tex");
+        fs::write(folder.path().join(&input), table.to_latex()).unwrap();
+        body.push_str(&format!("\\input{{{input}}}\\clearpage\n"));
+    }
+    let packages = "\\usepackage{array}\\usepackage{booktabs}\\usepackage{longtable}\\usepackage{graphicx}";
+    compile(folder.path(), "tables", 486.0, packages, &body);
+    if let Some(keep) = std::env::var_os("KEEP_PAPERS") {
+        fs::create_dir_all(&keep).unwrap();
+        fs::copy(folder.path().join("tables.pdf"), Path::new(&keep).join("tables.pdf")).unwrap();
+    }
+}

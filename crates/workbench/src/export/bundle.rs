@@ -1,0 +1,199 @@
+//! A report with everything that it is made of, as a folder or a zip.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use figures::SOFTWARE;
+use figures::export::Format;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::file::{report_name, write_whole};
+use super::{Made, figure_file, inputs};
+use crate::Workbench;
+use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
+use crate::summary::run_record;
+
+/// A report that was written.
+#[derive(Debug, Clone)]
+pub struct ReportFolder {
+    /// The folder.
+    pub path: String,
+    /// Its files, relative to it, sorted.
+    pub files: Vec<String>,
+    /// What does not read well, and what is missing.
+    pub warnings: Vec<String>,
+}
+
+/// The files of a bundle by their path.
+type Files = BTreeMap<String, Vec<u8>>;
+
+impl Workbench {
+    /// The files of a bundle, and what is to be said of them.
+    fn bundle(&self, of: &CompareRequest, preset: &str) -> Result<(Files, String, Vec<String>), ApiError> {
+        let report = self.report(of, preset)?;
+        let data = self.compare_runs(of.clone())?;
+        let mut warnings = report.warnings.clone();
+        let mut files = Files::new();
+        for figure in report.figures() {
+            for format in [Format::Svg, Format::Pdf, Format::Png, Format::Csv, Format::Tex] {
+                let made = figure_file(&figure.spec, format, figure.name)?;
+                warnings.extend(made.warnings);
+                files.insert(format!("figures/{}", made.name), made.bytes);
+            }
+            let spec = figure_file(&figure.spec, Format::Toml, figure.name)?;
+            files.insert(format!("specs/{}", spec.name), spec.bytes);
+        }
+        for table in report.tables() {
+            let name = &table.name;
+            files.insert(format!("tables/{name}.csv"), table.to_csv().into_bytes());
+            files.insert(format!("tables/{name}.tex"), table.to_latex().into_bytes());
+            files.insert(format!("tables/{name}.md"), table.to_markdown().into_bytes());
+        }
+        files.insert("report.md".to_owned(), report.to_markdown().into_bytes());
+        files.insert("report.html".to_owned(), report.to_html().into_bytes());
+        files.insert("settings.json".to_owned(), self.snapshot(&data)?);
+        let inputs = inputs::hash(self, &data)?;
+        warnings.extend(inputs.warnings);
+        files.insert("inputs.sha256".to_owned(), inputs.sums.into_bytes());
+        let mut seen = std::collections::BTreeSet::new();
+        warnings.retain(|warning| seen.insert(warning.clone()));
+        files.insert("README.md".to_owned(), readme(&report.title, &files, &warnings).into_bytes());
+        Ok((files, report.title, warnings))
+    }
+
+    /// Settings of every run, as the source states them, and how episodes are counted.
+    fn snapshot(&self, data: &Comparison) -> Result<Vec<u8>, ApiError> {
+        let mut runs = Vec::new();
+        for (member, run) in data.members.iter().flat_map(|m| m.runs.iter().map(move |run| (m, run))) {
+            let record = run_record(&self.store, run)?;
+            let (entry, of) = (&record.entry, &record.run);
+            runs.push(json!({
+                "id": run,
+                "member": member.id,
+                "format": entry.format,
+                "source": entry.source_name,
+                "place": entry.place,
+                "benchmark": { "key": member.benchmark.0, "name": member.benchmark.1 },
+                "harness": of.harness,
+                "model": of.model,
+                "simulated": member.simulated,
+                "settings": of.settings,
+                "extra": of.extra,
+            }));
+        }
+        let policy = self.get_policy(Nothing {})?;
+        let counted: Vec<Value> =
+            policy.rows.iter().map(|row| json!({ "reason": row.reason, "counted_as": row.ending })).collect();
+        let whole = json!({
+            "software": SOFTWARE,
+            "policy": { "name": policy.name, "reasons": counted },
+            "tau": data.tau,
+            "seed": data.seed,
+            "runs": runs,
+        });
+        let text = serde_json::to_string_pretty(&whole)
+            .map_err(|e| ApiError::new("export.failed", format!("The settings can not be written: {e}")))?;
+        Ok(format!("{text}\n").into_bytes())
+    }
+
+    /// A bundle as a zip. The same library gives the same bytes.
+    pub(super) fn bundle_file(&self, of: &CompareRequest, preset: &str) -> Result<Made, ApiError> {
+        let (files, title, warnings) = self.bundle(of, preset)?;
+        let failed = |e: &dyn std::fmt::Display| {
+            ApiError::new("export.failed", format!("The zip can not be made: {e}"))
+        };
+        Ok(Made {
+            name: format!("{}.zip", report_name("bundle", of)),
+            bytes: zip(&files).map_err(|e| failed(&e))?,
+            caption: title,
+            inches: None,
+            warnings,
+            beside: None,
+        })
+    }
+
+    /// Writes a bundle into a folder, which is made if it is not there. Files of the same names are replaced, others stay.
+    pub fn export_report(
+        &self,
+        of: &CompareRequest,
+        preset: &str,
+        to: &Path,
+    ) -> Result<ReportFolder, ApiError> {
+        // A name in the folder that is to be made: its own folder must be there, and outside of the sources.
+        let folder = match fs::metadata(to) {
+            Ok(found) if found.is_dir() => {
+                let inside = self.allowed(&to.join("report.md"))?;
+                inside.parent().map_or_else(|| to.to_owned(), Path::to_owned)
+            }
+            _ => self.allowed(to)?,
+        };
+        let (files, _, warnings) = self.bundle(of, preset)?;
+        let failed = |path: &Path, error: std::io::Error| {
+            ApiError::new("export.write", format!("The folder can not be made: {error}"))
+                .at(path.to_string_lossy().into_owned())
+                .hint("Name a folder that can be made")
+        };
+        for (name, bytes) in &files {
+            let path = folder.join(name);
+            let parent = path.parent().unwrap_or(&folder);
+            fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
+            write_whole(&path, bytes)?;
+        }
+        Ok(ReportFolder {
+            path: folder.to_string_lossy().into_owned(),
+            files: files.into_keys().collect(),
+            warnings,
+        })
+    }
+}
+
+/// What is in the bundle, with the hashes of its files.
+fn readme(title: &str, files: &Files, warnings: &[String]) -> String {
+    let escape = figures::table::escape_markdown;
+    let mut out = format!(
+        "# {}\n\nMade by {SOFTWARE}.\n\n\
+         - `report.html` and `report.md`: the report; the page has its figures in it.\n\
+         - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), pgfplots, and the data behind it as CSV.\n\
+         - `specs/`: each figure with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` makes the same bytes again.\n\
+         - `tables/`: each table as CSV, LaTeX (booktabs) and Markdown.\n\
+         - `settings.json`: the settings of every run as its source states them, and how ends of episodes are counted.\n\
+         - `inputs.sha256`: SHA-256 of every file below the places of the runs in their sources, `SOURCE/PATH`.\n",
+        escape(title)
+    );
+    if !warnings.is_empty() {
+        out.push_str("\nTo be known:\n\n");
+        for warning in warnings {
+            out.push_str(&format!("- {}\n", escape(warning)));
+        }
+    }
+    out.push_str("\nSHA-256 of the files here:\n\n```\n");
+    for (name, bytes) in files {
+        let hash: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+        out.push_str(&format!("{hash}  {name}\n"));
+    }
+    out.push_str("```\n");
+    out
+}
+
+/// The files in order of their names, without times.
+fn zip(files: &Files) -> Result<Vec<u8>, rawzip::Error> {
+    let mut out = Vec::new();
+    let mut archive = ZipArchiveWriter::new(&mut out);
+    for (name, bytes) in files {
+        let (mut entry, config) =
+            archive.new_file(name).compression_method(CompressionMethod::DEFLATE).start()?;
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::new(6)));
+        writer.write_all(bytes)?;
+        let (encoder, descriptor) = writer.finish()?;
+        encoder.finish()?;
+        entry.finish(descriptor)?;
+    }
+    archive.finish()?;
+    Ok(out)
+}

@@ -1,0 +1,124 @@
+//! What attempts took, and why they ended without passing.
+
+use std::collections::BTreeMap;
+
+use figures::table::{Column, Table, known, maybe};
+use model::EndReason;
+use store::AttemptTotals;
+
+use crate::Workbench;
+use crate::api::{ApiError, Comparison};
+use crate::summary::run_record;
+
+/// The attempts of a member.
+pub(super) struct Played {
+    name: String,
+    by_number: Vec<AttemptTotals>,
+    reasons: Vec<(String, u32)>,
+}
+
+/// Reads them.
+pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Played>, ApiError> {
+    data.members
+        .iter()
+        .map(|member| {
+            let mut by_number: BTreeMap<u32, AttemptTotals> = BTreeMap::new();
+            let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+            for run in &member.runs {
+                let record = run_record(&workbench.store, run)?;
+                for totals in workbench.store.attempt_totals(record.entry.id)? {
+                    match by_number.entry(totals.number) {
+                        std::collections::btree_map::Entry::Vacant(place) => {
+                            place.insert(totals);
+                        }
+                        std::collections::btree_map::Entry::Occupied(mut place) => add(place.get_mut(), &totals),
+                    }
+                }
+                for (reason, count) in workbench.store.attempt_end_reasons(record.entry.id)? {
+                    *reasons.entry(reason).or_default() += count;
+                }
+            }
+            let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
+            reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            Ok(Played { name: member.name.clone(), by_number: by_number.into_values().collect(), reasons })
+        })
+        .collect()
+}
+
+/// The mean over both, weighted by how many each is of.
+fn mean(a: (Option<f64>, u32), b: (Option<f64>, u32)) -> (Option<f64>, u32) {
+    let n = a.1 + b.1;
+    let sum = a.0.unwrap_or(0.0) * f64::from(a.1) + b.0.unwrap_or(0.0) * f64::from(b.1);
+    ((n > 0).then(|| sum / f64::from(n)), n)
+}
+
+fn add(to: &mut AttemptTotals, more: &AttemptTotals) {
+    to.made += more.made;
+    to.passed += more.passed;
+    to.failed += more.failed;
+    to.errors += more.errors;
+    to.agent_seconds = mean(to.agent_seconds, more.agent_seconds);
+    to.test_seconds = mean(to.test_seconds, more.test_seconds);
+    to.tokens = mean(to.tokens, more.tokens);
+    to.cost_usd = mean(to.cost_usd, more.cost_usd);
+}
+
+/// Attempts by their number.
+pub(super) fn table(played: &[Played]) -> Table {
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("attempt", "Attempt"),
+        Column::integer("made", "Made"),
+        Column::integer("passed", "Passed"),
+        Column::number("share_passed", "Share passed", 3),
+        Column::integer("failed", "Failed"),
+        Column::integer("errors", "No verdict"),
+        Column::number("agent_seconds", "Agent time, mean", 1).unit("s"),
+        Column::number("test_seconds", "Test time, mean", 1).unit("s"),
+        Column::number("tokens", "Tokens, mean", 0),
+        Column::number("cost_usd", "Cost, mean", 4).unit("US$"),
+    ];
+    let mut table = Table::new("attempts", "Attempts by their number", columns);
+    let mut partial = false;
+    for member in played {
+        for row in &member.by_number {
+            partial |= [row.agent_seconds, row.test_seconds, row.tokens, row.cost_usd]
+                .iter()
+                .any(|(_, n)| *n > 0 && *n < row.made);
+            table.push(vec![
+                known(member.name.as_str()),
+                known(row.number),
+                known(row.made),
+                known(row.passed),
+                maybe((row.made > 0).then(|| f64::from(row.passed) / f64::from(row.made))),
+                known(row.failed),
+                known(row.errors),
+                maybe(row.agent_seconds.0),
+                maybe(row.test_seconds.0),
+                maybe(row.tokens.0),
+                maybe(row.cost_usd.0),
+            ]);
+        }
+    }
+    if partial {
+        table.notes.push("Some means are over fewer attempts than were made: those of which they are known.".to_owned());
+    }
+    table
+}
+
+/// Attempts that did not pass, by why they ended.
+pub(super) fn errors(played: &[Played]) -> Table {
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("end_reason", "End of the attempt"),
+        Column::integer("attempts", "Attempts"),
+    ];
+    let mut table = Table::new("end-reasons", "Attempts that did not pass, by why they ended", columns);
+    for member in played {
+        for (word, count) in &member.reasons {
+            let label = EndReason::ALL.iter().find(|r| r.as_str() == word).map_or(word.as_str(), |r| r.label());
+            table.push(vec![known(member.name.as_str()), known(label), known(*count)]);
+        }
+    }
+    table
+}

@@ -1,0 +1,210 @@
+//! The sentences of a report.
+
+use figures::SOFTWARE;
+use figures::table::{Column, Table, known, maybe};
+
+use super::Block;
+use crate::api::{Comparability, Comparison, Failures, PolicyTable, Retries, Stamina};
+
+/// Text of an HTML element. Control characters are left out.
+pub(super) fn escape_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_whitespace() => out.push(' '),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text in Markdown in which nothing is markup.
+pub(super) fn escape_markdown(text: &str) -> String {
+    figures::table::escape_markdown(text)
+}
+
+/// The title of a report.
+pub(super) fn title(data: &Comparison) -> String {
+    match data.members.as_slice() {
+        [one] => format!("Report of {}", one.full_name),
+        members => format!("Comparison of {} runs", members.len()),
+    }
+}
+
+fn mean(stamina: &Stamina) -> String {
+    let Some(mean) = stamina.mean else { return "unknown".to_owned() };
+    let interval = match (stamina.ci_low, stamina.ci_high) {
+        (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
+        _ => " (no interval: no variation)".to_owned(),
+    };
+    format!("{mean:.2} turns{interval}")
+}
+
+/// What is reported, and the first numbers.
+pub(super) fn opening(data: &Comparison) -> Vec<Block> {
+    let benchmarks: std::collections::BTreeSet<&str> =
+        data.members.iter().map(|m| m.benchmark.1.as_str()).collect();
+    let benchmarks: Vec<&str> = benchmarks.into_iter().collect();
+    let text = format!(
+        "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {} turns. Benchmark: {}. Made by {SOFTWARE}.",
+        data.tau,
+        benchmarks.join(", ")
+    );
+    let items = data
+        .members
+        .iter()
+        .enumerate()
+        .map(|(index, member)| {
+            let stamina = &member.stamina;
+            let mut marks = Vec::new();
+            if data.members.len() > 1 && index == data.reference as usize {
+                marks.push("reference".to_owned());
+            }
+            if member.simulated {
+                marks.push("simulated: a scripted model stood in for a real one".to_owned());
+            }
+            marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
+            let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
+            let median =
+                stamina.median.map_or_else(|| "not reached".to_owned(), |median| format!("{median} turns"));
+            format!(
+                "{}{marks}: {} episodes, {} failed, {} censored; mean stamina {}, median {median}.",
+                member.full_name,
+                stamina.n,
+                stamina.events,
+                stamina.censored,
+                mean(stamina)
+            )
+        })
+        .collect();
+    vec![Block::Text(text), Block::List(items)]
+}
+
+/// Whether the settings leave the runs comparable.
+pub(super) fn comparability(data: &Comparison) -> String {
+    match data.comparability {
+        Comparability::NoEffect => "No setting that is known to differ has an effect on stamina.".to_owned(),
+        Comparability::CannotBeRuledOut => {
+            "Settings differ, or are not known, whose effect on stamina cannot be ruled out.".to_owned()
+        }
+        Comparability::NotComparable => {
+            "Settings differ so that the numbers of these runs must not be compared.".to_owned()
+        }
+    }
+}
+
+/// The log-rank tests over all.
+pub(super) fn overall(data: &Comparison) -> String {
+    let p = |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") };
+    let of = |test: &crate::api::ChiSquare| format!("χ² = {:.2}, df = {}, p {}", test.chi2, test.df, p(test.p));
+    let mut text = match &data.overall {
+        Some(test) => format!("Log-rank test over all runs: {}.", of(test)),
+        None => "The log-rank test over all runs is not defined: nobody failed, or a run is empty.".to_owned(),
+    };
+    if let Some(test) = &data.overall_stratified {
+        text.push_str(&format!(" Stratified by scenario: {}.", of(test)));
+    }
+    text
+}
+
+/// Mean stamina under other ways to count censored episodes.
+pub(super) fn sensitivity(data: &Comparison) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("censored", "Censored episodes"),
+        Column::integer("n", "n"),
+        Column::number("mean_stamina", "Mean stamina", 2).unit("turns"),
+        low,
+        high,
+    ];
+    let mut table = Table::new("sensitivity", "Sensitivity to censoring", columns);
+    for member in &data.members {
+        for (how, stamina) in [
+            ("as the policy says", &member.stamina),
+            ("counted as failures", &member.censored_failed),
+            ("left out, but for those that passed everything", &member.censored_dropped),
+        ] {
+            table.push(vec![
+                known(member.name.as_str()),
+                known(how),
+                known(stamina.n),
+                maybe(stamina.mean),
+                maybe(stamina.ci_low),
+                maybe(stamina.ci_high),
+            ]);
+        }
+    }
+    table
+}
+
+/// What failed attempts there are, and how long repair takes.
+pub(super) fn failures(data: &Failures) -> String {
+    let repair = &data.repair;
+    let mut text = format!("{} of {} attempts did not pass.", data.attempts, data.all_attempts);
+    if data.attempts > 0 {
+        text.push_str(&format!(
+            " {} turns failed at the first attempt; {} of them passed at a later one",
+            repair.failed_first, repair.repaired
+        ));
+        text.push_str(&match repair.median_attempts {
+            Some(median) => format!(", the median after {median} attempts."),
+            None => "; a median number of attempts is not reached.".to_owned(),
+        });
+        text.push_str(&format!(
+            " {} failing tests are described by the source, {} are only counted.",
+            data.tests, data.not_described
+        ));
+    }
+    text
+}
+
+/// Everything that a reader must know.
+pub(super) fn cautions(data: &Comparison, retries: &Retries) -> Vec<String> {
+    let mut out = data.cautions.clone();
+    for member in &data.members {
+        out.extend(member.caveats.iter().map(|caveat| format!("{}: {caveat}", member.name)));
+    }
+    if retries.series.iter().any(|s| s.points.len() > 1) {
+        out.extend(retries.cautions.iter().cloned());
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    out.retain(|sentence| seen.insert(sentence.clone()));
+    out
+}
+
+/// How the numbers were made.
+pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
+    let mut items = vec![
+        "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
+        format!("Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with Greenwood's variance.", data.tau),
+        "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
+        "Failed attempts are classified by rules, each by its primary class; shares have Wilson's 95 % interval.".to_owned(),
+        format!("Resampling uses the seed {}.", data.seed),
+    ];
+    let changed: Vec<String> = policy
+        .rows
+        .iter()
+        .filter(|row| row.ending != row.default_ending)
+        .map(|row| {
+            let how = match row.ending {
+                model::Ending::Event => "a failure",
+                model::Ending::Censored => "censored",
+            };
+            format!("{} counts as {how}", row.label)
+        })
+        .collect();
+    items.push(if changed.is_empty() {
+        format!("Censoring policy: {}. Whatever the agent could have caused is a failure; what came from outside is censored.", policy.name)
+    } else {
+        format!("Censoring policy: {}; unlike the default, {}.", policy.name, changed.join("; "))
+    });
+    items.push("Every number is defined in docs/metrics.md of the software.".to_owned());
+    vec![Block::List(items)]
+}
