@@ -23,7 +23,7 @@ pub use bundle::ReportFolder;
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportOf, ExportRequest, Exported, FigureMark, FigureOf,
+    ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportOf, ExportRequest, Exported, FigureOf,
     FigureTheme, Nothing, PresetInfo, PresetList, TableOf,
 };
 
@@ -65,17 +65,7 @@ impl Workbench {
         let layout = Layout::Panel { width: request.width, height: request.height, turns: None };
         let spec = FigureSpec { theme, layout, ..spec };
         let drawing = figures::draw(&spec);
-        let mut marks: Vec<FigureMark> =
-            drawing.marks.iter().map(|mark| figure::mark(&spec.figure, mark)).collect();
-        marks.extend(drawing.hits.iter().map(|hit| FigureMark {
-            series: 0,
-            item: Some(hit.turn),
-            x0: hit.x0,
-            y0: hit.y,
-            x1: hit.x1,
-            y1: hit.y,
-            lines: hit.lines.clone(),
-        }));
+        let marks = figure::marks(&request.figure, &spec.figure, &drawing);
         Ok(DrawnFigure {
             caption: caption::of(&spec),
             svg: drawing.svg,

@@ -207,7 +207,7 @@ pub enum ExportOf {
     Figure {
         /// Which.
         figure: FigureOf,
-        /// Venue and columns: `icml`, `icml-2`, …; see `list_presets`.
+        /// Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
         preset: String,
         /// Height in pt; `None` = the preset's.
         height_pt: Option<u32>,
@@ -302,7 +302,7 @@ pub struct PresetList {
 /// A venue's figure size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct PresetInfo {
-    /// `icml`, `icml-2`.
+    /// `icml`, `icml:full`.
     pub preset: String,
     /// `ICML, one column`.
     pub label: String,

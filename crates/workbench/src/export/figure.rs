@@ -1,17 +1,20 @@
 //! From what a figure is about to a spec with its data: the numbers are those of the pages' own commands.
 
+use std::collections::BTreeSet;
+
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
-    BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure, FigureSpec,
+    BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure, FigureSpec,
     FirstFailuresComparison, Layout, Margin, Mark, Matrix, MatrixCell, Method, Pair, Paired, PairedMean,
     Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
     SeriesLabel, SharesForm, SurvivalComparison, Theme,
 };
 
 use crate::Workbench;
+use crate::compare::members;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping,
-    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Nothing, Pairs, PublishedNumber, Stamina,
+    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Member, Nothing, Pairs, PublishedNumber, Stamina,
 };
 
 /// The metric of published numbers that mean stamina is compared with.
@@ -67,7 +70,8 @@ impl Workbench {
                 method.notes = vec![
                     "Budgets below the one of the run are computed by leaving out later attempts".to_owned(),
                 ];
-                (Figure::Retries(retries(&data, *published)), method)
+                let simulated = self.simulated(&of.members)?;
+                (Figure::Retries(retries(&data, *published, &simulated)), method)
             }
             FigureOf::Failures { of } => {
                 let figure = Figure::FailureShares(self.failure_shares(of)?);
@@ -105,6 +109,13 @@ impl Workbench {
         Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
     }
 
+    /// Which of these members have a simulated run, by their text.
+    fn simulated(&self, of: &[Member]) -> Result<BTreeSet<String>, ApiError> {
+        let pools = members::resolve(&self.store, of)?;
+        let simulated = pools.into_iter().filter(|p| p.runs.iter().any(|run| run.record.entry.simulated));
+        Ok(simulated.map(|pool| pool.id).collect())
+    }
+
     fn failure_shares(&self, of: &FailuresRequest) -> Result<FailureShares, ApiError> {
         let data = self.get_failures(of.clone())?;
         let classes = data
@@ -112,8 +123,12 @@ impl Workbench {
             .iter()
             .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
             .collect();
+        let simulated = self.simulated(&of.members)?;
         let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
-            label: SeriesLabel::new(group.label.clone(), index),
+            label: SeriesLabel {
+                simulated: simulated.contains(&group.key),
+                ..SeriesLabel::new(group.label.clone(), index)
+            },
             counts: data
                 .classes
                 .iter()
@@ -380,9 +395,9 @@ fn matrix(data: &api::Matrix, published: bool) -> Matrix {
     }
 }
 
-fn retries(data: &api::Retries, published: bool) -> Retries {
+fn retries(data: &api::Retries, published: bool, simulated: &BTreeSet<String>) -> Retries {
     let series = data.series.iter().map(|series| RetrySeries {
-        label: marked(&series.name, series.swatch, false),
+        label: marked(&series.name, series.swatch, simulated.contains(&series.id)),
         points: series
             .points
             .iter()
@@ -412,19 +427,48 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
     }
 }
 
-/// A mark as the pages know it: whose, and which of its data.
-pub(super) fn mark(figure: &Figure, mark: &Mark) -> FigureMark {
+/// What can be pointed at in a drawing, as the pages know it: whose, and which of its data.
+pub(super) fn marks(of: &FigureOf, figure: &Figure, drawing: &Drawing) -> Vec<FigureMark> {
+    let mut marks: Vec<FigureMark> = drawing.marks.iter().map(|m| mark(of, figure, m)).collect();
+    // A turn is pointed at anywhere over its column, down to the rows of the table.
+    let rows = drawing.marks.iter().filter(|m| m.id.starts_with("row-")).map(|m| m.y0);
+    let bottom = rows.fold(drawing.height, f64::min);
+    marks.extend(drawing.hits.iter().map(|hit| FigureMark {
+        series: 0,
+        item: Some(hit.turn),
+        x0: hit.x0,
+        y0: 0.0,
+        x1: hit.x1,
+        y1: bottom,
+        lines: hit.lines.clone(),
+    }));
+    marks
+}
+
+fn mark(of: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
     let mut numbers = mark.id.split('-').skip(1).map_while(|part| part.parse::<u32>().ok());
-    let (first, second) = (numbers.next(), numbers.next());
-    let (series, item) = match (figure, first, second) {
-        (Figure::Matrix(matrix), Some(row), Some(column)) => {
-            (row.saturating_mul(matrix.columns.len() as u32).saturating_add(column), None)
+    let (first, second) = (numbers.next().unwrap_or(0), numbers.next());
+    let (series, item) = match (of, figure) {
+        (_, Figure::Matrix(matrix)) => {
+            let columns = matrix.columns.len() as u32;
+            (first.saturating_mul(columns).saturating_add(second.unwrap_or(0)), None)
         }
-        (Figure::Paired(_), Some(pair), _) => (mark.series.unwrap_or(0), Some(pair)),
-        // The rows of a forest leave the reference out; the spec's own index is the page's but for that.
-        (_, first, second) => (mark.series.or(first).unwrap_or(0), second),
+        (FigureOf::Paired { other, .. }, _) => (*other, Some(first)),
+        // The rows of a forest leave the reference out.
+        (FigureOf::Differences { of, .. }, _) => (if first < of.reference { first } else { first + 1 }, None),
+        // Published numbers stand behind the members.
+        (_, Figure::Retries(data)) if mark.series.is_none() => (data.series.len() as u32 + first, None),
+        _ => (mark.series.unwrap_or(first), second),
     };
-    FigureMark { series, item, x0: mark.x0, y0: mark.y0, x1: mark.x1, y1: mark.y1, lines: mark.lines.clone() }
+    FigureMark {
+        series,
+        item,
+        x0: mark.x0,
+        y0: mark.y0,
+        x1: mark.x1,
+        y1: mark.y1,
+        lines: mark.lines.clone(),
+    }
 }
 
 /// An estimate's parts, for tables.

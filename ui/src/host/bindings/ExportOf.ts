@@ -12,7 +12,7 @@ export type ExportOf = { "what": "figure",
  */
 figure: FigureOf, 
 /**
- * Venue and columns: `icml`, `icml-2`, …; see `list_presets`.
+ * Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
  */
 preset: string, 
 /**

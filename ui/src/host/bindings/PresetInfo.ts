@@ -5,7 +5,7 @@
  */
 export type PresetInfo = { 
 /**
- * `icml`, `icml-2`.
+ * `icml`, `icml:full`.
  */
 preset: string, 
 /**

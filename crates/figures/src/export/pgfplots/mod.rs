@@ -54,7 +54,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         _ => Fonts::USUAL,
     };
     // Fonts come in whole points; between them LaTeX warns and takes another.
-    let size = |pt: f64| if pt.is_finite() { pt.round().clamp(5.0, 12.0) } else { 7.0 };
+    let size = |pt: f64| if pt.is_finite() { pt.round().clamp(5.0, 10.0) } else { 7.0 };
     let mut picture = Picture {
         out: String::new(),
         width: drawing.width,

@@ -104,7 +104,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
         let outline = if banded { band(known) } else { Vec::new() };
         if !outline.is_empty() {
             picture.add(&format!(
-                "\\addplot[draw=none,fill={color},fill opacity=0.16,forget plot] coordinates {{{}}} \\closedcycle;",
+                "\\addplot[draw=none,fill={color},fill opacity=0.16,forget plot] coordinates {{{}}} -- cycle;",
                 coordinates(&outline)
             ));
         }
