@@ -27,7 +27,11 @@ impl Library {
     /// A library of EvoCode's made-up results: several models, one of which is a hostile name.
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the library");
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").join("tests/fixtures");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .nth(2)
+            .expect("the repository")
+            .join("tests/fixtures");
         let sources = folder.path().join("sources");
         copy(&fixtures.join("evocode"), &sources.join("evocode"));
         let library = Self { folder, sources };
@@ -108,9 +112,18 @@ fn every_kind_of_figure_and_table_is_made() {
     let library = Library::new();
     let runs = library.runs();
     let all: Vec<&str> = runs.iter().map(String::as_str).collect();
-    for kind in
-        ["survival", "first-failures", "differences", "ratios", "paired", "bars", "pareto", "matrix", "retries", "failures"]
-    {
+    for kind in [
+        "survival",
+        "first-failures",
+        "differences",
+        "ratios",
+        "paired",
+        "bars",
+        "pareto",
+        "matrix",
+        "retries",
+        "failures",
+    ] {
         let runs = if kind == "paired" { &all[..2] } else { &all[..] };
         let args = [&["figure", kind][..], runs].concat();
         let svg = library.ok(&args);
@@ -118,7 +131,8 @@ fn every_kind_of_figure_and_table_is_made() {
         assert!(library.ok(&[&args[..], &["--dark"]].concat()) != svg, "{kind} in the dark");
         let out = format!("{kind}.pdf");
         let made: Value =
-            serde_json::from_str(&library.ok(&[&args[..], &["--out", &out, "--json"]].concat())).expect("JSON");
+            serde_json::from_str(&library.ok(&[&args[..], &["--out", &out, "--json"]].concat()))
+                .expect("JSON");
         assert_eq!(made["bytes"].as_u64(), Some(library.bytes(&out).len() as u64));
         assert!((made["inches"][0].as_f64().expect("a width") - 3.25).abs() < 1e-9, "{made}");
     }
@@ -161,7 +175,8 @@ fn errors_say_what_can_be_asked_for() {
     assert_eq!(before.len(), after.len());
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink(library.sources.join("evocode"), library.folder.path().join("link")).expect("a link");
+        std::os::unix::fs::symlink(library.sources.join("evocode"), library.folder.path().join("link"))
+            .expect("a link");
         let said = library.fails(&["figure", "survival", run, "--out", "link/x.pdf"]);
         assert!(said.contains("opened source"), "{said}");
     }
@@ -172,11 +187,11 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
     let library = Library::new();
     let runs = library.runs();
     let args: Vec<&str> = runs.iter().take(2).map(String::as_str).collect();
-    let made: Value = serde_json::from_str(
-        &library.ok(&[&["report"][..], &args, &["--out", "report", "--json"]].concat()),
-    )
-    .expect("JSON");
-    let files: Vec<&str> = made["files"].as_array().expect("files").iter().filter_map(Value::as_str).collect();
+    let made: Value =
+        serde_json::from_str(&library.ok(&[&["report"][..], &args, &["--out", "report", "--json"]].concat()))
+            .expect("JSON");
+    let files: Vec<&str> =
+        made["files"].as_array().expect("files").iter().filter_map(Value::as_str).collect();
     for file in [
         "README.md",
         "figures/survival.pdf",
@@ -197,7 +212,10 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
     let svgs = html.matches("<svg").count();
     assert!(svgs >= 3, "{svgs} figures");
     let sums = String::from_utf8(library.bytes("report/inputs.sha256")).expect("UTF-8");
-    assert!(sums.lines().all(|l| l.len() > 66 && l.as_bytes()[64] == b' ') && sums.contains("index.json"), "{sums}");
+    assert!(
+        sums.lines().all(|l| l.len() > 66 && l.as_bytes()[64] == b' ') && sums.contains("index.json"),
+        "{sums}"
+    );
     let settings: Value = serde_json::from_slice(&library.bytes("report/settings.json")).expect("JSON");
     assert_eq!(settings["runs"].as_array().map(Vec::len), Some(2));
     library.ok(&["figure", "report/specs/survival.toml", "--out", "again.pdf"]);

@@ -2,7 +2,11 @@
 //!
 //! Needs `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgfplots. Where they are
 //! missing, nothing is tested, but in CI that is a failure.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that can not go on has failed; notes to who runs it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that can not go on has failed; notes to who runs it"
+)]
 
 mod cases;
 mod kinds;
@@ -21,14 +25,15 @@ const HOW_TO_GET_THEM: &str = "On Debian and Ubuntu: sudo apt-get install popple
 
 /// Whether these programs are here; in CI they must be.
 fn have(programs: &[&str]) -> bool {
-    let missing: Vec<&&str> = programs
-        .iter()
-        .filter(|p| Command::new(p).arg("-v").output().is_err())
-        .collect();
+    let missing: Vec<&&str> =
+        programs.iter().filter(|p| Command::new(p).arg("-v").output().is_err()).collect();
     if missing.is_empty() {
         return true;
     }
-    assert!(std::env::var("CI").map_or(true, |ci| ci != "true"), "{missing:?} are missing. {HOW_TO_GET_THEM}");
+    assert!(
+        std::env::var("CI").map_or(true, |ci| ci != "true"),
+        "{missing:?} are missing. {HOW_TO_GET_THEM}"
+    );
     eprintln!("Not tested, for there is no {missing:?}. {HOW_TO_GET_THEM}");
     false
 }
@@ -54,7 +59,13 @@ fn words(svg: &str) -> Vec<String> {
     svg.split("<text ")
         .skip(1)
         .filter_map(|t| t.split_once('>')?.1.split_once("</text>"))
-        .map(|(text, _)| text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'"))
+        .map(|(text, _)| {
+            text.replace("&amp;", "&")
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&#39;", "'")
+        })
         .collect()
 }
 
@@ -164,7 +175,8 @@ fn compile(folder: &Path, name: &str, width_pt: f64, packages: &str, body: &str)
             .unwrap();
         log = fs::read_to_string(folder.join(format!("{name}.log")))
             .unwrap_or_else(|_| String::from_utf8_lossy(&output.stdout).into_owned());
-        let end = log.lines().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
+        let end =
+            log.lines().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
         assert!(output.status.success(), "{name} does not compile:\n{end}");
         if !log.contains("Rerun") && !log.contains("rerun") {
             break;
@@ -173,7 +185,10 @@ fn compile(folder: &Path, name: &str, width_pt: f64, packages: &str, body: &str)
     let bad: Vec<&str> = log
         .lines()
         .filter(|l| {
-            l.contains("Warning") || l.starts_with("Overfull") || l.contains("Missing character") || l.contains("undefined")
+            l.contains("Warning")
+                || l.starts_with("Overfull")
+                || l.contains("Missing character")
+                || l.contains("undefined")
         })
         .collect();
     assert!(bad.is_empty(), "{name} compiles with warnings:\n{}", bad.join("\n"));
@@ -202,7 +217,11 @@ fn a_latex_document_of_every_figure_compiles_without_a_warning() {
         compile(folder.path(), &document, width, packages, &body);
         if let Some(keep) = std::env::var_os("KEEP_PAPERS") {
             fs::create_dir_all(&keep).unwrap();
-            fs::copy(folder.path().join(format!("{document}.pdf")), Path::new(&keep).join(format!("{document}.pdf"))).unwrap();
+            fs::copy(
+                folder.path().join(format!("{document}.pdf")),
+                Path::new(&keep).join(format!("{document}.pdf")),
+            )
+            .unwrap();
         }
         let fonts = plain("pdffonts", &folder.path().join(format!("{document}.pdf")));
         assert!(!fonts.contains("Type 3"), "{fonts}");

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
-    BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure, FigureSpec,
-    FirstFailuresComparison, Layout, Margin, Mark, Matrix, MatrixCell, Method, Pair, Paired, PairedMean,
-    Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
-    SeriesLabel, SharesForm, SurvivalComparison, Theme,
+    BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
+    FigureSpec, FirstFailuresComparison, Layout, Margin, Mark, Matrix, MatrixCell, Method, Pair, Paired,
+    PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale,
+    SeriesData, SeriesLabel, SharesForm, SurvivalComparison, Theme,
 };
 
 use crate::Workbench;
-use crate::compare::members;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping,
-    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Member, Nothing, Pairs, PublishedNumber, Stamina,
+    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Member, Nothing, Pairs, PublishedNumber,
+    Stamina,
 };
+use crate::compare::members;
 
 /// The metric of published numbers that mean stamina is compared with.
 const MEAN_TURNS: &str = "mean_turns_passed";
@@ -460,15 +461,7 @@ fn mark(of: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
         (_, Figure::Retries(data)) if mark.series.is_none() => (data.series.len() as u32 + first, None),
         _ => (mark.series.unwrap_or(first), second),
     };
-    FigureMark {
-        series,
-        item,
-        x0: mark.x0,
-        y0: mark.y0,
-        x1: mark.x1,
-        y1: mark.y1,
-        lines: mark.lines.clone(),
-    }
+    FigureMark { series, item, x0: mark.x0, y0: mark.y0, x1: mark.x1, y1: mark.y1, lines: mark.lines.clone() }
 }
 
 /// An estimate's parts, for tables.

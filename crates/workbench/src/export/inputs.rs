@@ -39,7 +39,10 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
         let tree = match workbench.live.tree(source, &path) {
             Ok(tree) => tree,
             Err(error) => {
-                warnings.push(format!("The files of {name} can not be read, so they are not hashed: {}", error.message));
+                warnings.push(format!(
+                    "The files of {name} can not be read, so they are not hashed: {}",
+                    error.message
+                ));
                 continue;
             }
         };
@@ -71,7 +74,9 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
             }
         }
         if left > 0 {
-            warnings.push(format!("{left} files of {name} are not hashed: they can not be read, or there are too many"));
+            warnings.push(format!(
+                "{left} files of {name} are not hashed: they can not be read, or there are too many"
+            ));
         }
     }
     let lines = sums.into_iter().map(|(path, hash)| format!("{hash}  {}\n", path.replace(['\n', '\r'], "?")));

@@ -87,7 +87,8 @@ impl Report {
                     Block::Table(table) => out.push_str(&table.to_markdown()),
                     Block::Figure(figure) => {
                         let caption = escape_markdown(&figure.caption);
-                        let _ = writeln!(out, "![{}](figures/{}.svg)\n\n*{caption}*", figure.name, figure.name);
+                        let _ =
+                            writeln!(out, "![{}](figures/{}.svg)\n\n*{caption}*", figure.name, figure.name);
                     }
                 }
             }
@@ -167,18 +168,21 @@ impl Workbench {
         let several = data.members.len() > 1;
         let mut sections = vec![
             Section { heading: "What this is".to_owned(), blocks: words::opening(&data) },
-            Section {
-                heading: "Runs".to_owned(),
-                blocks: vec![Block::Table(tables::runs(&data))],
-            },
+            Section { heading: "Runs".to_owned(), blocks: vec![Block::Table(tables::runs(&data))] },
         ];
         if several {
-            sections.push(Section { heading: "What differs in their settings".to_owned(), blocks: settings(&data) });
+            sections.push(Section {
+                heading: "What differs in their settings".to_owned(),
+                blocks: settings(&data),
+            });
         }
         sections.push(Section {
             heading: "Survival".to_owned(),
             blocks: vec![
-                draw("survival", FigureOf::Survival { of: of.clone(), bands: Bands::Auto, published: false })?,
+                draw(
+                    "survival",
+                    FigureOf::Survival { of: of.clone(), bands: Bands::Auto, published: false },
+                )?,
                 draw("first-failures", FigureOf::FirstFailures { of: of.clone() })?,
                 Block::Table(words::sensitivity(&data)),
             ],
@@ -205,14 +209,20 @@ impl Workbench {
             sections.push(Section { heading: "Score and cost".to_owned(), blocks: spent });
         }
         let played = attempts::read(self, &data)?;
-        sections.push(Section { heading: "Attempts".to_owned(), blocks: vec![Block::Table(attempts::table(&played))] });
+        sections.push(Section {
+            heading: "Attempts".to_owned(),
+            blocks: vec![Block::Table(attempts::table(&played))],
+        });
         if retries.series.iter().any(|s| s.points.len() > 1) {
             sections.push(Section {
                 heading: "Retries".to_owned(),
                 blocks: vec![
                     draw(
                         "retries",
-                        FigureOf::Retries { of: RetriesRequest { members: of.members.clone() }, published: false },
+                        FigureOf::Retries {
+                            of: RetriesRequest { members: of.members.clone() },
+                            published: false,
+                        },
                     )?,
                     Block::Table(tables::retries(self, &RetriesRequest { members: of.members.clone() })?),
                 ],
@@ -278,7 +288,8 @@ fn paired_with(data: &Comparison) -> Option<u32> {
 fn settings(data: &Comparison) -> Vec<Block> {
     let mut blocks = vec![Block::Text(words::comparability(data)), Block::Table(tables::settings(data))];
     if !data.equal.is_empty() {
-        let equal = data.equal.iter().map(|(setting, value)| format!("{setting}: {value}")).collect::<Vec<_>>();
+        let equal =
+            data.equal.iter().map(|(setting, value)| format!("{setting}: {value}")).collect::<Vec<_>>();
         blocks.push(Block::Text(format!("The same for all: {}.", equal.join("; "))));
     }
     blocks

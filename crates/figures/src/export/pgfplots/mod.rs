@@ -201,13 +201,29 @@ impl Picture {
         );
     }
 
+    /// Columns and rows of a legend.
+    fn legend_size(&self, labels: usize) -> (usize, usize) {
+        let columns = if labels > 4 && self.width > 150.0 { 2 } else { 1 };
+        (columns, labels.div_ceil(columns))
+    }
+
+    /// Height of a legend of so many names.
+    fn legend_height(&self, labels: usize) -> f64 {
+        if labels == 0 { 0.0 } else { self.legend_size(labels).1 as f64 * self.line() + 3.0 }
+    }
+
+    /// Makes the picture so high that its plot has this height between what stands above and below it. Comes before
+    /// anything is drawn.
+    fn make_room(&mut self, above: f64, plot: f64, below: f64) {
+        self.height = self.height.max((above + plot + below).ceil());
+    }
+
     /// What stands for whom, over the plot; returns its height.
     fn legend(&mut self, labels: &[&SeriesLabel], with_mark: bool) -> f64 {
         if labels.is_empty() {
             return 0.0;
         }
-        let columns = if labels.len() > 4 && self.width > 150.0 { 2 } else { 1 };
-        let rows = labels.len().div_ceil(columns);
+        let (columns, rows) = self.legend_size(labels.len());
         let wide = self.width / columns as f64;
         let line = self.line();
         for (index, label) in labels.iter().enumerate() {
@@ -232,14 +248,14 @@ impl Picture {
             let text = fitted(&name_of(label), wide - 26.0, self.tick);
             self.words((x + 22.0, y), "west", "", &text);
         }
-        rows as f64 * line + 3.0
+        self.legend_height(labels.len())
     }
 
     /// Begins an axis whose plot stands at this place.
     fn axis(&mut self, place: &Place, options: &str) {
         let _ = write!(
             self.out,
-            "\\begin{{axis}}[at={{({},{})}},anchor=south west,scale only axis,width={}bp,height={}bp,\n  \
+            "\\begin{{axis}}[at={{({}bp,{}bp)}},anchor=south west,scale only axis,width={}bp,height={}bp,\n  \
              axis x line*=bottom,axis y line*=left,axis line style={{line width=0.5bp}},\n  \
              tick style={{line width=0.5bp,black}},tick align=outside,major tick length=2.5bp,\n  \
              tick label style={{font={}}},label style={{font={}}},scaled ticks=false,clip mode=individual,\n  \

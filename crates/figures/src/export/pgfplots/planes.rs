@@ -19,6 +19,8 @@ fn front(points: &[&ParetoPoint]) -> Vec<(f64, f64)> {
 
 pub(super) fn pareto(picture: &mut Picture, data: &Pareto) {
     let labels: Vec<&SeriesLabel> = data.points.iter().map(|p| &p.label).collect();
+    let plot = (picture.width * 0.4).min(140.0);
+    picture.make_room(picture.legend_height(labels.len()), plot, picture.under_axis() + 4.0);
     let above = picture.legend(&labels, true);
     let log = data.scale == Scale::Log;
     let shown: Vec<&ParetoPoint> = data
@@ -89,6 +91,7 @@ pub(super) fn matrix(picture: &mut Picture, data: &Matrix) {
     // Names of columns stand upright where they are wider than their column.
     let upright = deepest > wide - 3.0;
     let below = if upright { (deepest + 6.0).min(picture.height * 0.4) } else { picture.line() + 4.0 };
+    picture.make_room(0.0, rows as f64 * 2.4 * picture.line(), below + 2.0);
     let place = Place {
         left,
         bottom: below,

@@ -33,6 +33,12 @@ fn rows(picture: &Picture, names: &[String], above: f64, right: f64) -> Rows {
     Rows { place, ticks }
 }
 
+/// Makes the picture so high that every row can be read. Comes before anything is drawn.
+fn make_room(picture: &mut Picture, rows: usize, above: f64) {
+    let each = picture.line() + 1.0;
+    picture.make_room(above, (rows as f64 * each).max(24.0), picture.under_axis() + 4.0);
+}
+
 /// Room for the last number of the x axis.
 const RIGHT: f64 = 10.0;
 
@@ -47,6 +53,7 @@ fn around(values: &[f64], must: f64) -> (f64, f64) {
 pub(super) fn differences(picture: &mut Picture, data: &Differences) {
     let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
     let log = data.scale == Scale::Log;
+    make_room(picture, names.len(), 0.0);
     let rows = rows(picture, &names, 0.0, RIGHT);
     let none = if log { 1.0 } else { 0.0 };
     let shown = |v: Option<f64>| v.filter(|v| v.is_finite() && (!log || *v > 0.0));
@@ -94,6 +101,7 @@ fn dot(picture: &mut Picture, label: &SeriesLabel, at: (f64, f64), mark: &str) {
 }
 
 pub(super) fn paired(picture: &mut Picture, data: &Paired) {
+    make_room(picture, data.pairs.len(), picture.legend_height(2));
     let above = picture.legend(&[&data.a, &data.b], true);
     let mut pairs: Vec<_> = data.pairs.iter().collect();
     pairs.sort_by(|x, y| (x.b - x.a).total_cmp(&(y.b - y.a)).then_with(|| x.scenario.cmp(&y.scenario)));
@@ -137,6 +145,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
 
 pub(super) fn bars(picture: &mut Picture, data: &Bars) {
     let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
+    make_room(picture, names.len(), 0.0);
     let rows = rows(picture, &names, 0.0, RIGHT);
     let values = finite(
         data.rows
@@ -210,6 +219,7 @@ pub(super) fn failure_shares(picture: &mut Picture, data: &FailureShares) {
     let columns = 2;
     let legend_rows = classes.len().div_ceil(columns);
     let wide = picture.width / columns as f64;
+    make_room(picture, data.groups.len(), legend_rows as f64 * line + 4.0);
     for (at, (name, _)) in classes.iter().enumerate() {
         let (x, y) =
             (wide * (at / legend_rows) as f64, picture.height - line * ((at % legend_rows) as f64 + 0.5));

@@ -10,10 +10,13 @@ use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
 };
+use crate::survival_comparison::in_front;
 
 /// Turns on the axis: as the layout says, else as many as the data has.
 fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {
-    let of_data = points.iter().filter_map(|p| p.last()).map(|p| p.turn).max().unwrap_or(1);
+    let observed = points.iter().flat_map(|p| p.iter()).filter(|p| p.at_risk > 0).map(|p| p.turn).max();
+    let of_data =
+        observed.or_else(|| points.iter().filter_map(|p| p.last()).map(|p| p.turn).max()).unwrap_or(1);
     match spec.layout {
         Layout::Screen { turns, .. } => turns,
         Layout::Panel { turns, .. } | Layout::Print { turns, .. } => turns.unwrap_or(of_data),
@@ -66,11 +69,13 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     let points: Vec<&[SurvivalPoint]> = data.series.iter().map(|s| s.points.as_slice()).collect();
     let turns = turns(spec, &points);
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
-    let above = if legend { picture.legend(&labels, false) } else { 4.0 };
     let risk_rows = if data.at_risk { data.series.len() } else { 0 };
     let line = picture.line();
     let risk = if risk_rows == 0 { 0.0 } else { (risk_rows as f64 + 1.0) * line };
     let bottom = picture.under_axis() + risk;
+    let plot = (picture.width * 0.4).min(140.0);
+    picture.make_room(if legend { picture.legend_height(labels.len()) } else { 4.0 }, plot, bottom + 4.0);
+    let above = if legend { picture.legend(&labels, false) } else { 4.0 };
     let left = picture.label + text_width("0.25", picture.tick) + 12.0;
     let place = Place {
         left,
@@ -91,7 +96,9 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     if let Some(tau) = data.tau.filter(|tau| (1..=turns).contains(tau)) {
         picture.add(&format!("\\draw[black!25,densely dotted] (axis cs:{tau},0) -- (axis cs:{tau},1);"));
     }
+    let front = in_front(data);
     for (index, series) in data.series.iter().enumerate() {
+        let in_front = front.iter().any(|label| std::ptr::eq(*label, &series.label));
         let known = known(&series.points, turns);
         let is_reference = data.reference.is_some_and(|r| r as usize == index);
         let banded = match data.bands {
@@ -101,6 +108,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
             Bands::Auto => data.series.len() <= 2 || is_reference,
         };
         let (color, dash) = (color(&series.label), dash(&series.label));
+        let width = if in_front { "1.2bp" } else { "0.5bp" };
         let outline = if banded { band(known) } else { Vec::new() };
         if !outline.is_empty() {
             picture.add(&format!(
@@ -111,7 +119,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
         let mut steps = vec![(0.0, 1.0)];
         steps.extend(known.iter().map(|p| (f64::from(p.turn), p.survival.clamp(0.0, 1.0))));
         picture.add(&format!(
-            "\\addplot[const plot,{color},line width=1.2bp,{dash}] coordinates {{{}}};",
+            "\\addplot[const plot,{color},line width={width},{dash}] coordinates {{{}}};",
             coordinates(&steps)
         ));
         let censored: Vec<(f64, f64)> =
@@ -185,6 +193,7 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
     let bottom = picture.under_axis();
     let left = picture.label + text_width(&most.to_string(), picture.tick) + 12.0;
     let line = if named { picture.line() } else { 3.0 };
+    picture.make_room(0.0, series.len() as f64 * (line + 24.0), bottom);
     let each = (picture.height - bottom) / series.len().max(1) as f64;
     let width = picture.width - left - 6.0;
     let per_turn = width / (f64::from(turns) + 0.5);
@@ -235,6 +244,8 @@ pub(super) fn retries(picture: &mut Picture, data: &Retries) {
     let mut labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
     labels.extend(data.published.iter().map(|p| &p.label));
     labels.dedup_by(|a, b| a.name == b.name);
+    let plot = (picture.width * 0.4).min(140.0);
+    picture.make_room(picture.legend_height(labels.len()), plot, picture.under_axis() + 4.0);
     let above = picture.legend(&labels, true);
     let all = finite(
         data.series

@@ -31,7 +31,9 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
                         std::collections::btree_map::Entry::Vacant(place) => {
                             place.insert(totals);
                         }
-                        std::collections::btree_map::Entry::Occupied(mut place) => add(place.get_mut(), &totals),
+                        std::collections::btree_map::Entry::Occupied(mut place) => {
+                            add(place.get_mut(), &totals)
+                        }
                     }
                 }
                 for (reason, count) in workbench.store.attempt_end_reasons(record.entry.id)? {
@@ -101,7 +103,9 @@ pub(super) fn table(played: &[Played]) -> Table {
         }
     }
     if partial {
-        table.notes.push("Some means are over fewer attempts than were made: those of which they are known.".to_owned());
+        table.notes.push(
+            "Some means are over fewer attempts than were made: those of which they are known.".to_owned(),
+        );
     }
     table
 }
@@ -116,7 +120,8 @@ pub(super) fn errors(played: &[Played]) -> Table {
     let mut table = Table::new("end-reasons", "Attempts that did not pass, by why they ended", columns);
     for member in played {
         for (word, count) in &member.reasons {
-            let label = EndReason::ALL.iter().find(|r| r.as_str() == word).map_or(word.as_str(), |r| r.label());
+            let label =
+                EndReason::ALL.iter().find(|r| r.as_str() == word).map_or(word.as_str(), |r| r.label());
             table.push(vec![known(member.name.as_str()), known(label), known(*count)]);
         }
     }

@@ -102,10 +102,13 @@ pub(super) fn comparability(data: &Comparison) -> String {
 /// The log-rank tests over all.
 pub(super) fn overall(data: &Comparison) -> String {
     let p = |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") };
-    let of = |test: &crate::api::ChiSquare| format!("χ² = {:.2}, df = {}, p {}", test.chi2, test.df, p(test.p));
+    let of =
+        |test: &crate::api::ChiSquare| format!("χ² = {:.2}, df = {}, p {}", test.chi2, test.df, p(test.p));
     let mut text = match &data.overall {
         Some(test) => format!("Log-rank test over all runs: {}.", of(test)),
-        None => "The log-rank test over all runs is not defined: nobody failed, or a run is empty.".to_owned(),
+        None => {
+            "The log-rank test over all runs is not defined: nobody failed, or a run is empty.".to_owned()
+        }
     };
     if let Some(test) = &data.overall_stratified {
         text.push_str(&format!(" Stratified by scenario: {}.", of(test)));
