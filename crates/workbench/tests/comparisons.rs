@@ -193,8 +193,8 @@ fn names_and_swatches_tell_members_apart() {
 fn turns_are_set_side_by_side() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let all = library.disagreements(members(&[ORACLE, NOP]), DisagreementMode::All);
-    // t1 and v1 have 4 turns and t2 has 3; nop built nothing at all, in t1 and t2.
-    assert_eq!(all.counts, (11, 0, 1, 7));
+    // t1 and v1 have 4 turns and t2 has 3. Nop failed all of t1 and t2, which oracle passed; oracle failed one of v1.
+    assert_eq!(all.counts, (11, 7, 8, 0));
     let row = all.rows.iter().find(|r| r.scenario.contains("v1") && r.turn == 3).unwrap();
     let cell = row.cells[0].as_ref().unwrap();
     assert_eq!((cell.passed, cell.total, cell.episodes), (Some(2), Some(10), (2, 0)));
@@ -202,7 +202,9 @@ fn turns_are_set_side_by_side() {
     let after = all.rows.iter().find(|r| r.scenario.contains("v1") && r.turn == 4).unwrap();
     assert!(after.cells[0].as_ref().unwrap().after_failure && !cell.after_failure);
     let failures = library.disagreements(members(&[ORACLE, NOP]), DisagreementMode::Failures);
-    assert_eq!((failures.total, failures.rows.len()), (1, 1));
+    assert_eq!((failures.total, failures.rows.len()), (8, 8));
+    let different = library.disagreements(members(&[ORACLE, NOP]), DisagreementMode::Different);
+    assert!(different.rows.iter().all(|row| !row.scenario.contains("v1")) && different.total == 7);
 }
 
 #[test]

@@ -25,7 +25,7 @@ runs: number,
 /**
  * Import warnings in all sources.
  */
-warnings: number, 
+warnings: bigint, 
 /**
  * Runs with at least one warning.
  */
@@ -45,7 +45,7 @@ policy: string,
 /**
  * Number of the last change; for [`WaitForChanges`].
  */
-change: number, 
+change: bigint, 
 /**
  * Where the bundled sample lies, if this build carries one.
  */

@@ -7,7 +7,7 @@ export type Changes = {
 /**
  * Number of the last change.
  */
-change: number, 
+change: bigint, 
 /**
  * Whether more changed than is remembered: everything must be asked for again.
  */
@@ -15,7 +15,7 @@ everything: boolean,
 /**
  * Sources whose state or runs changed; empty = nothing.
  */
-sources: Array<number>, 
+sources: Array<bigint>, 
 /**
  * Ids of runs that changed.
  */

@@ -23,7 +23,7 @@ base64: string | null,
 /**
  * Size.
  */
-bytes: number, 
+bytes: bigint, 
 /**
  * Caption for the paper.
  */

@@ -33,7 +33,7 @@ attempt: number,
  */
 class: string, 
 /**
- * The rule that gave it, and why in a sentence.
+ * The rule that gave it and its sentence, `id: sentence`; or why there is none.
  */
 rule: string | null, 
 /**

@@ -25,6 +25,6 @@ test: string,
  */
 flips: number, 
 /**
- * Its outcome at the final attempt of each turn: `p`, `f`, `.` = not in the suite, not run or not described.
+ * For each turn its outcome as it was last known at the end of the turn: `p`, `f`, `.` = not known yet.
  */
 outcomes: string, };

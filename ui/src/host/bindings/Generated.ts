@@ -19,7 +19,7 @@ turns: number,
 /**
  * Bytes.
  */
-bytes: number, 
+bytes: bigint, 
 /**
  * Seconds that it took.
  */

@@ -7,11 +7,11 @@ export type GenerationEstimate = {
 /**
  * Files.
  */
-files: number, 
+files: bigint, 
 /**
  * Bytes on disk (folder).
  */
-bytes: number, 
+bytes: bigint, 
 /**
  * Seconds on this machine.
  */

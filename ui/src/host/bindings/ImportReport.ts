@@ -23,23 +23,23 @@ episodes: number,
 /**
  * Turns with at least one attempt.
  */
-turns: number, 
+turns: bigint, 
 /**
  * Planned turns without an attempt.
  */
-not_reached: number, 
+not_reached: bigint, 
 /**
  * Attempts read.
  */
-attempts: number, 
+attempts: bigint, 
 /**
  * Files parsed.
  */
-files_read: number, 
+files_read: bigint, 
 /**
  * Warnings by treatment, regardless of the filter.
  */
-by_treatment: Array<[Treatment, number]>, 
+by_treatment: Array<[Treatment, bigint]>, 
 /**
  * Warnings by code: code, treatment, count, an example.
  */
@@ -51,4 +51,4 @@ warnings: Array<Warning>,
 /**
  * How many warnings match the filter.
  */
-matching: number, };
+matching: bigint, };

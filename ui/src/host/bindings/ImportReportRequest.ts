@@ -8,7 +8,7 @@ export type ImportReportRequest = {
 /**
  * The source.
  */
-source: number, 
+source: bigint, 
 /**
  * Only warnings treated so.
  */

@@ -11,7 +11,7 @@ export type Job = {
 /**
  * Number, for as long as this process runs.
  */
-job: number, 
+job: bigint, 
 /**
  * What kind of work.
  */
@@ -23,7 +23,7 @@ title: string,
 /**
  * Source that it is about.
  */
-source: number | null, 
+source: bigint | null, 
 /**
  * Path that it writes to.
  */

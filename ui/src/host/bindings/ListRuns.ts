@@ -13,7 +13,7 @@ text: string,
 /**
  * Only these sources.
  */
-sources: Array<number>, 
+sources: Array<bigint>, 
 /**
  * Only these benchmarks (keys).
  */

@@ -12,11 +12,11 @@ name: string,
 /**
  * Files looked at.
  */
-files: number, 
+files: bigint, 
 /**
  * Folders looked at.
  */
-folders: number, 
+folders: bigint, 
 /**
  * How many levels deep.
  */

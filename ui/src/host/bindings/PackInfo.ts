@@ -8,7 +8,7 @@ export type PackInfo = {
 /**
  * Number of the source in the store.
  */
-source: number, 
+source: bigint, 
 /**
  * Folder of the pack inside the source (`""` = the source itself).
  */
@@ -48,7 +48,7 @@ benchmark: string,
 /**
  * `base_seed`.
  */
-seed: number, 
+seed: bigint, 
 /**
  * Changes a turn.
  */

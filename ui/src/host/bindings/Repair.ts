@@ -13,7 +13,8 @@ failed_first: number,
  */
 repaired: number, 
 /**
- * Median attempts until it passed (Kaplan–Meier, turns never repaired are censored); `None` = not reached.
+ * Median number of further attempts until the turn passed (Kaplan–Meier, turns never repaired are censored); `None` =
+ * not reached.
  */
 median_attempts: number | null, 
 /**
@@ -21,14 +22,14 @@ median_attempts: number | null,
  */
 at_attempt: Array<[number, number]>, 
 /**
- * Failing tests that passed in a later turn, and the median number of turns until then.
+ * Stretches in which a test failed that ended with a pass in a later turn.
  */
 tests_repaired_later: number, 
 /**
- * Failing tests of which that can be told.
+ * Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
  */
 tests_followed: number, 
 /**
- * Median turns from failing to passing again (Kaplan–Meier); `None` = not reached.
+ * Median turns from failing to passing again, 0 = in the same turn (Kaplan–Meier); `None` = not reached.
  */
 median_turns: number | null, };

@@ -16,7 +16,7 @@ id: string,
 /**
  * Number of its source.
  */
-source: number, 
+source: bigint, 
 /**
  * Name of its source.
  */

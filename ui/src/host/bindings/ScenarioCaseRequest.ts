@@ -11,7 +11,7 @@ id: string,
 /**
  * Number of the source.
  */
-source: number, 
+source: bigint, 
 /**
  * [`PackInfo::at`].
  */

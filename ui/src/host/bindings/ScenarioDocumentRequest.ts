@@ -12,7 +12,7 @@ document: ScenarioDocument,
 /**
  * Number of the source.
  */
-source: number, 
+source: bigint, 
 /**
  * [`PackInfo::at`].
  */

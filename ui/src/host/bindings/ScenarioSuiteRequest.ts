@@ -27,7 +27,7 @@ limit: number,
 /**
  * Number of the source.
  */
-source: number, 
+source: bigint, 
 /**
  * [`PackInfo::at`].
  */

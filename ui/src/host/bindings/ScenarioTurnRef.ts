@@ -7,7 +7,7 @@ export type ScenarioTurnRef = {
 /**
  * Number of the source.
  */
-source: number, 
+source: bigint, 
 /**
  * [`PackInfo::at`].
  */

@@ -9,7 +9,7 @@ export type SourceInfo = {
 /**
  * Number in the store.
  */
-id: number, 
+id: bigint, 
 /**
  * Name of the folder or zip.
  */
@@ -49,7 +49,7 @@ runs: number,
 /**
  * Warnings of its import.
  */
-warnings: number, 
+warnings: bigint, 
 /**
  * RFC 3339, UTC.
  */

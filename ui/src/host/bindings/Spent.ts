@@ -7,11 +7,11 @@ export type Spent = {
 /**
  * Input tokens, cached ones included.
  */
-input_tokens: number | null, 
+input_tokens: bigint | null, 
 /**
  * Output tokens.
  */
-output_tokens: number | null, 
+output_tokens: bigint | null, 
 /**
  * US dollars; `None` = unknown for every episode.
  */

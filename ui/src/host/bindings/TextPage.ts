@@ -12,12 +12,12 @@ text: string,
 /**
  * Byte at which it begins.
  */
-offset: number, 
+offset: bigint, 
 /**
  * Byte at which to go on; `None` = that was all.
  */
-next_offset: number | null, 
+next_offset: bigint | null, 
 /**
  * Bytes in all.
  */
-total: number, };
+total: bigint, };

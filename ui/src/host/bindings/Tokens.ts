@@ -7,12 +7,12 @@ export type Tokens = {
 /**
  * Prompt tokens, cached ones included.
  */
-input: number | null, 
+input: bigint | null, 
 /**
  * Prompt tokens that the provider served from its cache.
  */
-cached: number | null, 
+cached: bigint | null, 
 /**
  * Completion tokens.
  */
-output: number | null, };
+output: bigint | null, };

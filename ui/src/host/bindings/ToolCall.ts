@@ -23,7 +23,7 @@ result: string | null,
 /**
  * Bytes cut from the end of `result` (0 = whole).
  */
-result_cut: number, 
+result_cut: bigint, 
 /**
  * Whether the source marks the call as failed.
  */

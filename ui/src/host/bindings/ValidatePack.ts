@@ -7,7 +7,7 @@ export type ValidatePack = {
 /**
  * Number of the source.
  */
-source: number, 
+source: bigint, 
 /**
  * [`PackInfo::at`].
  */

@@ -15,7 +15,7 @@ turns: number,
 /**
  * Cases that the reference fails.
  */
-failures: number, 
+failures: bigint, 
 /**
  * The first hundred of them: (place, message).
  */

@@ -17,7 +17,7 @@ treatment: Treatment,
 /**
  * How many.
  */
-count: number, 
+count: bigint, 
 /**
  * The first of them.
  */
