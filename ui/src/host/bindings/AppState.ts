@@ -25,7 +25,7 @@ runs: number,
 /**
  * Import warnings in all sources.
  */
-warnings: bigint, 
+warnings: number, 
 /**
  * Runs with at least one warning.
  */
@@ -45,7 +45,7 @@ policy: string,
 /**
  * Number of the last change; for [`WaitForChanges`].
  */
-change: bigint, 
+change: number, 
 /**
  * Where the bundled sample lies, if this build carries one.
  */

@@ -7,7 +7,7 @@ export type Changes = {
 /**
  * Number of the last change.
  */
-change: bigint, 
+change: number, 
 /**
  * Whether more changed than is remembered: everything must be asked for again.
  */
@@ -15,7 +15,7 @@ everything: boolean,
 /**
  * Sources whose state or runs changed; empty = nothing.
  */
-sources: Array<bigint>, 
+sources: Array<number>, 
 /**
  * Ids of runs that changed.
  */

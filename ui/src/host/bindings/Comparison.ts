@@ -64,4 +64,4 @@ policy: string,
 /**
  * Seed of the bootstrap.
  */
-seed: bigint, };
+seed: number, };

@@ -23,7 +23,7 @@ base64: string | null,
 /**
  * Size.
  */
-bytes: bigint, 
+bytes: number, 
 /**
  * Caption for the paper.
  */

@@ -24,4 +24,4 @@ removed: number | null,
 /**
  * Size after (before, if removed).
  */
-bytes: bigint, };
+bytes: number, };

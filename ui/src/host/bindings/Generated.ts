@@ -19,7 +19,7 @@ turns: number,
 /**
  * Bytes.
  */
-bytes: bigint, 
+bytes: number, 
 /**
  * Seconds that it took.
  */

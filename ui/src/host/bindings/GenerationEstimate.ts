@@ -7,11 +7,11 @@ export type GenerationEstimate = {
 /**
  * Files.
  */
-files: bigint, 
+files: number, 
 /**
  * Bytes on disk (folder).
  */
-bytes: bigint, 
+bytes: number, 
 /**
  * Seconds on this machine.
  */

@@ -23,4 +23,4 @@ changes_per_turn: number,
 /**
  * `base_seed`.
  */
-seed: bigint, };
+seed: number, };

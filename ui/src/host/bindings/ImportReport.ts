@@ -23,23 +23,23 @@ episodes: number,
 /**
  * Turns with at least one attempt.
  */
-turns: bigint, 
+turns: number, 
 /**
  * Planned turns without an attempt.
  */
-not_reached: bigint, 
+not_reached: number, 
 /**
  * Attempts read.
  */
-attempts: bigint, 
+attempts: number, 
 /**
  * Files parsed.
  */
-files_read: bigint, 
+files_read: number, 
 /**
  * Warnings by treatment, regardless of the filter.
  */
-by_treatment: Array<[Treatment, bigint]>, 
+by_treatment: Array<[Treatment, number]>, 
 /**
  * Warnings by code: code, treatment, count, an example.
  */
@@ -51,4 +51,4 @@ warnings: Array<Warning>,
 /**
  * How many warnings match the filter.
  */
-matching: bigint, };
+matching: number, };

@@ -8,7 +8,7 @@ export type ImportReportRequest = {
 /**
  * The source.
  */
-source: bigint, 
+source: number, 
 /**
  * Only warnings treated so.
  */

@@ -11,7 +11,7 @@ export type Job = {
 /**
  * Number, for as long as this process runs.
  */
-job: bigint, 
+job: number, 
 /**
  * What kind of work.
  */
@@ -23,7 +23,7 @@ title: string,
 /**
  * Source that it is about.
  */
-source: bigint | null, 
+source: number | null, 
 /**
  * Path that it writes to.
  */

@@ -7,4 +7,4 @@ export type JobRef = {
 /**
  * Number, for as long as this process runs.
  */
-job: bigint, };
+job: number, };

@@ -13,7 +13,7 @@ text: string,
 /**
  * Only these sources.
  */
-sources: Array<bigint>, 
+sources: Array<number>, 
 /**
  * Only these benchmarks (keys).
  */

@@ -20,4 +20,4 @@ path: string,
 /**
  * Size; `None` = not there any more, or a part of a file.
  */
-bytes: bigint | null, };
+bytes: number | null, };

@@ -55,4 +55,4 @@ policy: string,
 /**
  * Seed of the bootstrap.
  */
-seed: bigint, };
+seed: number, };

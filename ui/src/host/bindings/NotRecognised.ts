@@ -12,11 +12,11 @@ name: string,
 /**
  * Files looked at.
  */
-files: bigint, 
+files: number, 
 /**
  * Folders looked at.
  */
-folders: bigint, 
+folders: number, 
 /**
  * How many levels deep.
  */

@@ -8,7 +8,7 @@ export type PackInfo = {
 /**
  * Number of the source in the store.
  */
-source: bigint, 
+source: number, 
 /**
  * Folder of the pack inside the source (`""` = the source itself).
  */
@@ -48,7 +48,7 @@ benchmark: string,
 /**
  * `base_seed`.
  */
-seed: bigint, 
+seed: number, 
 /**
  * Changes a turn.
  */

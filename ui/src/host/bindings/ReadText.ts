@@ -27,7 +27,7 @@ path: string,
 /**
  * Byte to begin at; negative counts from the end.
  */
-offset: bigint, 
+offset: number, 
 /**
  * Most bytes to give; 0 = 256 KiB; at most 2 MiB.
  */

@@ -16,7 +16,7 @@ id: string,
 /**
  * Number of its source.
  */
-source: bigint, 
+source: number, 
 /**
  * Name of its source.
  */

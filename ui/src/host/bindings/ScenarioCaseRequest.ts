@@ -11,7 +11,7 @@ id: string,
 /**
  * Number of the source.
  */
-source: bigint, 
+source: number, 
 /**
  * [`PackInfo::at`].
  */

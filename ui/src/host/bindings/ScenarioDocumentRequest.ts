@@ -12,7 +12,7 @@ document: ScenarioDocument,
 /**
  * Number of the source.
  */
-source: bigint, 
+source: number, 
 /**
  * [`PackInfo::at`].
  */

@@ -27,7 +27,7 @@ limit: number,
 /**
  * Number of the source.
  */
-source: bigint, 
+source: number, 
 /**
  * [`PackInfo::at`].
  */

@@ -7,7 +7,7 @@ export type ScenarioTurnRef = {
 /**
  * Number of the source.
  */
-source: bigint, 
+source: number, 
 /**
  * [`PackInfo::at`].
  */

@@ -9,7 +9,7 @@ export type SourceInfo = {
 /**
  * Number in the store.
  */
-id: bigint, 
+id: number, 
 /**
  * Name of the folder or zip.
  */
@@ -49,7 +49,7 @@ runs: number,
 /**
  * Warnings of its import.
  */
-warnings: bigint, 
+warnings: number, 
 /**
  * RFC 3339, UTC.
  */

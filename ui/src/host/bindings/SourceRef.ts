@@ -7,4 +7,4 @@ export type SourceRef = {
 /**
  * Number in the store.
  */
-source: bigint, };
+source: number, };

@@ -7,11 +7,11 @@ export type Spent = {
 /**
  * Input tokens, cached ones included.
  */
-input_tokens: bigint | null, 
+input_tokens: number | null, 
 /**
  * Output tokens.
  */
-output_tokens: bigint | null, 
+output_tokens: number | null, 
 /**
  * US dollars; `None` = unknown for every episode.
  */

@@ -22,7 +22,7 @@ text: string,
 /**
  * Bytes cut from the end of `text` (0 = whole).
  */
-text_cut: bigint, 
+text_cut: number, 
 /**
  * The model's reasoning, where recorded.
  */

@@ -12,12 +12,12 @@ text: string,
 /**
  * Byte at which it begins.
  */
-offset: bigint, 
+offset: number, 
 /**
  * Byte at which to go on; `None` = that was all.
  */
-next_offset: bigint | null, 
+next_offset: number | null, 
 /**
  * Bytes in all.
  */
-total: bigint, };
+total: number, };

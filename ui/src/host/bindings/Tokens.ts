@@ -7,12 +7,12 @@ export type Tokens = {
 /**
  * Prompt tokens, cached ones included.
  */
-input: bigint | null, 
+input: number | null, 
 /**
  * Prompt tokens that the provider served from its cache.
  */
-cached: bigint | null, 
+cached: number | null, 
 /**
  * Completion tokens.
  */
-output: bigint | null, };
+output: number | null, };

@@ -23,7 +23,7 @@ result: string | null,
 /**
  * Bytes cut from the end of `result` (0 = whole).
  */
-result_cut: bigint, 
+result_cut: number, 
 /**
  * Whether the source marks the call as failed.
  */

@@ -16,4 +16,4 @@ format: string | null,
 /**
  * Steps after the last shown one that were left out because the file is too large.
  */
-steps_cut: bigint, };
+steps_cut: number, };

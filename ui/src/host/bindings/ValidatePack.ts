@@ -7,7 +7,7 @@ export type ValidatePack = {
 /**
  * Number of the source.
  */
-source: bigint, 
+source: number, 
 /**
  * [`PackInfo::at`].
  */

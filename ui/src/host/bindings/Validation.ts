@@ -15,7 +15,7 @@ turns: number,
 /**
  * Cases that the reference fails.
  */
-failures: bigint, 
+failures: number, 
 /**
  * The first hundred of them: (place, message).
  */

@@ -7,7 +7,7 @@ export type WaitForChanges = {
 /**
  * The last change that the caller knows.
  */
-since: bigint, 
+since: number, 
 /**
  * Answer after so many milliseconds at the latest.
  */

@@ -17,7 +17,7 @@ treatment: Treatment,
 /**
  * How many.
  */
-count: bigint, 
+count: number, 
 /**
  * The first of them.
  */
