@@ -8,7 +8,7 @@ fn letter(c: char) -> Option<&'static str> {
         '\\' => "\\textbackslash{}",
         '{' => "\\{",
         '}' => "\\}",
-        '$' => "\\$",
+        '$' => "\\ensuremath{\\mathdollar}",
         '&' => "\\&",
         '#' => "\\#",
         '_' => "\\_",
@@ -164,7 +164,7 @@ const fn is_mark(c: char) -> bool {
 
 /// What stands before text that [`escape`] made.
 pub(crate) const NEEDS: &str =
-    "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi}%\n";
+    "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi\\allowbreak}%\n";
 
 /// The letters of a text that pdfTeX has no font for.
 pub(crate) fn foreign(text: &str) -> BTreeSet<char> {
@@ -184,7 +184,7 @@ mod tests {
     fn nothing_is_a_command() {
         assert_eq!(
             escape("\\input{/etc/passwd} 50% $x$ a_b & c\n\\\\"),
-            "\\textbackslash{}input\\{/etc/passwd\\} 50\\% \\$x\\$ a\\_b \\& c \\textbackslash{}\\textbackslash{}"
+            "\\textbackslash{}input\\{/etc/passwd\\} 50\\% \\ensuremath{\\mathdollar}x\\ensuremath{\\mathdollar} a\\_b \\& c \\textbackslash{}\\textbackslash{}"
         );
         assert_eq!(escape("[x] -- 'q'"), "{[}x{]} -{}-{} '{}q'{}");
         assert_eq!(escape("生\u{202e}é τ"), "\\staminaletter{生}{751F}\\'e \\ensuremath{\\tau}");

@@ -42,7 +42,7 @@ fn breakable(text: &str) -> String {
 
 /// Short words stay whole; long ones may be broken where a reader would, and a word without such a place in pieces.
 fn words(text: &str) -> String {
-    const PIECE: usize = 24;
+    const PIECE: usize = 8;
     let text = one_line(text);
     if text.chars().count() <= LONG_TEXT {
         return escape(&text);
