@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::failures::{Context, FailureClass as C, classify_attempt};
+use analysis::failures::shares::Tally;
+use analysis::failures::{ClassifiedTest, Context, FailureClass as C, classify_attempt};
 use files::Tree;
 use ingest::discover::discover;
 use ingest::format::Report;
@@ -200,74 +201,43 @@ fn episodes(path: &Path) -> Vec<Episode> {
     episodes
 }
 
-/// Prints classes, rules and, of what is not classified, examples. `FAILURES_OF` is a folder or zip of results.
+/// Prints shares, rules, and some tests that are not classified. `FAILURES_OF` is a folder or zip of results.
 #[test]
 #[ignore = "prints what is said about results of one's own"]
 fn of_results() {
     let Ok(path) = std::env::var("FAILURES_OF") else { return };
-    let mut tally = analysis::failures::shares::Tally::default();
+    let mut tally = Tally::default();
     let mut rules: BTreeMap<(C, &str), u32> = BTreeMap::new();
-    let mut shown = BTreeMap::new();
     for (at, episode) in episodes(Path::new(&path)).iter().enumerate() {
         tally.add(0, at, episode);
         for attempt in episode.turns.iter().flat_map(|turn| &turn.attempts) {
             let Some(classified) = classify_attempt(attempt, &Context::default()) else { continue };
-            for test in &classified.tests {
-                let count = rules.entry((test.class, test.rule)).or_insert(0);
+            for ClassifiedTest { test, class, rule } in classified.tests {
+                let count = rules.entry((class, rule)).or_insert(0);
                 *count += 1;
-                let shown: &mut u32 = shown.entry(test.rule).or_default();
-                if *count % 37 == 1 && *shown < 12 {
-                    *shown += 1;
-                    let test_result = &attempt.tests[test.test];
-                    println!(
-                        "{:?} {}: {:?}",
-                        test.class,
-                        test.rule,
-                        (
-                            &test_result.id,
-                            &test_result.kind,
-                            &test_result.intent,
-                            &test_result.expected,
-                            &test_result.actual,
-                            test_result.message.as_deref().map(|m| m.chars().take(300).collect::<String>())
-                        )
-                    );
+                if class == C::Other && *count % 500 == 1 {
+                    println!("not classified: {:?}", attempt.tests[test]);
                 }
             }
-            if classified.tests.is_empty() {
-                println!(
-                    "{} {:?} {:?} {:?}",
-                    classified.rule,
-                    classified.primary,
-                    attempt.end_reason,
-                    attempt.exception.as_ref().map(|e| &e.0)
-                );
-            }
-        }
-        let h = analysis::failures::history::history(episode);
-        if !h.flips.is_empty() {
-            println!("flips {:?}", h.flips.iter().take(2).collect::<Vec<_>>());
         }
     }
     for ((class, rule), count) in &rules {
-        println!("{count:>6} {} {rule}", class.as_str());
+        println!("{count:>6} {} by {rule}", class.label());
     }
     let shares = tally.finish();
+    let all = &shares.all;
     println!(
-        "{} attempts, {} failed, {} tests, {} not described, {:?}, {:?}",
-        shares.all.made,
-        shares.all.failed,
-        shares.all.tests,
-        shares.all.not_described,
-        shares.all.standings,
-        shares.repairs
+        "{} attempts, {} failed; {} failing tests, {} not described",
+        all.made, all.failed, all.tests, all.not_described
     );
-    for share in &shares.all.classes {
+    println!("{:?}\n{:?}", all.standings, shares.repairs);
+    for share in &all.classes {
+        let of_attempts = share.of_attempts.map_or(0.0, |p| p.share);
         println!(
-            "{:>20} {:>5} attempts {:>5.1}%  {:>6} tests {:>5.1}%",
+            "{:>22} {:>5} attempts {:>5.1} %  {:>6} tests {:>5.1} %",
             share.class.label(),
             share.attempts,
-            100.0 * share.of_attempts.map_or(0.0, |p| p.share),
+            100.0 * of_attempts,
             share.tests,
             100.0 * share.of_tests.unwrap_or(0.0)
         );
