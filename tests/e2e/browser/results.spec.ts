@@ -1,0 +1,98 @@
+// Matrix, Failures and the export dialog: numbers are those of the command line, choices stand in the address, and what
+// is exported in the window is what the command line exports.
+import { readFileSync } from "node:fs";
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, fixtures, test, type Page } from "./fixture";
+
+interface Matrix {
+  readonly harnesses: readonly { readonly name: string | null }[];
+  readonly models: readonly { readonly name: string | null }[];
+  readonly cells: readonly ({ readonly stamina: { readonly mean: number | null; readonly n: number } } | null)[];
+}
+interface Failures {
+  readonly attempts: number;
+  readonly classes: readonly { readonly class: string; readonly label: string }[];
+  readonly total: { readonly shares: readonly { readonly class: string; readonly attempts: number }[] };
+}
+
+async function serious(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.target.join(" ")}`));
+}
+
+const RUN = "jobs.failures-k1-oracle";
+
+test.beforeEach(async ({ lab }) => {
+  await lab.stamina("ingest", `${fixtures}/harbor/jobs`, `${fixtures}/staminabench/own`);
+});
+
+test("the matrix has the numbers of the command; chosen cells are compared", async ({ lab, go, page }) => {
+  const told = await lab.json<Matrix>("rpc", "get_matrix", JSON.stringify({ benchmark: "harbor:tasks", with_baselines: true }));
+  await go("matrix?benchmark=harbor%3Atasks&baselines=yes");
+  await page.getByRole("button", { name: "Table view" }).first().click();
+  const table = page.getByRole("table", { name: "Mean stamina by harness and model" });
+  for (const [row, harness] of told.harnesses.entries()) {
+    const cells = await table.getByRole("row", { name: harness.name ?? "unknown" }).first().getByRole("cell").allInnerTexts();
+    for (const [column] of told.models.entries()) {
+      const cell = told.cells[row * told.models.length + column];
+      if (cell) expect(cells[column]).toContain(`${cell.stamina.mean?.toFixed(2) ?? "unknown"}`);
+      else expect(cells[column]).toBe("no run");
+    }
+  }
+  await table.getByRole("button").first().click();
+  await expect(page).toHaveURL(/cells=/);
+  await page.getByRole("link", { name: "Compare 1 cell" }).click();
+  await expect(page).toHaveURL(/#\/compare\?members=/);
+});
+
+test("shares of failures lead to their cases, and a case to its turn", async ({ lab, go, page }) => {
+  const told = await lab.json<Failures>("rpc", "get_failures", JSON.stringify({ members: [{ by: "run", run: RUN }] }));
+  expect(told.attempts).toBeGreaterThan(0);
+  await go(`failures?members=${encodeURIComponent(RUN)}`);
+  const classes = page.getByRole("table", { name: "Classes of failures" });
+  for (const share of told.total.shares) {
+    const label = told.classes.find((c) => c.class === share.class)!.label;
+    await expect(classes.getByRole("row").filter({ has: page.getByRole("button", { name: label, exact: true }) }).getByRole("cell").nth(1)).toHaveText(String(share.attempts));
+  }
+  const first = told.total.shares.find((share) => share.attempts > 0)!;
+  await classes.getByRole("button", { name: told.classes.find((c) => c.class === first.class)!.label, exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`class=${first.class}`));
+  const cases = page.getByRole("table", { name: "Failed attempts" });
+  await expect(cases.locator("tbody tr")).toHaveCount(first.attempts);
+  await cases.locator("tbody a").first().click();
+  await expect(page).toHaveURL(/#\/run\//);
+});
+
+test("what the window exports is what the command line exports", async ({ lab, go, page }) => {
+  await go(`failures?members=${encodeURIComponent(RUN)}`);
+  await page.getByRole("button", { name: "Export Shares of classes…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("img")).toBeVisible();
+  await dialog.getByRole("radio", { name: /^CSV/ }).check();
+  await expect(dialog.getByRole("group", { name: "Preview" })).toContainText(",");
+  const download = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Save…" }).click();
+  const saved = await (await download).path();
+  await lab.stamina("figure", "failures", RUN, "--out", lab.at("cli.csv"));
+  expect(readFileSync(saved, "utf8")).toBe(readFileSync(lab.at("cli.csv"), "utf8"));
+});
+
+for (const theme of ["light", "dark"] as const) {
+  test.describe(theme, () => {
+    test.use({ colorScheme: theme });
+    test(`${theme}: axe finds nothing serious on Matrix, Failures and in the export dialog`, async ({ go, page }) => {
+      await go("matrix?benchmark=harbor%3Atasks&baselines=yes");
+      await expect(page.locator(".figure").first()).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+      for (const tab of ["cases", "repair", "flips", "rules"]) {
+        await go(`failures?members=${encodeURIComponent(RUN)}&tab=${tab}`);
+        await expect(page.getByRole("table", { name: "Classes of failures" })).toBeVisible();
+        await expect(page.locator(".figure").first()).toBeVisible();
+        expect(await serious(page)).toEqual([]);
+      }
+      await page.getByRole("button", { name: "Export Shares of classes…" }).click();
+      await expect(page.getByRole("dialog").getByRole("img")).toBeVisible();
+      expect(await serious(page)).toEqual([]);
+    });
+  });
+}
