@@ -32,7 +32,7 @@ test("the matrix has the numbers of the command; chosen cells are compared", asy
   await page.getByRole("button", { name: "Table view" }).first().click();
   const table = page.getByRole("table", { name: "Mean stamina by harness and model" });
   for (const [row, harness] of told.harnesses.entries()) {
-    const cells = await table.getByRole("row", { name: harness.name ?? "unknown" }).first().getByRole("cell").allInnerTexts();
+    const cells = await table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: harness.name ?? "unknown", exact: true }) }).getByRole("cell").allInnerTexts();
     for (const [column] of told.models.entries()) {
       const cell = told.cells[row * told.models.length + column];
       if (cell) expect(cells[column]).toContain(`${cell.stamina.mean?.toFixed(2) ?? "unknown"}`);
@@ -67,7 +67,7 @@ test("what the window exports is what the command line exports", async ({ lab, g
   await go(`failures?members=${encodeURIComponent(RUN)}`);
   await page.getByRole("button", { name: "Export Shares of classes…" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog.getByRole("img")).toBeVisible();
+  await expect(dialog.locator(".figure")).toBeVisible();
   await dialog.getByRole("radio", { name: /^CSV/ }).check();
   await expect(dialog.getByRole("group", { name: "Preview" })).toContainText(",");
   const download = page.waitForEvent("download");
@@ -91,7 +91,7 @@ for (const theme of ["light", "dark"] as const) {
         expect(await serious(page)).toEqual([]);
       }
       await page.getByRole("button", { name: "Export Shares of classes…" }).click();
-      await expect(page.getByRole("dialog").getByRole("img")).toBeVisible();
+      await expect(page.getByRole("dialog").locator(".figure")).toBeVisible();
       expect(await serious(page)).toEqual([]);
     });
   });
