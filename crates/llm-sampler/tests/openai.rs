@@ -10,7 +10,9 @@ use endpoint::{Asked, Endpoint, Reply, closed_port};
 use llm_sampler::{ATTEMPTS, Journal, Limits, LlmSampler, OpenAi, Replay, Settings};
 use scenario::Seed;
 use scenario::check::check;
+use scenario::config::Generation;
 use scenario::ir::Schema;
+use scenario::pack::{self, Pack, PackError, Target};
 use scenario::sample::{Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Turn};
 use serde_json::{Value, json};
 
@@ -311,6 +313,65 @@ fn a_generation_that_broke_off_is_gone_on_with_where_it_ended() {
     drop((endpoint, kept));
     assert_eq!(journal().known(), 7);
     assert_eq!(turn(&replay(&sampled.answers), 6), sampled);
+}
+
+#[test]
+fn a_pack_that_broke_off_is_gone_on_with_marked_and_replayed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let settings = Generation {
+        n_scenarios: 1,
+        n_turns: 2,
+        num_changes_per_turn: 2,
+        use_llm_sampler: true,
+        llm_sampler_model_id: Some("scripted".to_owned()),
+        ..Generation::default()
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let journal = || Arc::new(Journal::open(&at("answers"), json!("these settings")).expect("a journal"));
+    let write = |sampler: &LlmSampler, name: &str| {
+        let (target, options) = (Target::Folder(at(name)), pack::Options::default());
+        pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop).map(|made| made.manifest)
+    };
+    // What is said for a change is no design: the first schema takes three calls and is replaced.
+    let breaks = Endpoint::start(|asked| match asked.number {
+        0..4 => says_good(asked),
+        _ => Reply::Http(401, Vec::new(), "over".to_owned()),
+    });
+    let broken = write(&sampler(&breaks.base_url()).keeping(&journal()), "pack");
+    assert!(matches!(broken, Err(PackError::Sample { error: SampleError::Endpoint(_), .. })), "{broken:?}");
+    assert!(!at("pack").exists() && journal().known() == 4);
+    drop(breaks);
+
+    let (say, begun) = std::sync::mpsc::channel();
+    let hangs = Endpoint::start(move |_| {
+        let _ = say.send(());
+        Reply::Hangs
+    });
+    let slow = Limits { call: Duration::from_mins(5), ..limits() };
+    let model = OpenAi::new(&hangs.base_url(), "scripted", "PATH", slow.answer).expect("a local endpoint");
+    let waits = LlmSampler::with_model(Box::new(model), slow).expect("a thread");
+    let waits = waits.stopped_by(&stop).keeping(&journal());
+    std::thread::scope(|scope| {
+        let stopped = scope.spawn(|| write(&waits, "pack"));
+        begun.recv().expect("it is asked");
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(stopped.join().expect("no panic"), Err(PackError::Cancelled)));
+    });
+    stop.store(false, Ordering::Relaxed);
+    drop((hangs, waits));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the answers are left");
+
+    let whole = Endpoint::start(says_good);
+    let kept = journal();
+    let made = write(&sampler(&whole.base_url()).keeping(&kept), "pack").expect("a pack");
+    assert_eq!(whole.asked().len(), 1, "only what was missing is asked for");
+    assert_eq!(made.scenarios[0].origin, Origin::Replaced);
+    kept.remove().expect("it is there");
+    drop(whole);
+    let pack = Pack::open_path(&at("pack")).expect("a pack");
+    let answers = Replay::new(move |scenario, turn| pack.answers(scenario, turn).map_err(|e| e.to_string()));
+    assert_eq!(write(&LlmSampler::replay(answers), "again").expect("a pack"), made);
 }
 
 #[test]
