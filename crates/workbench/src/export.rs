@@ -149,14 +149,17 @@ fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiErro
     let layout = known.layout();
     match height_pt {
         None => Ok(layout),
-        Some(height @ 40..=1_000) => Ok(layout.with_height(f64::from(height))),
-        Some(height) => Err(ApiError::new(
-            "export.height",
-            format!(
-                "A figure of {height} pt does not fit a page: heights go from 40 to 1,000 pt (72 pt are an inch)"
-            ),
-        )),
+        Some(pt) => Ok(layout.with_height(height(pt)?)),
     }
+}
+
+/// A height that fits a page, in pt.
+fn height(pt: u32) -> Result<f64, ApiError> {
+    if (40..=1_000).contains(&pt) {
+        return Ok(f64::from(pt));
+    }
+    Err(ApiError::new("export.height", format!("A figure of {pt} pt does not fit a page"))
+        .hint("Heights go from 40 to 1,000 pt; 72 pt are an inch"))
 }
 
 /// A figure as a file.

@@ -75,7 +75,7 @@ impl Workbench {
         })?;
         match (&request.preset, request.height_pt) {
             (Some(preset), height) => spec.layout = preset_layout(preset, height)?,
-            (None, Some(height)) => spec.layout = spec.layout.with_height(f64::from(height.clamp(40, 1_000))),
+            (None, Some(height)) => spec.layout = spec.layout.with_height(super::height(height)?),
             (None, None) => {}
         }
         if request.grey {
