@@ -20,7 +20,6 @@ fn letter(c: char) -> Option<&'static str> {
         '<' => "\\textless{}",
         '>' => "\\textgreater{}",
         '|' => "\\textbar{}",
-        '"' => "\\textquotedblright{}",
         '`' => "\\`{}",
         '-' => "-{}",
         '\'' => "'{}",
@@ -35,7 +34,7 @@ fn letter(c: char) -> Option<&'static str> {
         '‘' => "\\textquoteleft{}",
         '’' => "\\textquoteright{}",
         '“' => "\\textquotedblleft{}",
-        '”' => "\\textquotedblright{}",
+        '"' | '”' => "\\textquotedblright{}",
         '…' => "\\ldots{}",
         '−' => "\\ensuremath{-}",
         '×' => "\\ensuremath{\\times}",
@@ -173,7 +172,7 @@ pub(crate) fn foreign(text: &str) -> BTreeSet<char> {
 
 /// Every line as a comment.
 pub(crate) fn comment(text: &str) -> String {
-    text.lines().map(|line| format!("% {line}\n")).collect()
+    text.lines().flat_map(|line| ["% ", line, "\n"]).collect()
 }
 
 #[cfg(test)]

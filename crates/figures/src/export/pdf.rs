@@ -1,5 +1,7 @@
 //! PDF: one page as large as the figure.
 
+use std::fmt::Write as _;
+
 use krilla::configure::Configuration;
 use krilla::embed::{AssociationKind, EmbeddedFile, MimeType};
 use krilla::geom::Size;
@@ -19,7 +21,11 @@ fn data_hash(spec: &FigureSpec) -> String {
     // The spec without place, colours and method.
     let bare = FigureSpec::new(spec.figure.clone(), Layout::print(0.0), Theme::Print);
     let text = spec_text::spec_to_toml(&bare).unwrap_or_default();
-    Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
+    let mut hex = String::new();
+    for byte in Sha256::digest(text.as_bytes()).iter().take(16) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
 }
 
 pub(super) fn write(

@@ -24,11 +24,10 @@ pub(super) fn write(table: &Table) -> String {
     let _ = write!(out, "{}\r\n", line(table.columns.iter().map(|c| field(&c.name)).collect()));
     for row in &table.rows {
         let fields = row.iter().map(|value| match value {
-            None => String::new(),
             Some(Value::Text(text)) => field(text),
             Some(Value::Integer(number)) => number.to_string(),
             Some(Value::Number(number)) if number.is_finite() => exact(*number),
-            Some(Value::Number(_)) => String::new(),
+            Some(Value::Number(_)) | None => String::new(),
             Some(Value::Flag(flag)) => flag.to_string(),
         });
         let fields: Vec<String> = fields.collect();

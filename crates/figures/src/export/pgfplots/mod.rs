@@ -191,7 +191,7 @@ impl Picture {
         self.tick + self.label + 12.0
     }
 
-    /// Words at a place; `anchor` as TikZ says it.
+    /// Words at a place; `anchor` as `TikZ` says it.
     fn words(&mut self, (x, y): (f64, f64), anchor: &str, more: &str, text: &str) {
         let _ = writeln!(
             self.out,

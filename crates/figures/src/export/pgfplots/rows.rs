@@ -47,7 +47,7 @@ fn around(values: &[f64], must: f64) -> (f64, f64) {
     let (low, high) = range(values);
     let (low, high) = (low.min(must), high.max(must));
     let room = ((high - low) * 0.06).max(1e-6 * high.abs()).max(1e-9);
-    (if low == must { low } else { low - room }, if high == must { high } else { high + room })
+    (if low < must { low - room } else { low }, if high > must { high + room } else { high })
 }
 
 pub(super) fn differences(picture: &mut Picture, data: &Differences) {

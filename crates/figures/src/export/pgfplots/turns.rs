@@ -98,7 +98,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     }
     let front = in_front(data);
     for (index, series) in data.series.iter().enumerate() {
-        let in_front = front.iter().any(|label| std::ptr::eq(*label, &series.label));
+        let in_front = front.iter().any(|label| std::ptr::eq(*label, &raw const series.label));
         let known = known(&series.points, turns);
         let is_reference = data.reference.is_some_and(|r| r as usize == index);
         let banded = match data.bands {
