@@ -174,7 +174,7 @@ fn readme(title: &str, files: &Files, warnings: &[String]) -> String {
     }
     out.push_str("\nSHA-256 of the files here:\n\n```\n");
     for (name, bytes) in files {
-        let hash: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+        let hash: String = inputs::hex(&Sha256::digest(bytes));
         out.push_str(&format!("{hash}  {name}\n"));
     }
     out.push_str("```\n");

@@ -1,6 +1,7 @@
 //! Hashes of what was read: the files below each run's place in its source.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read as _;
 
 use files::Tree;
@@ -100,5 +101,13 @@ fn sum(tree: &Tree, path: &str) -> Option<(String, u64)> {
             Err(_) => return None,
         }
     }
-    Some((hash.finalize().iter().map(|b| format!("{b:02x}")).collect(), size))
+    Some((hex(&hash.finalize()), size))
+}
+
+/// Bytes in hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
 }

@@ -32,7 +32,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
                             place.insert(totals);
                         }
                         std::collections::btree_map::Entry::Occupied(mut place) => {
-                            add(place.get_mut(), &totals)
+                            add(place.get_mut(), &totals);
                         }
                     }
                 }
