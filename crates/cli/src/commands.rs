@@ -38,7 +38,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Failures { runs, by, scope, cases, class } => {
             let asked = comparison_commands::FailuresAsked { runs, by, scope, cases, class };
-            comparison_commands::failures(&*open(false)?, asked, json)
+            comparison_commands::failures(&*open(false)?, &asked, json)
         }
         Command::Sources => sources(&*open(false)?, json),
         Command::ImportReport { source } => import_report(&*open(false)?, &source, json),

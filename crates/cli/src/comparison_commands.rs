@@ -474,7 +474,7 @@ pub(crate) struct FailuresAsked {
 /// `stamina failures`.
 pub(crate) fn failures(
     workbench: &Workbench,
-    asked: FailuresAsked,
+    asked: &FailuresAsked,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let request = FailuresRequest {
@@ -492,21 +492,7 @@ pub(crate) fn failures(
         },
     };
     let failures = workbench.get_failures(request.clone())?;
-    let mut cases = Vec::new();
-    while asked.cases {
-        let page = workbench.list_failure_cases(FailureCasesRequest {
-            of: request.clone(),
-            class: asked.class.clone(),
-            offset: cases.len() as u32,
-            limit: 1000,
-            ..FailureCasesRequest::default()
-        })?;
-        let done = page.rows.is_empty();
-        cases.extend(page.rows);
-        if done || cases.len() >= page.total as usize {
-            break;
-        }
-    }
+    let cases = if asked.cases { every_case(workbench, &request, asked.class.as_ref())? } else { Vec::new() };
     if as_json {
         let mut value = failures_json(&failures);
         if asked.cases {
@@ -520,6 +506,29 @@ pub(crate) fn failures(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The cases behind a share, page by page.
+fn every_case(
+    workbench: &Workbench,
+    of: &FailuresRequest,
+    class: Option<&String>,
+) -> Result<Vec<FailureCase>, ApiError> {
+    let mut cases = Vec::new();
+    loop {
+        let page = workbench.list_failure_cases(FailureCasesRequest {
+            of: of.clone(),
+            class: class.cloned(),
+            offset: cases.len() as u32,
+            limit: 1000,
+            ..FailureCasesRequest::default()
+        })?;
+        let done = page.rows.is_empty();
+        cases.extend(page.rows);
+        if done || cases.len() >= page.total as usize {
+            return Ok(cases);
+        }
+    }
 }
 
 fn failures_json(failures: &Failures) -> Value {

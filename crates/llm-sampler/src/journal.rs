@@ -148,10 +148,9 @@ impl Journal {
 /// Two generations would write into each other's lines.
 fn alone(file: &File) -> io::Result<()> {
     match file.try_lock() {
-        Ok(()) => Ok(()),
         Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::other("another generation writes it")),
         // Some file systems have no locks.
-        Err(std::fs::TryLockError::Error(_)) => Ok(()),
+        Ok(()) | Err(std::fs::TryLockError::Error(_)) => Ok(()),
     }
 }
 

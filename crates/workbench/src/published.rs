@@ -46,7 +46,8 @@ struct Source {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Metric {
-    metric: String,
+    #[serde(rename = "metric")]
+    name: String,
     #[serde(rename = "label")]
     _label: String,
     #[serde(rename = "unit")]
@@ -94,7 +95,7 @@ impl File {
     }
 
     fn is_stamina(&self, metric: &str) -> bool {
-        self.metrics.iter().any(|m| m.metric == metric && m.stamina)
+        self.metrics.iter().any(|m| m.name == metric && m.stamina)
     }
 }
 
@@ -152,7 +153,7 @@ mod tests {
             assert_eq!(file.schema, SCHEMA);
             for number in &file.numbers {
                 assert!(file.source(&number.source).is_some(), "{}: {}", file.title, number.source);
-                assert!(file.metrics.iter().any(|m| m.metric == number.metric), "{}", number.metric);
+                assert!(file.metrics.iter().any(|m| m.name == number.metric), "{}", number.metric);
                 assert!(number.value.is_finite());
             }
             for statement in &file.statements {

@@ -81,7 +81,7 @@ fn table(base: u64, scenarios: u32, last: u32, most: usize) -> Table {
             let Some(Mutant { operator, schema, flaws, site, .. }) = site.make(&after) else { continue };
             let attempt = attempt(&mut World::flawed(schema, flaws), &suite);
             let Some(classified) = classify_attempt(&attempt, &Context::default()) else { continue };
-            if std::env::var("SHOW").is_ok_and(|shown| shown.split(",").any(|s| s == operator.name())) {
+            if std::env::var("SHOW").is_ok_and(|shown| shown.split(',').any(|s| s == operator.name())) {
                 println!("{} {site}: {:?} by {}", operator.name(), classified.primary, classified.rule);
                 for test in &classified.tests {
                     let shown = &attempt.tests[test.test];

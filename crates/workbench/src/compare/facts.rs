@@ -84,7 +84,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
     lines.push(each(
         "Episodes of a scenario",
         pools,
-        Effect::NoEffect,
+        Effect::Harmless,
         "more episodes of a scenario make means surer, and no larger",
         |run| {
             let mut times: BTreeMap<&str, u32> = BTreeMap::new();
@@ -97,7 +97,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
     lines.push(each(
         "Turns reached",
         pools,
-        Effect::NoEffect,
+        Effect::Harmless,
         "not reached after an earlier failure: no effect on stamina",
         |run| {
             let reached: u32 = run.episodes.iter().map(|e| e.reached_turns).sum();

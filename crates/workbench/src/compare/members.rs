@@ -253,6 +253,9 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
     Ok((member, records, left_out))
 }
 
+/// What tells a member from others of the same name.
+type Mark<'a> = &'a dyn Fn(&Pool) -> Option<String>;
+
 /// Gives every member the shortest name that tells it from the others: the model, the harness or both; then, where that
 /// is still the same, version, source or id.
 fn name(pools: &mut [Pool]) {
@@ -282,7 +285,7 @@ fn name(pools: &mut [Pool]) {
     let source = |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.source_name.clone()));
     let benchmark = |pool: &Pool| Some(pool.benchmark().name);
     let run_id = |pool: &Pool| Some(pool.id.clone());
-    let steps: [&dyn Fn(&Pool) -> Option<String>; 4] = [&version, &benchmark, &source, &run_id];
+    let steps: [Mark<'_>; 4] = [&version, &benchmark, &source, &run_id];
     for step in steps {
         let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (i, name) in names.iter().enumerate() {

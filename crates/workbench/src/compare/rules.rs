@@ -19,7 +19,7 @@ pub(crate) enum Effect {
     /// It may matter.
     CannotBeRuledOut,
     /// It does not matter.
-    NoEffect,
+    Harmless,
 }
 
 /// A rule.
@@ -262,7 +262,7 @@ pub(crate) static RULES: &[Rule] = &[
     rule(
         "Timeout of building boxes",
         &["*build_timeout*", "*setup_timeout*"],
-        Effect::NoEffect,
+        Effect::Harmless,
         "an episode whose box is not built says nothing about the agent: no effect on stamina",
     ),
     rule(
@@ -315,19 +315,19 @@ pub(crate) static RULES: &[Rule] = &[
             "description",
             "tags",
         ],
-        Effect::NoEffect,
+        Effect::Harmless,
         "names, places and dates: no effect",
     ),
     rule(
         "",
         &["task_names", "exclude_task_names", "n_tasks", "task_ids"],
-        Effect::NoEffect,
+        Effect::Harmless,
         "which scenarios were played is said by themselves",
     ),
     rule(
         "",
         &["n_concurrent*", "batch_size", "n_workers", "concurrency", "max_workers", "parallel*"],
-        Effect::NoEffect,
+        Effect::Harmless,
         "how many run at once: no effect, unless the machine was overloaded",
     ),
     rule(
@@ -348,7 +348,7 @@ pub(crate) static RULES: &[Rule] = &[
             "metrics",
             "plugins",
         ],
-        Effect::NoEffect,
+        Effect::Harmless,
         "what is shown and kept: no effect",
     ),
 ];

@@ -120,7 +120,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                 .any(|(m, pool)| (0..pool.runs.len()).any(|r| !known_in.contains(format(m, r))));
             if foreign && found.rule.label.is_empty() {
                 let texts: BTreeSet<&str> = found.values.values().map(|s| s.text.as_str()).collect();
-                if texts.len() < 2 || found.rule.effect == Effect::NoEffect {
+                if texts.len() < 2 || found.rule.effect == Effect::Harmless {
                     return None;
                 }
             }
@@ -254,7 +254,7 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         Effect::OfHarness | Effect::OfModel | Effect::CannotBeRuledOut => Comparability::CannotBeRuledOut,
         Effect::NotComparable if !differs => Comparability::CannotBeRuledOut,
         Effect::NotComparable => Comparability::NotComparable,
-        Effect::NoEffect => Comparability::NoEffect,
+        Effect::Harmless => Comparability::NoEffect,
     };
     let values: Vec<Option<String>> = line.values.iter().map(|runs| joined(runs)).collect();
     let note = note(&line, pools, effect, differs, unknown);

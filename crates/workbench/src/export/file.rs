@@ -250,10 +250,7 @@ mod tests {
     #[test]
     fn names_are_safe_whatever_a_run_is_called() {
         let of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
-        assert_eq!(
-            of("../../etc/passwd"),
-            "survival-.._.._etc_passwd".replace("_", "-").replace(".", "").replace("--", "-")
-        );
+        assert_eq!(of("../../etc/passwd"), "survival-etc-passwd");
         assert_eq!(of("生"), "survival");
         assert!(of(&"x".repeat(500)).len() < 80);
     }
