@@ -146,7 +146,7 @@ test("the window can ask the system for nothing but what it needs", async () => 
     app!.wait<string>("window.__TAURI_INTERNALS__.invoke(arguments[0], arguments[1]).then(() => 'allowed', (e) => String(e))", command, args);
   for (const [command, args] of [
     ["plugin:fs|read_text_file", { path: "/etc/hostname" }],
-    ["plugin:dialog|save", { options: {} }],
+    ["plugin:dialog|message", { message: "x" }],
     ["plugin:window|close", { label: "main" }],
     ["plugin:webview|create_webview_window", { options: { label: "other", url: "https://example.org" } }],
     ["plugin:event|emit", { event: "opened", payload: "/" }],
