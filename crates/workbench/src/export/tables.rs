@@ -98,7 +98,11 @@ fn caveats(members: &[ComparedMember]) -> Vec<String> {
     members
         .iter()
         .filter(|m| !m.caveats.is_empty())
-        .map(|m| format!("{}: {}.", m.name, m.caveats.join("; ")))
+        .map(|m| {
+            // Some are sentences, some are not: in a row of them each goes without its full stop.
+            let each: Vec<&str> = m.caveats.iter().map(|c| c.trim_end_matches('.')).collect();
+            format!("{}: {}.", m.name, each.join("; "))
+        })
         .collect()
 }
 
@@ -160,9 +164,9 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         ]);
     }
     table.notes.push(format!(
-        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over these {} pairs.",
+        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over {}.",
         data.tau,
-        data.pairs.len()
+        if data.pairs.len() == 1 { "this one pair".to_owned() } else { format!("these {} pairs", data.pairs.len()) }
     ));
     table
 }
