@@ -1,0 +1,317 @@
+//! The only way from an agent to a model.
+//!
+//! A [`Gateway`] listens where boxes can reach it. Every attempt gets an address and a key of its own
+//! ([`Gateway::open`]), which are worth nothing outside it and stop working when it ends ([`Attempt::close`]). Requests
+//! are forwarded to the [`Upstream`] with the real key put in, answers are passed on as they come (streams as streams),
+//! and every request is recorded: model, tokens, latency, status, retries ([`Record`]). Faults of the endpoint are
+//! retried here with back-off; where they persist the attempt is over with [`Over::Endpoint`], and it is not the agent's
+//! failure. Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
+//!
+//! Three APIs pass through as they are: OpenAI chat completions and responses, Anthropic messages. They are not
+//! translated into each other: the endpoint has to speak what the harness speaks.
+//!
+//! One upstream is the [`oracle`], a scripted model that needs no endpoint.
+
+pub mod oracle;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::Tokens;
+use serde::{Deserialize, Serialize};
+
+/// A key that shows itself nowhere: not in `Debug`, not in errors.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps it.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The only way to it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Where requests go.
+#[derive(Debug, Clone)]
+pub enum Upstream {
+    /// An endpoint: everything after the attempt's prefix is appended to `base_url` (so `…/v1/chat/completions`).
+    Http {
+        /// Without a slash at the end and without `/v1`.
+        base_url: String,
+        /// Put in as `Authorization: Bearer` and, for `/v1/messages`, `x-api-key`.
+        key: Option<Secret>,
+        /// The model's name at the endpoint, put in place of what the agent asks for; `None` = as asked.
+        model: Option<String>,
+    },
+    /// The scripted model.
+    Oracle(Arc<oracle::Oracle>),
+}
+
+/// US dollars for a million tokens of one model.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Input that was not cached.
+    pub input: f64,
+    /// Input that was; without it as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// Output.
+    pub output: f64,
+}
+
+/// What may be spent. `None` = no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Input and output tokens together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars; can only be watched where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Wall seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+/// The budgets that hold at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// Of each attempt.
+    #[serde(default)]
+    pub attempt: Budget,
+    /// Of each episode.
+    #[serde(default)]
+    pub episode: Budget,
+    /// Of the whole run.
+    #[serde(default)]
+    pub run: Budget,
+}
+
+/// How faults of the endpoint are retried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Retry {
+    /// Tries in all.
+    pub tries: u32,
+    /// Wait before the second; doubled each time, with seeded jitter; `Retry-After` wins if it is longer.
+    pub first_wait: Duration,
+    /// Longest wait.
+    pub longest_wait: Duration,
+    /// Longest silence of the endpoint, before its answer and within a stream.
+    pub silence: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            tries: 6,
+            first_wait: Duration::from_secs(2),
+            longest_wait: Duration::from_secs(60),
+            silence: Duration::from_secs(600),
+        }
+    }
+}
+
+/// What a gateway is started with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where requests go.
+    pub upstream: Upstream,
+    /// Of the upstream's model; `None` = unknown cost.
+    pub price: Option<Price>,
+    /// What may be spent.
+    pub budgets: Budgets,
+    /// How faults are retried.
+    pub retry: Retry,
+    /// What earlier parts of a resumed run have spent already.
+    pub spent: Spent,
+    /// Each record is appended here as a line of JSON, without bodies; `None` = not written.
+    pub log: Option<PathBuf>,
+}
+
+/// Which attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AttemptKey {
+    /// `scenario_3`.
+    pub episode: String,
+    /// From 1.
+    pub turn: u32,
+    /// From 1.
+    pub attempt: u32,
+}
+
+/// One request as it was metered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Whose.
+    #[serde(flatten)]
+    pub key: AttemptKey,
+    /// When it came, RFC 3339.
+    pub at: String,
+    /// `POST /v1/chat/completions`.
+    pub route: String,
+    /// What the agent asked for.
+    pub model: Option<String>,
+    /// Of the answer, as the endpoint counts. Unknown where it does not say.
+    pub tokens: Tokens,
+    /// By the price; `None` = unknown.
+    pub cost_usd: Option<f64>,
+    /// Until the last byte, waits included.
+    pub seconds: f64,
+    /// What the agent got.
+    pub status: u16,
+    /// Tries beyond the first.
+    pub retries: u32,
+    /// Statuses of tries that were repeated, 0 = no answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<u16>,
+}
+
+/// Which budget is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// This attempt's.
+    Attempt,
+    /// This episode's.
+    Episode,
+    /// The run's: everything stops.
+    Run,
+}
+
+/// Why no further request of an attempt is answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "over")]
+pub enum Over {
+    /// A budget is spent.
+    Budget {
+        /// Which.
+        scope: Scope,
+        /// `tokens`, `usd` or `seconds`.
+        of: String,
+    },
+    /// The endpoint failed in a way that is not the agent's, and went on failing.
+    Endpoint {
+        /// One line.
+        message: String,
+    },
+    /// The endpoint said that the context is too long: the agent's.
+    ContextOverflow {
+        /// One line.
+        message: String,
+    },
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Requests answered.
+    pub requests: u64,
+    /// Tokens of them.
+    pub tokens: Tokens,
+    /// Cost; `None` = unknown (no price, or an answer without usage).
+    pub cost_usd: Option<f64>,
+    /// Answers that told no usage.
+    pub unmetered: u64,
+    /// Wall seconds of attempts.
+    pub seconds: f64,
+}
+
+/// What the gateway saw of an attempt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    /// Its requests in order, as far as 10,000.
+    pub records: Vec<Record>,
+    /// Their sums.
+    pub spent: Spent,
+    /// Why it was cut off, if it was.
+    pub over: Option<Over>,
+}
+
+/// What can go wrong with a gateway itself.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The address is taken or not ours.
+    #[error("the gateway can not listen on {address}: {why}")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        why: String,
+    },
+    /// The endpoint's address, the price table or the log.
+    #[error("{what}: {why}")]
+    Settings {
+        /// Which setting.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// A running gateway. Dropping it ends it.
+pub struct Gateway {}
+
+/// An open attempt.
+pub struct Attempt {}
+
+impl Gateway {
+    /// Listens on these addresses (port 0 takes a free one) and serves until it is dropped.
+    pub async fn start(_listen: &[SocketAddr], _settings: Settings) -> Result<Self, GatewayError> {
+        todo!()
+    }
+
+    /// Where it listens, in the order of `listen`.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        todo!()
+    }
+
+    /// Opens an attempt. `task` is what the oracle solves; other upstreams ignore it.
+    pub fn open(&self, _key: AttemptKey, _task: Option<oracle::Task>) -> Attempt {
+        todo!()
+    }
+
+    /// What the run has spent, earlier parts included.
+    pub fn spent(&self) -> Spent {
+        todo!()
+    }
+}
+
+impl Attempt {
+    /// Base URL for the agent, for the address with this index.
+    pub fn base_url(&self, _address: usize) -> String {
+        todo!()
+    }
+
+    /// What the agent uses as its key.
+    pub fn key(&self) -> &str {
+        todo!()
+    }
+
+    /// What was seen so far.
+    pub fn seen(&self) -> Seen {
+        todo!()
+    }
+
+    /// Waits until the attempt is over for a reason of the gateway's.
+    pub async fn over(&self) -> Over {
+        todo!()
+    }
+
+    /// Ends it: later requests get 410.
+    pub fn close(self) -> Seen {
+        todo!()
+    }
+}

@@ -1,0 +1,206 @@
+//! The agents' command-line programs: how each is called, continued and read.
+//!
+//! A [`Harness`] turns a [`Call`] (the request of an attempt, the session so far) into an [`Invocation`] (command, environment,
+//! files in HOME), and what the command left behind ([`Ended`]) into an [`Outcome`] (session, steps, usage, how it
+//! ended). It starts nothing and reads nothing but the bytes that it is given and the agent's HOME through a
+//! [`files::Tree`], which can not be left: all of it was written by an agent, or by tools that an agent ran.
+//!
+//! **In the box** HOME is [`HOME`], the working folder is [`WORKSPACE`]; both outlive the attempt, nothing else does.
+//!
+//! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
+//! the exit code alone.
+
+use std::collections::BTreeMap;
+
+use model::{EndReason, Step, Tokens};
+use serde::{Deserialize, Serialize};
+
+/// The agent's HOME inside a box.
+pub const HOME: &str = "/agent";
+/// The working folder inside a box.
+pub const WORKSPACE: &str = "/workspace";
+
+/// The three ways to talk to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// `POST /v1/chat/completions`.
+    ChatCompletions,
+    /// `POST /v1/responses`.
+    Responses,
+    /// `POST /v1/messages`.
+    Messages,
+}
+
+/// Where the model is, as the agent sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Without a slash at the end and without `/v1`: `http://172.20.0.1:41001/a/6f3c…`. Harnesses that want `/v1` add it.
+    pub base_url: String,
+    /// What the agent sends as its key; worth nothing outside this attempt.
+    pub key: String,
+    /// The model's name.
+    pub model: String,
+    /// Tokens that the model's context holds, for harnesses that want to know.
+    pub context_window: u64,
+}
+
+/// One call of an agent: one attempt at a turn.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// From 1.
+    pub turn: u32,
+    /// From 1.
+    pub attempt: u32,
+    /// The request, or the feedback on the last attempt.
+    pub prompt: &'a str,
+    /// What the last call of the episode left; `None` at the first.
+    pub session: Option<&'a Session>,
+    /// A fresh UUID (v4 form, lower case) for harnesses whose caller chooses the session's id. Derived by the runner, so
+    /// the same episode of the same run has the same one.
+    pub session_id: &'a str,
+    /// Where the model is.
+    pub endpoint: &'a Endpoint,
+    /// The wall limit of the attempt in seconds: the box enforces it; a harness that has its own may be told a little less.
+    pub seconds: u64,
+    /// Where HOME and the workspace are for this call: [`HOME`] and [`WORKSPACE`] in a box, host folders without one.
+    pub home: &'a str,
+    /// See `home`.
+    pub workspace: &'a str,
+}
+
+/// What continues an agent's session; kept in the journal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The harness's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Calls so far.
+    pub calls: u32,
+    /// Whatever else the harness needs to remember, such as cumulative counts that the next call subtracts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub memory: BTreeMap<String, String>,
+}
+
+/// A file to lay into HOME before the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomeFile {
+    /// Relative to HOME, with `/`.
+    pub path: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// A command to run in the box, with `/workspace` as its folder and no standard input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// Program and arguments; no shell in between. One argument holds at most 128 KiB.
+    pub argv: Vec<String>,
+    /// Beside HOME, which is always set.
+    pub env: Vec<(String, String)>,
+    /// Written before the command starts.
+    pub files: Vec<HomeFile>,
+}
+
+/// How a command in a box ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Exit {
+    /// The exit code; `None` = the box was lost.
+    pub code: Option<i64>,
+    /// The wall limit ended it.
+    pub timed_out: bool,
+    /// The memory limit ended it.
+    pub out_of_memory: bool,
+    /// The disk limit ended it.
+    pub disk_full: bool,
+}
+
+/// What a command left behind.
+pub struct Ended<'a> {
+    /// How it ended.
+    pub exit: Exit,
+    /// Standard output, perhaps cut in the middle (the runner keeps head and tail).
+    pub stdout: &'a [u8],
+    /// Standard error, likewise.
+    pub stderr: &'a [u8],
+    /// HOME after the call.
+    pub home: &'a files::Tree,
+    /// Model requests that the gateway saw; `None` in direct mode.
+    pub model_requests: Option<u32>,
+    /// Whether a file of the workspace differs from before.
+    pub changed: bool,
+}
+
+/// What a call came to, as the harness tells it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    /// For the next call. Also after a failure, as far as it can be told.
+    pub session: Option<Session>,
+    /// What the agent did in this call, from 1.
+    pub steps: Vec<Step>,
+    /// Tokens of this call by the harness's own count: a cross-check of the gateway, the only count in direct mode.
+    pub usage: Tokens,
+    /// Cost in US dollars by the harness's own count.
+    pub cost_usd: Option<f64>,
+    /// `None` = the agent ended its turn as it should. [`EndReason::Endpoint`] here is the harness's view; the gateway's wins.
+    pub end: Option<EndReason>,
+    /// What the harness said about a failure: one line, control characters escaped.
+    pub message: Option<String>,
+}
+
+/// Why a call can not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum HarnessError {
+    /// The harness takes its prompt as an argument only, and this one does not fit.
+    #[error("{harness} takes its request as one argument of at most 128 KiB; this one has {bytes} bytes")]
+    PromptTooLong {
+        /// Which harness.
+        harness: String,
+        /// Bytes of the prompt.
+        bytes: usize,
+    },
+    /// A call after the first needs the session's id, and the last call left none.
+    #[error("{harness} left no session to continue: {why}")]
+    NoSession {
+        /// Which harness.
+        harness: String,
+        /// What was looked for, and where.
+        why: String,
+    },
+    /// A harness file that can not be understood.
+    #[error("{path}: {why}")]
+    File {
+        /// The TOML file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is no such harness.
+    #[error("no harness is called {name}; there are {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+/// An agent's command-line program.
+pub trait Harness: Send + Sync {
+    /// The word of the configuration in lower case: `mini_swe`, `opencode`.
+    fn name(&self) -> &str;
+    /// What a person reads: `mini-swe-agent`.
+    fn title(&self) -> &str;
+    /// The image it runs in by default: `stamina/mini-swe-agent:2.4.6`.
+    fn image(&self) -> &str;
+    /// The version that the image carries.
+    fn version(&self) -> &str;
+    /// How it talks to its model.
+    fn api(&self) -> Api;
+    /// A command that prints the version, to see whether an image works.
+    fn probe(&self) -> Vec<String>;
+    /// What to run for a call.
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
+    /// What came of it. Never fails: what can not be read is missing from the outcome, with a message.
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
+}

@@ -1,0 +1,214 @@
+//! The evaluation loop: for each scenario and turn give the request, let the agent work, snapshot, start its server, run
+//! the suite, record; on failure feed back and try again.
+//!
+//! **Settings** ([`settings`]) are the README's keys and ours, from YAML, `key=value` lists or the form.
+//! **The results folder** is the one that `docs/formats.md` defines; it is what the app shows, through the ordinary
+//! importer. Beside it lies `.stamina/`, which only the runner needs.
+//! **Nothing reads the runner's memory**: a live view reads files ([`live`]), and pausing, stopping and retrying are
+//! wishes in a file ([`control`]), so that a run of the command line and one of the app are the same case.
+//! **The journal** makes every completed attempt durable; whatever is killed when, at most the attempt in flight is lost,
+//! and [`resume`] restores the snapshot of before it and goes on in the same session of the agent.
+
+pub mod control;
+pub mod live;
+pub mod settings;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// What happens in a run: one JSON object a line with `event` as its tag, on standard output of `stamina run --json` and in
+/// `.stamina/events.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run begins, or goes on after a resume.
+    Started {
+        /// RFC 3339.
+        at: String,
+        /// Results folder.
+        output_dir: String,
+        /// Harness.
+        agent: String,
+        /// Model.
+        model: Option<String>,
+        /// Whether the oracle model stands in.
+        simulated: bool,
+        /// Episodes planned.
+        episodes: u32,
+        /// Turns planned of each.
+        turns: u32,
+        /// Whether it goes on from an earlier part.
+        resumed: bool,
+    },
+    /// A turn begins.
+    Turn {
+        /// RFC 3339.
+        at: String,
+        /// `scenario_3`.
+        episode: String,
+        /// From 1.
+        turn: u32,
+        /// How many.
+        of: u32,
+    },
+    /// An attempt ended and is recorded.
+    Attempt {
+        /// RFC 3339.
+        at: String,
+        /// `scenario_3`.
+        episode: String,
+        /// From 1.
+        turn: u32,
+        /// From 1.
+        attempt: u32,
+        /// `passed`, `failed`, `error`, `unfinished`.
+        verdict: model::Verdict,
+        /// Tests passed; `None` = no verdict.
+        passed: Option<u32>,
+        /// Tests run.
+        total: Option<u32>,
+        /// Why it ended, unless passed.
+        end_reason: Option<model::EndReason>,
+        /// Of this attempt.
+        tokens: model::Tokens,
+        /// Of this attempt.
+        cost_usd: Option<f64>,
+        /// Wall seconds of the agent.
+        agent_seconds: f64,
+        /// Wall seconds of the tests.
+        test_seconds: Option<f64>,
+        /// Wall seconds of everything else: the runner's own cost.
+        own_seconds: f64,
+    },
+    /// An episode is over.
+    Episode {
+        /// RFC 3339.
+        at: String,
+        /// `scenario_3`.
+        episode: String,
+        /// Consecutive turns passed.
+        stamina: u32,
+        /// Turns played.
+        turns: u32,
+        /// Why it ended.
+        end_reason: model::EndReason,
+    },
+    /// Something was spent: after each attempt, and when a budget is reached.
+    Budget {
+        /// RFC 3339.
+        at: String,
+        /// Of the run so far.
+        spent: gateway::Spent,
+        /// The budget of the run.
+        budget: gateway::Budget,
+        /// Set when one is reached.
+        over: Option<gateway::Over>,
+    },
+    /// The run is over, or has stopped.
+    Finished {
+        /// RFC 3339.
+        at: String,
+        /// Why.
+        how: Finish,
+        /// Episodes that are over.
+        episodes: u32,
+        /// Mean of (passed / total) as the README defines; `None` = nothing was scored.
+        average_score: Option<f64>,
+        /// Of the run.
+        spent: gateway::Spent,
+    },
+}
+
+/// How a run ended. Exit codes of `stamina run`: 0, 130, 3, 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum Finish {
+    /// All episodes are over.
+    Finished,
+    /// Somebody stopped it; it can be resumed.
+    Stopped,
+    /// A budget of the run is spent; it can be resumed with a larger one.
+    Budget,
+    /// Something outside the agents is broken (the engine is gone, the disk is full); it can be resumed.
+    Failed {
+        /// One line.
+        message: String,
+    },
+}
+
+impl Finish {
+    /// Exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Finished => 0,
+            Self::Stopped => 130,
+            Self::Budget => 3,
+            Self::Failed { .. } => 1,
+        }
+    }
+}
+
+/// What can keep a run from starting or going on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A setting.
+    #[error(transparent)]
+    Settings(#[from] settings::SettingsError),
+    /// A harness.
+    #[error(transparent)]
+    Harness(#[from] harness::HarnessError),
+    /// Boxes.
+    #[error(transparent)]
+    Sandbox(#[from] sandbox::SandboxError),
+    /// The gateway.
+    #[error(transparent)]
+    Gateway(#[from] gateway::GatewayError),
+    /// The scenarios.
+    #[error(transparent)]
+    Pack(#[from] scenario::pack::PackError),
+    /// A file of the results folder.
+    #[error("{path}: {why}")]
+    Files {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The folder holds results already, and they are not to be gone on with.
+    #[error("{path} already holds a run; resume it, or choose another folder")]
+    Taken {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Another process is running it.
+    #[error("{path} is being run by process {pid}")]
+    Running {
+        /// Which.
+        path: PathBuf,
+        /// By whom.
+        pid: u32,
+    },
+    /// There is nothing to resume.
+    #[error("{path} holds no run of Stamina Lab that can be resumed: {why}")]
+    NotResumable {
+        /// Which.
+        path: PathBuf,
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// Takes events as they happen. Called from the run's tasks: must be quick.
+pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
+pub async fn run(_settings: settings::RunSettings, _on_event: OnEvent) -> Result<Finish, RunError> {
+    todo!()
+}
+
+/// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists).
+pub async fn resume(_folder: PathBuf, _change: Vec<String>, _on_event: OnEvent) -> Result<Finish, RunError> {
+    todo!()
+}

@@ -1,0 +1,155 @@
+//! The settings of a run: the README's keys, and ours beside them.
+//!
+//! | ours | meaning |
+//! |---|---|
+//! | `fail_stop` | stop an episode at its first failed turn |
+//! | `harness_file` | a harness of one's own, TOML |
+//! | `tags` | list of words |
+//! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
+//! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
+//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,output}` | the model endpoint |
+//! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the boxes |
+//! | `limits.{attempt,episode,run}.{tokens,usd,minutes}` | budgets |
+//! | `oracle.*` | see [`gateway::oracle::Ability`] |
+//! | `docker.{image_name,env_vars,extra_docker_args}` | as in the original |
+//!
+//! Unknown keys are errors that name the nearest.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Whether and how failures are told to the agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Feedback {
+    /// Nothing but that the turn is not passed yet (`enable_feedback=false`).
+    None,
+    /// How many tests failed.
+    Minimal,
+    /// Which tests failed.
+    Medium,
+    /// Which, what was expected and what came.
+    #[default]
+    Detailed,
+}
+
+/// How the agent gets at its model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum EndpointSettings {
+    /// Through the gateway to an endpoint.
+    Gateway {
+        /// Without `/v1`.
+        base_url: String,
+        /// Where its key is.
+        key: KeySource,
+    },
+    /// As in the original: the AWS credential chain and named variables go into the box, tokens come from the harness.
+    Direct,
+    /// Through the gateway to the scripted model.
+    #[default]
+    Oracle,
+}
+
+/// Where a key is; never the key itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// The endpoint wants none.
+    #[default]
+    None,
+    /// An environment variable.
+    Env(String),
+    /// An entry of the OS keychain.
+    Keychain(String),
+}
+
+/// Everything that decides about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// The harness's word in lower case.
+    pub agent: String,
+    /// A harness of one's own.
+    pub harness_file: Option<PathBuf>,
+    /// The model's name at the endpoint.
+    pub model: Option<String>,
+    /// Scenarios that are generated where `scenarios_dir` gives none; `n_scenarios`, `n_turns` bound those that are given.
+    pub generation: scenario::config::Generation,
+    /// A pack: folder or zip.
+    pub scenarios_dir: Option<PathBuf>,
+    /// Results folder.
+    pub output_dir: PathBuf,
+    /// Containers, or plain processes (mock agent with the oracle only).
+    pub use_docker: bool,
+    /// Episodes at once.
+    pub batch_size: u32,
+    /// 2 × 2.
+    pub quick_debug: bool,
+    /// Most attempts a turn.
+    pub attempt_limit: u32,
+    /// What the agent learns of failures.
+    pub feedback: Feedback,
+    /// Stop an episode at its first failed turn.
+    pub fail_stop: bool,
+    /// Scenarios to play, from 0; empty = all.
+    pub execute_episodes: Vec<u32>,
+    /// Instead of the harness's own.
+    pub image: Option<String>,
+    /// Names of variables forwarded into the box (values are taken from the environment at start, never stored), or
+    /// `NAME=value`.
+    pub env_vars: Vec<String>,
+    /// See [`sandbox::ExtraArgs`].
+    pub extra: sandbox::ExtraArgs,
+    /// How the agent gets at its model.
+    pub endpoint: EndpointSettings,
+    /// Tokens that the model's context holds.
+    pub context_window: u64,
+    /// `None` = unknown cost, unless the price table knows the model.
+    pub price: Option<gateway::Price>,
+    /// What boxes may use.
+    pub limits: sandbox::Limits,
+    /// What boxes reach.
+    pub reach: sandbox::Reach,
+    /// What may be spent.
+    pub budgets: gateway::Budgets,
+    /// The scripted model.
+    pub oracle: gateway::oracle::Ability,
+    /// Words for the library.
+    pub tags: Vec<String>,
+    /// Code snapshots kept an episode; `None` = all.
+    pub keep_snapshots: Option<u32>,
+}
+
+/// A setting that can not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The README's keys.
+    #[error(transparent)]
+    Config(#[from] scenario::config::ConfigError),
+    /// One of ours.
+    #[error("{key}: {why}{place}")]
+    Value {
+        /// Dotted.
+        key: String,
+        /// What is wrong, and what it takes.
+        why: String,
+        /// ` (in FILE)`, or nothing.
+        place: String,
+    },
+}
+
+/// Puts YAML files and `key=value` lists together; later ones win.
+pub fn resolve(
+    _files: &[scenario::config::ConfigFile],
+    _values: &[String],
+) -> Result<RunSettings, SettingsError> {
+    todo!()
+}
+
+impl RunSettings {
+    /// As `config.yaml`: the README's names, and only what can be read back by [`resolve`]. No key, no secret.
+    pub fn to_yaml(&self) -> String {
+        todo!()
+    }
+}

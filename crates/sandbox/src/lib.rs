@@ -1,0 +1,289 @@
+//! Boxes for code that nobody trusts: containers of Docker or Podman, or plain processes where only our own code runs.
+//!
+//! An [`Engine`] is the container engine that answered. An episode has two folders on the host, its workspace and the
+//! agent's HOME ([`Volumes`]); an *agent box* runs one command on them under limits, a *server box* runs `run.sh` on a
+//! copy of them and lets tests reach one port. All containers, networks and volumes carry [`LABEL`]s, so that what a
+//! crashed program left behind is found and taken away.
+//!
+//! Nothing here knows about models, suites or turns.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time
+/// of the process that made it, so that another living run's boxes are left alone).
+pub const LABEL: &str = "org.stamina-lab";
+
+/// Whose box it is; becomes labels and part of names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Owner {
+    /// Id of the run: 8 hex digits.
+    pub run: String,
+    /// `scenario_3`.
+    pub episode: String,
+}
+
+/// The two folders of an episode on the host. They become labelled volumes that are bound to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volumes {
+    /// `/workspace`.
+    pub workspace: PathBuf,
+    /// HOME, `/agent`.
+    pub home: PathBuf,
+}
+
+/// What a box may use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// CPU cores; may be a fraction.
+    pub cpus: f64,
+    /// Bytes of memory; swap is off.
+    pub memory: u64,
+    /// Processes and threads.
+    pub pids: u32,
+    /// Bytes in both volumes and the box's own layer together. Looked at every second; one file never gets larger.
+    pub disk: u64,
+    /// Open files of one process.
+    pub files: u64,
+    /// Wall seconds: SIGTERM inside the box, SIGKILL 15 s later.
+    pub seconds: u64,
+    /// Bytes of standard output and of standard error that are kept (head and tail); the rest is read and dropped.
+    pub output: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const GIB: u64 = 1 << 30;
+        Self {
+            cpus: 2.0,
+            memory: 4 * GIB,
+            pids: 512,
+            disk: 4 * GIB,
+            files: 4096,
+            seconds: 1200,
+            output: 8 << 20,
+        }
+    }
+}
+
+/// What a box reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// The host's address on the run's own network, where the gateway listens; no internet, no other box.
+    Gateway,
+    /// The internet as well.
+    Open,
+}
+
+/// A command to run as an agent box.
+#[derive(Debug, Clone)]
+pub struct AgentBox {
+    /// Whose.
+    pub owner: Owner,
+    /// Image name.
+    pub image: String,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Environment beside HOME.
+    pub env: Vec<(String, String)>,
+    /// Its folders.
+    pub volumes: Volumes,
+    /// Its limits.
+    pub limits: Limits,
+    /// What it reaches.
+    pub reach: Reach,
+    /// Extra arguments of the configuration (`docker.extra_docker_args`), as far as they are understood: see [`ExtraArgs`].
+    pub extra: ExtraArgs,
+}
+
+/// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`, `--gpus`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtraArgs {
+    /// `uid:gid`.
+    pub user: Option<String>,
+    /// `NAME=value`.
+    pub env: Vec<(String, String)>,
+    /// `host:box[:ro]`.
+    pub binds: Vec<String>,
+    /// `name:address`.
+    pub hosts: Vec<String>,
+}
+
+/// A server to run as a server box: `sh /workspace/run.sh` with `PORT` set.
+#[derive(Debug, Clone)]
+pub struct ServerBox {
+    /// Whose.
+    pub owner: Owner,
+    /// Image name.
+    pub image: String,
+    /// Copies that this box may change.
+    pub volumes: Volumes,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BoxExit {
+    /// Exit code; `None` = the box was lost (the engine died, somebody removed it).
+    pub code: Option<i64>,
+    /// The wall limit ended it.
+    pub timed_out: bool,
+    /// The memory limit ended it, or a process in it.
+    pub out_of_memory: bool,
+    /// The disk limit ended it.
+    pub disk_full: bool,
+    /// The caller stopped it.
+    pub stopped: bool,
+}
+
+/// What an agent box left.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BoxEnd {
+    /// How it ended.
+    pub exit: BoxExit,
+    /// Kept standard output; where something was dropped stands a line that says how many bytes.
+    pub stdout: Vec<u8>,
+    /// Likewise.
+    pub stderr: Vec<u8>,
+    /// Bytes written to both in all.
+    pub output_bytes: u64,
+    /// Wall seconds.
+    pub seconds: f64,
+}
+
+/// A running server box.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAt {
+    /// Where tests reach it.
+    pub address: SocketAddr,
+    /// Id of the container or process, to end it.
+    pub id: String,
+}
+
+/// How a server box ended, asked after the tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerEnd {
+    /// Set if it ended before it was told to.
+    pub exited: Option<BoxExit>,
+    /// Standard output and error, interleaved, capped like an agent's.
+    pub log: Vec<u8>,
+}
+
+/// What can go wrong with boxes. Each is a fault of the machine or the settings, never of an agent.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// Nothing answered.
+    #[error("no container engine answers; tried {}", .tried.iter().map(|(socket, why)| format!("{socket} ({why})")).collect::<Vec<_>>().join(", "))]
+    NoEngine {
+        /// Sockets and what each said.
+        tried: Vec<(String, String)>,
+    },
+    /// The image is not there.
+    #[error("there is no image {image}")]
+    NoImage {
+        /// Its name.
+        image: String,
+    },
+    /// The engine refused or went away.
+    #[error("the container engine could not {doing}: {why}")]
+    Engine {
+        /// What was being done.
+        doing: &'static str,
+        /// What it said.
+        why: String,
+        /// Whether the engine is gone, so that waiting for it may help.
+        gone: bool,
+    },
+    /// A file of the host.
+    #[error("{path}: {why}")]
+    Files {
+        /// Which.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What lies about with our labels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    /// `container`, `network` or `volume`.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Which run made it.
+    pub run: String,
+    /// Whether the process that made it still lives.
+    pub in_use: bool,
+    /// All labels of ours.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// The network of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunNetwork {
+    /// Its name.
+    pub name: String,
+    /// The host's address on it, where a gateway can listen.
+    pub host: IpAddr,
+}
+
+/// Where boxes run.
+pub enum Boxes {
+    /// In a container engine.
+    Engine(Engine),
+    /// As plain processes of this machine, with no protection at all: only for the mock agent with the oracle model.
+    Local(Local),
+}
+
+/// A container engine that answered.
+pub struct Engine {}
+
+/// Plain processes.
+pub struct Local {
+    /// What `run.sh` finds as `$STAMINA`: a program that understands `serve-reference`.
+    pub program: PathBuf,
+}
+
+impl Boxes {
+    /// Makes (or finds again) what a run needs before its first box: its network. Without an engine: the loopback address.
+    pub async fn prepare(&self, _run: &str, _reach: Reach) -> Result<RunNetwork, SandboxError> {
+        todo!()
+    }
+
+    /// Runs a command to its end. `stop` ends it early; what it prints is also sent to `live` as it comes (dropped where
+    /// nobody takes it).
+    pub async fn agent(
+        &self,
+        _what: &AgentBox,
+        _stop: tokio_util::sync::CancellationToken,
+        _live: Option<tokio::sync::mpsc::Sender<bytes::Bytes>>,
+    ) -> Result<BoxEnd, SandboxError> {
+        todo!()
+    }
+
+    /// Starts a server. It may not listen yet when this returns.
+    pub async fn serve(&self, _what: &ServerBox) -> Result<ServerAt, SandboxError> {
+        todo!()
+    }
+
+    /// Whether the server's box still runs.
+    pub async fn runs(&self, _server: &ServerAt) -> Result<bool, SandboxError> {
+        todo!()
+    }
+
+    /// Ends a server and removes its box.
+    pub async fn end(&self, _server: ServerAt) -> Result<ServerEnd, SandboxError> {
+        todo!()
+    }
+
+    /// Takes away all that carries the run's label.
+    pub async fn clear(&self, _run: &str) -> Result<(), SandboxError> {
+        todo!()
+    }
+}
