@@ -13,6 +13,9 @@
 //! One upstream is the [`oracle`], a scripted model that needs no endpoint.
 
 pub mod oracle;
+mod route;
+
+pub use route::{Answer, Route};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -92,3 +92,10 @@ pub struct Oracle {
     /// How able.
     pub ability: Ability,
 }
+
+impl Oracle {
+    /// Answers one request of an attempt. Called on a thread that may block; the same input gives the same answer.
+    pub fn answer(&self, _route: crate::Route, _body: &serde_json::Value, _task: &Task) -> crate::Answer {
+        todo!()
+    }
+}
