@@ -1,34 +1,37 @@
-// The rows of the library: sorted, filtered, grouped and paged by the store. Only pages that were looked at are read;
-// when the library changes they are read again in place.
+// The rows of a long list: sorted, filtered and paged by the store. Only pages that were looked at are read; when the
+// library changes they are read again in place.
 import { untrack } from "svelte";
 import { asCallError, call, type CallError } from "../host";
-import type { ListRuns } from "../host/bindings/ListRuns";
-import type { RunPage } from "../host/bindings/RunPage";
-import type { RunRow } from "../host/bindings/RunRow";
+import type { Commands } from "../host/bindings/Commands";
 import { live } from "../shell/changes.svelte";
 
 const PAGE = 200;
 const SLOW_MS = 150;
 
-export interface RunRows {
-  /** Groups, facets and totals; `undefined` before the first answer. */
-  readonly head: Omit<RunPage, "rows"> | undefined;
+/** Commands that answer with one page of rows. */
+type Paged = { [Name in keyof Commands]: Commands[Name] extends { request: { offset: number | null; limit: number | null }; response: { rows: unknown[] } } ? Name : never }[keyof Commands];
+export type RowOf<Name extends Paged> = Commands[Name]["response"]["rows"][number];
+export type HeadOf<Name extends Paged> = Omit<Commands[Name]["response"], "rows">;
+
+export interface PagedRows<Name extends Paged> {
+  /** All of the last answer but its rows: totals, groups, counts; `undefined` before the first. */
+  readonly head: HeadOf<Name> | undefined;
   readonly error: CallError | undefined;
   readonly loading: boolean;
   /** Old rows are shown and the new ones are late. */
   readonly stale: boolean;
-  at(row: number): RunRow | undefined;
-  /** Position of a run among the rows that have been read. */
-  find(id: string): number | undefined;
+  at(row: number): RowOf<Name> | undefined;
+  /** Position of a row among those that have been read. */
+  find(is: (row: RowOf<Name>) => boolean): number | undefined;
   /** Says which rows are in view; missing ones are read. */
   show(from: number, to: number): void;
   reload(): void;
 }
 
-/** Call during set-up. */
-export function runRows(request: () => ListRuns): RunRows {
-  let head = $state.raw<Omit<RunPage, "rows"> | undefined>();
-  let rows = $state.raw<ReadonlyMap<number, RunRow>>(new Map());
+/** Call during set-up. `request` is asked without its offset and limit; `undefined` = nothing to ask yet. */
+export function pagedRows<Name extends Paged>(name: Name, request: () => Commands[Name]["request"] | undefined): PagedRows<Name> {
+  let head = $state.raw<HeadOf<Name> | undefined>();
+  let rows = $state.raw<ReadonlyMap<number, RowOf<Name>>>(new Map());
   let error = $state.raw<CallError | undefined>();
   let loading = $state(false);
   let stale = $state(false);
@@ -37,7 +40,7 @@ export function runRows(request: () => ListRuns): RunRows {
   /** Pages that are read or being read for the current generation. */
   let asked = new Set<number>();
   let generation = 0;
-  let current: ListRuns | undefined;
+  let current: Commands[Name]["request"] | undefined;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
   let outdated = false;
   const isOutdated = (): boolean => outdated;
@@ -46,10 +49,10 @@ export function runRows(request: () => ListRuns): RunRows {
     if (!current || (asked.has(page) && !fresh)) return;
     asked.add(page);
     const mine = generation;
-    const answer = await call("list_runs", { ...current, offset: page * PAGE, limit: PAGE });
+    const answer = await call(name, { ...current, offset: page * PAGE, limit: PAGE });
     if (mine !== generation) return;
     const { rows: got, ...rest } = answer;
-    const next = fresh ? new Map<number, RunRow>() : new Map(rows);
+    const next = fresh ? new Map<number, RowOf<Name>>() : new Map(rows);
     got.forEach((row, i) => next.set(page * PAGE + i, row));
     rows = next;
     head = rest;
@@ -82,7 +85,7 @@ export function runRows(request: () => ListRuns): RunRows {
   }
 
   // As text, so that an address that changes only its chosen row reads nothing.
-  const wanted = $derived(JSON.stringify(request()));
+  const wanted = $derived(JSON.stringify(request() ?? null));
   let seen: string | undefined;
   $effect(() => {
     const next = wanted;
@@ -93,6 +96,7 @@ export function runRows(request: () => ListRuns): RunRows {
       if (!same && seen !== undefined) pages = [0, 0];
       seen = next;
       current = request();
+      if (!current) return;
       if (same && loading) outdated = true;
       else void readAll();
     });
@@ -112,8 +116,8 @@ export function runRows(request: () => ListRuns): RunRows {
       return stale && head !== undefined;
     },
     at: (row) => rows.get(row),
-    find(id) {
-      for (const [at, row] of rows) if (row.id === id) return at;
+    find(is) {
+      for (const [at, row] of rows) if (is(row)) return at;
       return undefined;
     },
     show(from, to) {

@@ -1,0 +1,71 @@
+// A container engine for the tests that need one.
+//
+// Where an engine answers it is used as it is. In CI on Debian as root one is installed and started, and the base
+// image that the Dockerfiles name is made with debootstrap, since an image registry may be out of reach. Anywhere
+// else the tests that need an engine are left out, and that is said.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { found, inRoot, output, runLogged } from "./lib/process.mjs";
+
+/** The image that every Dockerfile of ours begins from. */
+const BASE = "debian:trixie-slim";
+const LOGS = ".cache/test";
+
+/** Whether an engine answers. */
+export const engineAnswers = () => output("docker", ["version", "--format", "{{.Server.Version}}"]) !== null;
+
+/**
+ * Makes sure of an engine with the base image. Resolves to a function that stops what was started here, or to `null`
+ * where there is no engine and none is to be installed. Throws where CI asks for one and it can not be had.
+ */
+export async function containers({ ci }) {
+  if (!engineAnswers()) {
+    if (!ci || process.platform !== "linux" || process.getuid() !== 0) return null;
+    install();
+    const daemon = await start();
+    await baseImage();
+    return () => void process.kill(daemon.pid, "SIGTERM");
+  }
+  if (ci) await baseImage();
+  return () => {};
+}
+
+function install() {
+  if (found("dockerd") && found("debootstrap") && found("iptables")) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args) => spawnSync("apt-get", args, { env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
+  apt("update", "-q");
+  const done = apt("install", "-y", "--no-install-recommends", "docker.io", "docker-cli", "debootstrap", "iptables");
+  // Debian 12 has the client in docker.io, later ones in docker-cli.
+  const again = done.status === 0 ? done : apt("install", "-y", "--no-install-recommends", "docker.io", "debootstrap", "iptables");
+  if (again.status !== 0) throw new Error(`The container engine could not be installed:\n${again.stderr}`);
+}
+
+async function start() {
+  mkdirSync(inRoot(LOGS), { recursive: true });
+  const log = inRoot(LOGS, "dockerd.log");
+  const file = openSync(log, "w");
+  const daemon = spawn("dockerd", [], { detached: true, stdio: ["ignore", file, file] });
+  daemon.unref();
+  for (let tries = 0; tries < 120; tries += 1) {
+    if (engineAnswers()) return daemon;
+    if (daemon.exitCode !== null) break;
+    await pause(500);
+  }
+  throw new Error(`dockerd did not start:\n${readFileSync(log, "utf8").split("\n").slice(-20).join("\n")}`);
+}
+
+async function baseImage() {
+  if (output("docker", ["image", "inspect", "--format", "{{.Id}}", BASE]) !== null) return;
+  if (spawnSync("docker", ["pull", "--quiet", BASE], { stdio: "ignore", timeout: 60_000 }).status === 0) return;
+  const folder = inRoot(".cache/base-image");
+  rmSync(folder, { recursive: true, force: true });
+  const script = `set -e
+    debootstrap --variant=minbase --include=ca-certificates trixie "$1"
+    rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*
+    tar -C "$1" -c . | docker import --change 'CMD ["bash"]' - "$2"
+    rm -rf "$1"`;
+  const { code, text } = await runLogged("bash", ["-c", script, "base-image", folder, BASE], { log: inRoot(LOGS, "base-image.log") });
+  if (code !== 0) throw new Error(`The base image could not be made:\n${text.split("\n").slice(-20).join("\n")}`);
+}
