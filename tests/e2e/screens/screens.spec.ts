@@ -27,13 +27,15 @@ const runs = (page: Page) => page.getByRole("grid", { name: "Runs" }).locator("t
 const grid = (page: Page) => page.getByRole("grid", { name: "Episodes by turns" });
 const figures = async (page: Page, count: number): Promise<void> => expect(page.locator(".figure[role=img] svg")).toHaveCount(count);
 
-/** The address of the run of the long sweep that failed latest, and of a failed turn in it. */
-async function long(lab: Lab): Promise<{ run: string; turn: string }> {
+/** The address of the run of the long sweep that failed latest, of a failed turn in it, and the best four runs. */
+async function long(lab: Lab): Promise<{ run: string; turn: string; sweep: string }> {
   const all = await lab.json<{ id: string; source: string; planned_turns: number | null; stamina: { mean: number | null } }[]>("runs");
-  const run = all.filter((r) => r.planned_turns === 100).sort((a, b) => (b.stamina.mean ?? 0) - (a.stamina.mean ?? 0))[0]!;
+  const sweep = all.filter((r) => r.planned_turns === 100).sort((a, b) => (b.stamina.mean ?? 0) - (a.stamina.mean ?? 0));
+  const run = sweep[0]!;
   const shown = await lab.json<{ episodes: { episode: string; failed_turn: number | null; censored: boolean }[] }>("show", run.id);
   const episode = shown.episodes.find((e) => e.failed_turn !== null && !e.censored && e.failed_turn > 4)!;
-  return { run: `run/${run.id}`, turn: `run/${run.id}/${episode.episode}/${String(episode.failed_turn)}` };
+  const members = encodeURIComponent(sweep.slice(0, 4).map((r) => r.id).join(","));
+  return { run: `run/${run.id}`, turn: `run/${run.id}/${episode.episode}/${String(episode.failed_turn)}`, sweep: members };
 }
 
 const scenes: readonly Scene[] = [
@@ -107,6 +109,29 @@ const scenes: readonly Scene[] = [
       await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
     },
   },
+  {
+    name: "compare",
+    library: "library",
+    to: "compare?members=SWEEP",
+    ready: async (page) => {
+      await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
+      await expect(page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first()).toBeVisible();
+    },
+  },
+  { name: "matrix", library: "library", to: "matrix?benchmark=staminabench", ready: (page) => expect(page.getByRole("table").first()).toBeVisible() },
+  { name: "failures", library: "library", to: "failures?members=SWEEP", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
+  { name: "scenarios", library: "library", to: "scenarios?turn=3", ready: (page) => expect(page.locator("[data-entity]").first()).toBeVisible() },
+  { name: "scenarios-suite", library: "library", to: "scenarios?turn=3&tab=suite", ready: (page) => expect(page.locator("tbody tr").first()).toBeVisible() },
+  {
+    name: "export",
+    library: "library",
+    to: "compare?members=SWEEP",
+    ready: async (page) => {
+      await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
+      await page.keyboard.press("Control+e");
+      await expect(page.getByRole("dialog").locator("svg").first()).toBeVisible();
+    },
+  },
   { name: "import-report", library: "library", to: "REPORT", ready: (page) => expect(page.getByRole("dialog").getByRole("table")).toBeVisible() },
 ];
 
@@ -140,15 +165,16 @@ for (const library of ["empty", "one", "library", "500"] as const) {
       writeFileSync(lab.at("holiday-pictures/2026/beach.txt"), "sun");
       writeFileSync(lab.at("holiday-pictures/result.json"), "{}");
       if (library === "one") await lab.stamina("ingest", path.join(fixtures, "harbor/jobs/terminus2-mock-priced"));
-      if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(data, "sweep"), damaged);
+      if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(root, "data/sample-pack.zip"), path.join(data, "sweep"), damaged);
       if (library === "500") await lab.stamina("ingest", path.join(data, "many"));
       served = await lab.serve();
       // The sources are read again at the start; the notice of that belongs in no picture.
       await expect.poll(async () => ((await served!.rpc("app_state")) as { sources: { status: string }[] }).sources.every((s) => s.status === "ready")).toBe(true);
-      const places = library === "library" ? await long(lab) : { run: "", turn: "" };
+      const places = library === "library" ? await long(lab) : { run: "", turn: "", sweep: "" };
       const report = library === "library" ? (await lab.json<{ id: number; name: string }[]>("sources")).find((s) => s.name === "interrupted-job")?.id : 0;
       for (const scene of scenes.filter((s) => s.library === library)) {
         const to = scene.to
+          .replace("SWEEP", places.sweep)
           .replace("LONG", places.run)
           .replace("TURN", places.turn)
           .replace("REPORT", `report/${String(report)}`)
