@@ -6,6 +6,8 @@
 mod comparisons;
 mod exports;
 mod failures;
+mod launch;
+mod runs;
 mod scenarios;
 
 use model::{
@@ -18,6 +20,8 @@ use ts_rs::TS;
 pub use self::comparisons::*;
 pub use self::exports::*;
 pub use self::failures::*;
+pub use self::launch::*;
+pub use self::runs::*;
 pub use self::scenarios::*;
 
 /// What a caller is told when a command fails. The UI decides by `code`, never by `message`.

@@ -93,6 +93,46 @@ macro_rules! with_commands {
             list_presets(Nothing) -> PresetList;
             "Makes a file of a figure, table, report or bundle."
             export(ExportRequest) -> Exported;
+            "What the form of a new run is built from."
+            launch_form(Nothing) -> LaunchForm;
+            "What is wrong with settings, what differs from the defaults, the same as YAML and for a terminal."
+            check_settings(FormSettings) -> SettingsCheck;
+            "Settings of a file, a text, a run or a results folder."
+            load_settings(LoadSettings) -> LoadedSettings;
+            "Writes settings as YAML."
+            save_settings(SaveSettings) -> SavedFile;
+            "The prices of models."
+            get_prices(Nothing) -> PriceTable;
+            "Changes the prices of models."
+            set_prices(SetPrices) -> PriceTable;
+            "Whether a run can begin, and what it will take."
+            preflight_run(PreflightRequest) -> Preflight;
+            "Begins a run in the background of this process and opens its folder."
+            start_run(StartRun) -> StartedRun;
+            "Goes on with a run that was stopped or killed, in the background of this process."
+            resume_run(ResumeRun) -> StartedRun;
+            "Runs that are or were played here or by the command line."
+            list_live_runs(Nothing) -> LiveRuns;
+            "What a run is doing now."
+            get_live_run(RunFolder) -> LiveRunDetail;
+            "Pauses, continues or stops a run, or plays the attempt of an episode again."
+            control_run(ControlRun) -> LiveRunDetail;
+            "What a log of an episode says since."
+            live_log(LiveLogRequest) -> LiveLog;
+            "The images that agents run in, and whether they are built."
+            list_images(Nothing) -> ImageList;
+            "Builds images in the background."
+            build_images(BuildImages) -> JobRef;
+            "Tries images in the background."
+            test_images(TestImages) -> JobRef;
+            "Whether a key is there; the key itself is never told."
+            key_known(KeyName) -> KeyKnown;
+            "Puts a key into the OS keychain."
+            store_key(StoreKey) -> KeyKnown;
+            "Containers, networks and volumes that runs left behind."
+            list_leftovers(Nothing) -> LeftoverList;
+            "Removes what dead runs left behind."
+            clean_leftovers(CleanLeftovers) -> LeftoverList;
             "Answers when something changes."
             wait_for_changes(WaitForChanges) -> Changes;
         }

@@ -99,6 +99,8 @@ impl Jobs {
             error: None,
             validation: None,
             generated: None,
+            images: Vec::new(),
+            log: Vec::new(),
         };
         let shared = Arc::new(Mutex::new(Entry { job, begun: Instant::now(), stop: Arc::clone(&stop) }));
         {

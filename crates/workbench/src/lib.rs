@@ -24,6 +24,7 @@ mod memory;
 mod packs;
 mod policy;
 mod published;
+mod runs;
 mod scenarios;
 mod sources;
 mod summary;

@@ -394,7 +394,7 @@ pub struct Job {
     pub place: Option<String>,
     /// How it is doing.
     pub state: JobState,
-    /// Done and to do, in turns.
+    /// Done and to do: turns of a pack, steps of an image's build.
     pub progress: (u32, u32),
     /// Seconds since it began.
     pub seconds: f64,
@@ -406,6 +406,10 @@ pub struct Job {
     pub validation: Option<Validation>,
     /// Of a generation: what was made.
     pub generated: Option<Generated>,
+    /// Of images: how each came out so far.
+    pub images: Vec<super::ImageOutcome>,
+    /// The last lines that it said; control characters are escaped.
+    pub log: Vec<String>,
 }
 
 /// A kind of work in the background.
@@ -416,6 +420,10 @@ pub enum JobKind {
     Validation,
     /// Of a pack.
     Generation,
+    /// Building images.
+    ImageBuild,
+    /// Trying images.
+    ImageTest,
 }
 
 /// How a job is doing.

@@ -2,13 +2,16 @@
 import type { Annotate } from "./Annotate";
 import type { AppState } from "./AppState";
 import type { AttemptRef } from "./AttemptRef";
+import type { BuildImages } from "./BuildImages";
 import type { Changes } from "./Changes";
+import type { CleanLeftovers } from "./CleanLeftovers";
 import type { CodeChanges } from "./CodeChanges";
 import type { CodeFile } from "./CodeFile";
 import type { CodeFileRequest } from "./CodeFileRequest";
 import type { CodeRequest } from "./CodeRequest";
 import type { CompareRequest } from "./CompareRequest";
 import type { Comparison } from "./Comparison";
+import type { ControlRun } from "./ControlRun";
 import type { DisagreementPage } from "./DisagreementPage";
 import type { DisagreementRequest } from "./DisagreementRequest";
 import type { DrawFigure } from "./DrawFigure";
@@ -22,31 +25,50 @@ import type { FailureCasesRequest } from "./FailureCasesRequest";
 import type { Failures } from "./Failures";
 import type { FailuresRequest } from "./FailuresRequest";
 import type { FigureDrawing } from "./FigureDrawing";
+import type { FormSettings } from "./FormSettings";
 import type { GeneratePack } from "./GeneratePack";
 import type { GenerationEstimate } from "./GenerationEstimate";
 import type { GenerationSettings } from "./GenerationSettings";
+import type { ImageList } from "./ImageList";
 import type { ImportReport } from "./ImportReport";
 import type { ImportReportRequest } from "./ImportReportRequest";
 import type { Job } from "./Job";
 import type { JobList } from "./JobList";
 import type { JobRef } from "./JobRef";
+import type { KeyKnown } from "./KeyKnown";
+import type { KeyName } from "./KeyName";
+import type { LaunchForm } from "./LaunchForm";
+import type { LeftoverList } from "./LeftoverList";
 import type { ListRuns } from "./ListRuns";
+import type { LiveLog } from "./LiveLog";
+import type { LiveLogRequest } from "./LiveLogRequest";
+import type { LiveRunDetail } from "./LiveRunDetail";
+import type { LiveRuns } from "./LiveRuns";
+import type { LoadSettings } from "./LoadSettings";
+import type { LoadedSettings } from "./LoadedSettings";
 import type { Matrix } from "./Matrix";
 import type { MatrixRequest } from "./MatrixRequest";
 import type { Nothing } from "./Nothing";
 import type { OpenSource } from "./OpenSource";
 import type { PackList } from "./PackList";
 import type { PolicyTable } from "./PolicyTable";
+import type { Preflight } from "./Preflight";
+import type { PreflightRequest } from "./PreflightRequest";
 import type { PresetList } from "./PresetList";
+import type { PriceTable } from "./PriceTable";
 import type { ReadText } from "./ReadText";
+import type { ResumeRun } from "./ResumeRun";
 import type { Retries } from "./Retries";
 import type { RetriesRequest } from "./RetriesRequest";
 import type { RunDetail } from "./RunDetail";
 import type { RunFigureRequest } from "./RunFigureRequest";
+import type { RunFolder } from "./RunFolder";
 import type { RunGrid } from "./RunGrid";
 import type { RunGridRequest } from "./RunGridRequest";
 import type { RunPage } from "./RunPage";
 import type { RunRef } from "./RunRef";
+import type { SaveSettings } from "./SaveSettings";
+import type { SavedFile } from "./SavedFile";
 import type { ScenarioCase } from "./ScenarioCase";
 import type { ScenarioCaseRequest } from "./ScenarioCaseRequest";
 import type { ScenarioDocumentRequest } from "./ScenarioDocumentRequest";
@@ -58,9 +80,15 @@ import type { ScenarioTurnRef } from "./ScenarioTurnRef";
 import type { Search } from "./Search";
 import type { SearchHits } from "./SearchHits";
 import type { SetPolicy } from "./SetPolicy";
+import type { SetPrices } from "./SetPrices";
+import type { SettingsCheck } from "./SettingsCheck";
 import type { SourceInfo } from "./SourceInfo";
 import type { SourceRef } from "./SourceRef";
+import type { StartRun } from "./StartRun";
+import type { StartedRun } from "./StartedRun";
+import type { StoreKey } from "./StoreKey";
 import type { SurvivalTable } from "./SurvivalTable";
+import type { TestImages } from "./TestImages";
 import type { TextPage } from "./TextPage";
 import type { Transcript } from "./Transcript";
 import type { TurnDetail } from "./TurnDetail";
@@ -154,6 +182,46 @@ export interface Commands {
   list_presets: { request: Nothing; response: PresetList };
   /** Makes a file of a figure, table, report or bundle. */
   export: { request: ExportRequest; response: Exported };
+  /** What the form of a new run is built from. */
+  launch_form: { request: Nothing; response: LaunchForm };
+  /** What is wrong with settings, what differs from the defaults, the same as YAML and for a terminal. */
+  check_settings: { request: FormSettings; response: SettingsCheck };
+  /** Settings of a file, a text, a run or a results folder. */
+  load_settings: { request: LoadSettings; response: LoadedSettings };
+  /** Writes settings as YAML. */
+  save_settings: { request: SaveSettings; response: SavedFile };
+  /** The prices of models. */
+  get_prices: { request: Nothing; response: PriceTable };
+  /** Changes the prices of models. */
+  set_prices: { request: SetPrices; response: PriceTable };
+  /** Whether a run can begin, and what it will take. */
+  preflight_run: { request: PreflightRequest; response: Preflight };
+  /** Begins a run in the background of this process and opens its folder. */
+  start_run: { request: StartRun; response: StartedRun };
+  /** Goes on with a run that was stopped or killed, in the background of this process. */
+  resume_run: { request: ResumeRun; response: StartedRun };
+  /** Runs that are or were played here or by the command line. */
+  list_live_runs: { request: Nothing; response: LiveRuns };
+  /** What a run is doing now. */
+  get_live_run: { request: RunFolder; response: LiveRunDetail };
+  /** Pauses, continues or stops a run, or plays the attempt of an episode again. */
+  control_run: { request: ControlRun; response: LiveRunDetail };
+  /** What a log of an episode says since. */
+  live_log: { request: LiveLogRequest; response: LiveLog };
+  /** The images that agents run in, and whether they are built. */
+  list_images: { request: Nothing; response: ImageList };
+  /** Builds images in the background. */
+  build_images: { request: BuildImages; response: JobRef };
+  /** Tries images in the background. */
+  test_images: { request: TestImages; response: JobRef };
+  /** Whether a key is there; the key itself is never told. */
+  key_known: { request: KeyName; response: KeyKnown };
+  /** Puts a key into the OS keychain. */
+  store_key: { request: StoreKey; response: KeyKnown };
+  /** Containers, networks and volumes that runs left behind. */
+  list_leftovers: { request: Nothing; response: LeftoverList };
+  /** Removes what dead runs left behind. */
+  clean_leftovers: { request: CleanLeftovers; response: LeftoverList };
   /** Answers when something changes. */
   wait_for_changes: { request: WaitForChanges; response: Changes };
 }

@@ -1,0 +1,417 @@
+//! Runs that are played, images, keys, leftovers.
+
+use model::{EndReason, Tokens, TurnState};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::FormSettings;
+
+/// Begins a run in the background of this process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct StartRun {
+    /// Of the run.
+    pub settings: FormSettings,
+    /// Plays 1 episode × 3 turns with the scripted model in a temporary folder instead: does this harness work here?
+    pub shakedown: bool,
+}
+
+/// Names a run by its results folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RunFolder {
+    /// Absolute path.
+    pub folder: String,
+}
+
+/// A run that was begun or is gone on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct StartedRun {
+    /// Results folder, absolute.
+    pub folder: String,
+}
+
+/// Goes on with a run that was stopped or killed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ResumeRun {
+    /// Results folder.
+    pub folder: String,
+    /// `key=value`s that raise budgets and limits.
+    pub changes: Vec<String>,
+}
+
+/// The runs that Stamina Lab plays or played, the latest first: those of this process, those begun by the command line
+/// in opened sources, those that can be resumed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct LiveRuns {
+    /// Running, paused and lost ones first.
+    pub runs: Vec<LiveRunRow>,
+    /// How many of them are being played.
+    pub live: u32,
+}
+
+/// A run in the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct LiveRunRow {
+    /// Results folder.
+    pub folder: String,
+    /// Its name: the last part of the folder.
+    pub name: String,
+    /// Id of the run in the library, once it is read.
+    pub run: Option<String>,
+    /// Harness.
+    pub agent: String,
+    /// Model.
+    pub model: Option<String>,
+    /// Whether the scripted model stands in.
+    pub simulated: bool,
+    /// Whether it is a shakedown.
+    pub shakedown: bool,
+    /// How it is doing.
+    pub state: LiveState,
+    /// Why it failed, if it did: one line.
+    pub message: Option<String>,
+    /// RFC 3339.
+    pub started_at: String,
+    /// Wall seconds in which it ran.
+    pub seconds: f64,
+    /// Episodes that are over, and planned.
+    pub episodes: (u32, u32),
+    /// Turns that are decided, and planned.
+    pub turns: (u32, u32),
+    /// Tokens so far.
+    pub tokens: Tokens,
+    /// Cost so far; `None` = unknown.
+    pub cost_usd: Option<f64>,
+    /// Last sign of life, RFC 3339.
+    pub last_event_at: Option<String>,
+}
+
+/// Whether a run is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum LiveState {
+    /// Begun a moment ago: nothing is in its folder yet.
+    Starting,
+    /// By a living process.
+    Running,
+    /// By a living process, which begins no new attempts.
+    Paused,
+    /// Told to stop and not there yet.
+    Stopping,
+    /// All episodes are over.
+    Finished,
+    /// Somebody stopped it; it can be resumed.
+    Stopped,
+    /// A budget is spent; it can be resumed with a larger one.
+    Budget,
+    /// Something outside the agents is broken; it can be resumed.
+    Failed,
+    /// Its process is gone without a word; it can be resumed.
+    Lost,
+}
+
+/// A run as the live page shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct LiveRunDetail {
+    /// As in the list.
+    pub row: LiveRunRow,
+    /// Turns of each episode.
+    pub turns: u32,
+    /// Most attempts a turn.
+    pub attempt_limit: u32,
+    /// Model requests answered.
+    pub requests: u64,
+    /// Answers that told no usage: tokens and cost are too low.
+    pub unmetered: u64,
+    /// Budgets of the run.
+    pub budget: RunBudget,
+    /// At the pace so far; `None` = too early to say.
+    pub forecast: Option<Forecast>,
+    /// In order of their numbers, queued ones too.
+    pub episodes: Vec<LiveEpisode>,
+    /// Seconds between events: the median over the run.
+    pub usual_gap: Option<f64>,
+    /// Faults of the endpoint in the last ten minutes: status (0 = no answer), how many.
+    pub faults: Vec<(u32, u32)>,
+}
+
+/// Budgets of a run; `None` = no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct RunBudget {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub usd: Option<f64>,
+    /// Wall seconds.
+    pub seconds: Option<f64>,
+}
+
+/// Where a run will end at the pace so far: least and most.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct Forecast {
+    /// Seconds that are left.
+    pub seconds_left: (f64, f64),
+    /// US dollars at the end; `None` = unknown.
+    pub cost_usd: Option<(f64, f64)>,
+    /// Tokens (in and out) at the end; `None` = unknown.
+    pub tokens: Option<(f64, f64)>,
+}
+
+/// An episode of a live run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct LiveEpisode {
+    /// `scenario_3`.
+    pub name: String,
+    /// What it is about.
+    pub title: Option<String>,
+    /// What it is doing.
+    pub phase: LivePhase,
+    /// Turn in play or last played; 0 = not begun.
+    pub turn: u32,
+    /// Attempt in play or last played.
+    pub attempt: u32,
+    /// States of the turns that were decided, in order.
+    pub cells: Vec<TurnState>,
+    /// Consecutive turns passed from the first on.
+    pub stamina: u32,
+    /// Why it ended.
+    pub end_reason: Option<EndReason>,
+    /// Wall seconds in which it was played.
+    pub seconds: f64,
+    /// So far.
+    pub tokens: Tokens,
+    /// So far; `None` = unknown.
+    pub cost_usd: Option<f64>,
+    /// Last sign of life, RFC 3339.
+    pub last_event_at: Option<String>,
+    /// What it is doing, in a few words.
+    pub now: Option<String>,
+    /// Seconds left at the pace so far; `None` = unknown.
+    pub eta_seconds: Option<f64>,
+    /// Set if it may be stuck: a sentence why.
+    pub stuck: Option<String>,
+}
+
+/// What an episode is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum LivePhase {
+    /// Waits for its turn among `batch_size`.
+    Queued,
+    /// Snapshots, boxes.
+    Preparing,
+    /// The agent works.
+    Agent,
+    /// The endpoint is being retried.
+    Waiting,
+    /// Its server starts, the suite runs.
+    Testing,
+    /// Paused between attempts.
+    Paused,
+    /// Over.
+    Over,
+}
+
+/// What is wanted of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum RunAction {
+    /// Begins no new attempts.
+    Pause,
+    /// Takes back `pause`.
+    Continue,
+    /// Ends it; attempts in flight are played again after a resume.
+    Stop,
+    /// Ends the attempt of an episode and plays it again from its snapshot.
+    Retry {
+        /// Which.
+        episode: String,
+    },
+}
+
+/// Tells a run what is wanted of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ControlRun {
+    /// Results folder.
+    pub folder: String,
+    /// What.
+    pub action: RunAction,
+}
+
+/// Which log of an episode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum LiveLogKind {
+    /// What the agent's program prints.
+    Agent,
+    /// What its server prints.
+    Server,
+    /// Its model requests, as the gateway metered them.
+    Gateway,
+}
+
+/// Asks for what came since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LiveLogRequest {
+    /// Results folder.
+    pub folder: String,
+    /// `scenario_3`.
+    pub episode: String,
+    /// Which.
+    pub which: LiveLogKind,
+    /// [`LiveLog::next`] of the last answer; `None` = the tail.
+    pub from: Option<String>,
+}
+
+/// A piece of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LiveLog {
+    /// Lines, oldest first; control characters are escaped.
+    pub lines: Vec<LogLine>,
+    /// Where to go on.
+    pub next: String,
+    /// Whether these are the first lines of a new log (the next attempt began), so that older ones go.
+    pub fresh: bool,
+    /// Turn and attempt that it is of, if known.
+    pub of: Option<(u32, u32)>,
+    /// Whether something before the first line is left out.
+    pub cut: bool,
+}
+
+/// A line of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LogLine {
+    /// RFC 3339, if known.
+    pub at: Option<String>,
+    /// `agent`, `server`, `model`.
+    pub kind: String,
+    /// What it says.
+    pub text: String,
+    /// Numbers that go with it: seconds, cost.
+    pub facts: Vec<String>,
+}
+
+// ---------------------------------------------------------------------------------------------- images, keys, leftovers
+
+/// The images that Stamina Lab knows, and the engine that holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct ImageList {
+    /// `Docker 26.1.5 on unix:///var/run/docker.sock`; `None` = none answers.
+    pub engine: Option<String>,
+    /// Why none answers and what to do.
+    pub problem: Option<String>,
+    /// In the order in which they are built.
+    pub images: Vec<ImageInfo>,
+}
+
+/// An image.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct ImageInfo {
+    /// As `build_images` takes it: `mini-swe-agent`.
+    pub name: String,
+    /// `stamina/mini-swe-agent:2.4.6`.
+    pub image: String,
+    /// Harnesses (words) that run in it by default.
+    pub harnesses: Vec<String>,
+    /// Whether it is there; `None` = no engine answers.
+    pub built: Option<bool>,
+    /// `sha256:91c2…`, in full.
+    pub id: Option<String>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// RFC 3339.
+    pub created_at: Option<String>,
+}
+
+/// Builds images in the background.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct BuildImages {
+    /// Names; empty = all. What they stand on is built first.
+    pub names: Vec<String>,
+    /// A file of certificates that the build trusts, for machines behind a proxy that inspects TLS.
+    pub ca: Option<String>,
+}
+
+/// Tries images in the background: each harness says its version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct TestImages {
+    /// Names; empty = all that are built.
+    pub names: Vec<String>,
+}
+
+/// How a build or test of an image came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ImageOutcome {
+    /// Name.
+    pub name: String,
+    /// Whether it is good.
+    pub ok: bool,
+    /// What it said: its version, its size, or what went wrong.
+    pub message: String,
+}
+
+/// Names a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct KeyName {
+    /// Where.
+    pub place: super::KeyPlace,
+    /// Name of the variable or keychain entry.
+    pub name: String,
+}
+
+/// Puts a key into the OS keychain. It never comes back.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct StoreKey {
+    /// Name of the entry.
+    pub name: String,
+    /// The key; empty = the entry is deleted.
+    pub key: String,
+}
+
+impl std::fmt::Debug for StoreKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreKey").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Whether a key is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct KeyKnown {
+    /// `None` = the keychain can not be asked.
+    pub known: Option<bool>,
+    /// Why it can not be asked, and what to do.
+    pub problem: Option<String>,
+}
+
+/// Containers, networks and volumes that carry our labels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LeftoverList {
+    /// `None` = no engine answers.
+    pub engine: Option<String>,
+    /// Why none answers and what to do.
+    pub problem: Option<String>,
+    /// All of them.
+    pub leftovers: Vec<LeftoverInfo>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LeftoverInfo {
+    /// `container`, `network` or `volume`.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Which run made it.
+    pub run: String,
+    /// Whether the process that made it still lives.
+    pub in_use: bool,
+}
+
+/// Removes leftovers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct CleanLeftovers {
+    /// Those of living runs, too.
+    pub all: bool,
+}
