@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, EventKind, MetadataKind, ModifyKind};
 
-use self::folders::{Folders, may_be_a_new_folder, written_once};
+use self::folders::{Folders, is_of_private, is_private, may_be_a_new_folder, written_once};
 use files::{Stamp, Tree, join};
 
 /// How quickly changes are noticed.
@@ -343,8 +343,10 @@ fn look_again(path: &Path, look: &mut Look, shared: &Arc<Shared>) -> bool {
 
 fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<Folders> {
     let shared = Arc::clone(shared);
+    let root = path.to_path_buf();
     Folders::watch(path, move |event: notify::Result<notify::Event>| match event {
         Ok(event) if event.need_rescan() => shared.overflowed(),
+        Ok(event) if is_of_private(&root, &event) => {}
         Ok(event) if matters(event.kind) => {
             if may_be_a_new_folder(event.kind) {
                 shared.state().came(event.paths);
@@ -391,7 +393,7 @@ fn glance(path: &Path, shared: &Shared) -> Option<u64> {
         if shared.state().stop {
             return None;
         }
-        for entry in tree.list(&folder) {
+        for entry in tree.list(&folder).into_iter().filter(|entry| !is_private(&entry.name)) {
             stamp = stamp.text(&entry.name).number(entry.stamp);
             if entry.is_folder() && !written_once(&folder) {
                 folders.push(join(&folder, &entry.name));

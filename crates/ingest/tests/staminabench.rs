@@ -829,3 +829,22 @@ proptest! {
         prop_assert!(episode.stamina() <= episode.known_turns());
     }
 }
+
+#[test]
+fn a_run_that_has_just_begun_is_recognised_and_what_the_runner_keeps_is_not_read() {
+    let temp = tempfile::tempdir().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = temp.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put("config.yaml", "agent: MOCK\n");
+    put(".stamina/run.json", "{}");
+    let tree = Tree::open(temp.path()).unwrap();
+    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognised);
+    put(".stamina/state/scenario_0/before/workspace/scenario_0/trajectory.json", "{\"turns\": []}");
+    put(".stamina/episodes/scenario_0.json", "{}");
+    let read = read(temp.path());
+    assert!(read.episodes.is_empty() && read.report.warnings.is_empty(), "{:?}", read.report.warnings);
+    assert_eq!(ingest::discover::discover(&tree).unwrap().places.len(), 1);
+}

@@ -356,6 +356,10 @@ impl Format for StaminaBench {
                 Ok(()) => return Sniff::Recognised,
                 Err(not) => not,
             };
+            // Our own runner has just begun here.
+            if has_file(&["config.yaml"]) && tree.entry(&join(at, ".stamina/run.json")).is_some() {
+                return Sniff::Recognised;
+            }
             if has_file(&["report.json"]) {
                 let report = ReportFile::read(tree, &join(at, "report.json"));
                 if matches!(report, Ok(Some(report)) if report.is_report()) {

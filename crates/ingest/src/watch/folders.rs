@@ -3,6 +3,9 @@
 //! On Linux each folder is named to the system by itself. notify could go through the folders on its own, but asks for
 //! the state of every file on the way, which takes many seconds at a million files; and it would name every snapshot of
 //! the code, of which a run has one an attempt ([`written_once`]). Elsewhere the system watches a whole tree at once.
+//!
+//! What the runner keeps for itself beside its results is no result ([`is_private`]): it holds copies of whole working
+//! folders, and changes many times a second.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -49,6 +52,8 @@ impl Folders {
             let Some(folder) = path.strip_prefix(&self.root).ok().and_then(Path::to_str) else { continue };
             if folder.is_empty() {
                 self.below("")?;
+            } else if folder.split('/').any(is_private) {
+                // Not even looked into.
             } else if !written_once(parent(folder)) && path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
             {
                 self.one_and_below(folder)?;
@@ -75,6 +80,7 @@ impl Folders {
             // The kind comes with the name; only where the file system does not tell is the system asked.
             if entry.file_type().is_ok_and(|kind| kind.is_dir())
                 && let Some(name) = entry.file_name().to_str()
+                && !is_private(name)
             {
                 self.one_and_below(&join(folder, name))?;
             }
@@ -103,6 +109,20 @@ pub(super) fn may_be_a_new_folder(kind: EventKind) -> bool {
         EventKind::Create(CreateKind::Folder | CreateKind::Any)
             | EventKind::Modify(ModifyKind::Name(RenameMode::To))
     )
+}
+
+/// Whether a folder is what the runner keeps for itself: snapshots, journals, its live state.
+pub(super) fn is_private(name: &str) -> bool {
+    name == ".stamina"
+}
+
+/// Whether an event tells only of what is private.
+pub(super) fn is_of_private(root: &Path, event: &notify::Event) -> bool {
+    let inside = |path: &PathBuf| {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        below.components().any(|part| part.as_os_str().to_str().is_some_and(is_private))
+    };
+    !event.paths.is_empty() && event.paths.iter().all(inside)
 }
 
 /// Whether the folders in a folder are left alone, by any format.

@@ -155,3 +155,38 @@ fn what_is_not_there_yet_rings_when_it_comes() {
     fs::write(path.join("f"), "x").unwrap();
     bell.rings("a file in it");
 }
+
+fn what_the_runner_keeps_for_itself_is_no_change(hint: Hint) {
+    let temp = tempfile::tempdir().unwrap();
+    let private = temp.path().join("run/.stamina");
+    fs::create_dir_all(private.join("state/live/node_modules")).unwrap();
+    let (watch, bell) = hang_up(temp.path(), hint, QUICK);
+    bell.falls_silent();
+    fs::write(private.join("events.jsonl"), "{}").unwrap();
+    fs::create_dir_all(private.join("state/served/workspace")).unwrap();
+    fs::write(private.join("state/live/node_modules/x.js"), "x").unwrap();
+    fs::create_dir_all(temp.path().join("other")).unwrap();
+    bell.rings("another folder");
+    bell.falls_silent();
+    fs::create_dir_all(temp.path().join("other/.stamina/episodes")).unwrap();
+    fs::write(temp.path().join("other/.stamina/episodes/scenario_0.json"), "{}").unwrap();
+    fs::write(private.join("state/served/workspace/f"), "x").unwrap();
+    assert_eq!(
+        bell.0.recv_timeout(6 * QUICK.at_latest),
+        Err(RecvTimeoutError::Timeout),
+        "{:?}",
+        watch.mode()
+    );
+    fs::write(temp.path().join("run/report.json"), "{}").unwrap();
+    bell.rings("a result beside it");
+}
+
+#[test]
+fn told_of_what_the_runner_keeps_for_itself() {
+    what_the_runner_keeps_for_itself_is_no_change(Hint::Auto);
+}
+
+#[test]
+fn looking_at_what_the_runner_keeps_for_itself() {
+    what_the_runner_keeps_for_itself_is_no_change(Hint::Rescan);
+}
