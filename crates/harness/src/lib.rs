@@ -10,10 +10,24 @@
 //! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
 //! the exit code alone.
 
+mod ends;
+mod lines;
+mod mini_swe;
+mod mock;
+mod qwen_code;
+mod readers;
+mod record;
+mod shell;
+mod text;
+
 use std::collections::BTreeMap;
 
 use model::{EndReason, Step, Tokens};
 use serde::{Deserialize, Serialize};
+
+pub use self::mini_swe::MiniSwe;
+pub use self::mock::Mock;
+pub use self::qwen_code::QwenCode;
 
 /// The agent's HOME inside a box.
 pub const HOME: &str = "/agent";
@@ -36,6 +50,8 @@ pub enum Api {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// Without a slash at the end and without `/v1`: `http://172.20.0.1:41001/a/6f3c…`. Harnesses that want `/v1` add it.
+    /// Empty in direct mode: then the harness finds its endpoint in the variables that are forwarded, and `model` is passed
+    /// on as it stands.
     pub base_url: String,
     /// What the agent sends as its key; worth nothing outside this attempt.
     pub key: String,
@@ -43,6 +59,17 @@ pub struct Endpoint {
     pub model: String,
     /// Tokens that the model's context holds, for harnesses that want to know.
     pub context_window: u64,
+}
+
+impl Endpoint {
+    /// Whether the harness is left to find its endpoint itself.
+    pub fn is_direct(&self) -> bool {
+        self.base_url.is_empty()
+    }
+
+    fn v1(&self) -> String {
+        format!("{}/v1", self.base_url)
+    }
 }
 
 /// One call of an agent: one attempt at a turn.
@@ -136,7 +163,7 @@ pub struct Ended<'a> {
 pub struct Outcome {
     /// For the next call. Also after a failure, as far as it can be told.
     pub session: Option<Session>,
-    /// What the agent did in this call, from 1.
+    /// What the agent did in this call, from 1; the request itself is not a step.
     pub steps: Vec<Step>,
     /// Tokens of this call by the harness's own count: a cross-check of the gateway, the only count in direct mode.
     pub usage: Tokens,
@@ -166,6 +193,14 @@ pub enum HarnessError {
         harness: String,
         /// What was looked for, and where.
         why: String,
+    },
+    /// The harness needs an address and a key of its own.
+    #[error(
+        "{harness} can not be used in direct mode, because its endpoint stands in a file; use the gateway"
+    )]
+    NoDirect {
+        /// Which harness.
+        harness: String,
     },
     /// A harness file that can not be understood.
     #[error("{path}: {why}")]
@@ -203,4 +238,28 @@ pub trait Harness: Send + Sync {
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
     /// What came of it. Never fails: what can not be read is missing from the outcome, with a message.
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
+}
+
+static ALL: [&dyn Harness; 3] = [&MiniSwe, &QwenCode, &Mock];
+
+/// The harnesses that need no file.
+pub fn all() -> &'static [&'static dyn Harness] {
+    &ALL
+}
+
+/// The harness of a name, in any case (`OPENCODE` is `opencode`).
+pub fn find(name: &str) -> Result<&'static dyn Harness, HarnessError> {
+    let wanted = name.trim().to_lowercase();
+    all().iter().copied().find(|h| h.name() == wanted).ok_or_else(|| HarnessError::Unknown {
+        name: text::message(name),
+        known: all().iter().map(|h| h.name()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The session after a call: one call more, with the id that is known now or was known before.
+fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
+    let mut session = before.cloned().unwrap_or_default();
+    session.calls += 1;
+    session.id = id.or(session.id);
+    session
 }

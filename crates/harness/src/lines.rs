@@ -1,0 +1,144 @@
+//! Standard output of a harness as JSON lines, mixed with whatever else it prints.
+//!
+//! Output is hostile: it may be cut in the middle, hold lines of megabytes, or JSON that is small on the line and large
+//! in memory. So a line is read only up to [`LINE_CAP`] and [`NODE_CAP`]; what is more is left out like any other line
+//! that is no JSON.
+
+use serde_json::Value;
+
+/// Bytes of a line that is read.
+const LINE_CAP: usize = 4 << 20;
+/// Values of a line that is read (bounded by counting the marks that separate values).
+const NODE_CAP: usize = 400_000;
+
+/// A line of output.
+#[derive(Debug)]
+pub(crate) enum Line<'a> {
+    /// A JSON object.
+    Json(Value),
+    /// Anything else that says something.
+    Text(std::borrow::Cow<'a, str>),
+}
+
+/// The lines, in order; empty ones are left out.
+pub(crate) fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = Line<'_>> {
+    bytes.split(|b| *b == b'\n').filter_map(|line| {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return None;
+        }
+        Some(object(line).map_or_else(
+            || Line::Text(String::from_utf8_lossy(&line[..line.len().min(LINE_CAP)])),
+            Line::Json,
+        ))
+    })
+}
+
+/// The JSON objects among the lines, in order.
+pub(crate) fn objects(bytes: &[u8]) -> impl DoubleEndedIterator<Item = Value> {
+    bytes.split(|b| *b == b'\n').filter_map(|line| object(line.trim_ascii()))
+}
+
+/// The lines that are no JSON objects, as one text of at most `cap` bytes from the end.
+pub(crate) fn plain_tail(bytes: &[u8], cap: usize) -> String {
+    let mut last = Vec::new();
+    let mut room = cap;
+    for line in bytes.split(|b| *b == b'\n').rev() {
+        if room == 0 {
+            break;
+        }
+        let line = line.trim_ascii_end();
+        if line.is_empty() || object(line.trim_ascii()).is_some() {
+            continue;
+        }
+        let kept = &line[line.len().saturating_sub(room)..];
+        room -= kept.len().min(room);
+        last.push(String::from_utf8_lossy(kept).into_owned());
+    }
+    last.reverse();
+    last.join("\n")
+}
+
+fn object(line: &[u8]) -> Option<Value> {
+    if line.first() != Some(&b'{') || line.len() > LINE_CAP || too_many_values(line) {
+        return None;
+    }
+    serde_json::from_slice(line)
+        .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)))
+        .ok()
+        .filter(Value::is_object)
+}
+
+/// Whether JSON might have more values than memory should bear: each value but the first follows one of these marks.
+pub(crate) fn too_many_values(json: &[u8]) -> bool {
+    json.len() > NODE_CAP && json.iter().filter(|b| matches!(b, b',' | b':' | b'[' | b'{')).count() > NODE_CAP
+}
+
+/// A value at a way of keys.
+pub(crate) fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().try_fold(value, |value, key| value.get(key))
+}
+
+/// A text at a way of keys.
+pub(crate) fn text_at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
+    at(value, keys)?.as_str()
+}
+
+/// A count at a way of keys; numbers with a fraction or a sign are none.
+pub(crate) fn count_at(value: &Value, keys: &[&str]) -> Option<u64> {
+    let value = at(value, keys)?;
+    value
+        .as_u64()
+        .or_else(|| value.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0 && *f < 9e15).map(|f| f as u64))
+}
+
+/// The text of a message: itself, or the texts of its parts (`[{"type": "text", "text": …}]`), one a line.
+pub(crate) fn said(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().map(said).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("\n")
+        }
+        Value::Object(part) => {
+            let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
+            match part.get("text").or_else(|| part.get("content")) {
+                Some(inner) => said(inner),
+                None if kind == "text" => String::new(),
+                None => format!("[{}]", crate::text::message(kind)),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_found_between_other_lines() {
+        let out = b"Agent is working\n{\"a\":1}\n[1]\n{\"cut\": \n\n  {\"b\":\"\xff\"}\r\n";
+        let found: Vec<_> = objects(out).map(|v| v.to_string()).collect();
+        assert_eq!(found, ["{\"a\":1}", "{\"b\":\"\u{fffd}\"}"]);
+        assert_eq!(plain_tail(out, 100), "Agent is working\n[1]\n{\"cut\":");
+        assert_eq!(plain_tail(out, 4), "ut\":".to_owned());
+        assert_eq!(lines(out).count(), 5);
+    }
+
+    #[test]
+    fn json_that_is_large_in_memory_is_not_read() {
+        let bomb = format!("{{\"a\":[{}0]}}", "0,".repeat(NODE_CAP));
+        assert_eq!(objects(bomb.as_bytes()).count(), 0);
+        let text = format!("{{\"a\":\"{}\"}}", "x".repeat(LINE_CAP - 100));
+        assert_eq!(objects(text.as_bytes()).count(), 1);
+        let deep = format!("{}{}", "{\"a\":".repeat(5000), "}".repeat(5000));
+        assert_eq!(objects(deep.as_bytes()).count(), 0);
+    }
+
+    #[test]
+    fn messages_in_parts() {
+        let v = |json| serde_json::from_str::<Value>(json).unwrap();
+        assert_eq!(said(&v(r#"[{"type":"text","text":"a"},{"type":"image_url"},"b"]"#)), "a\n[image_url]\nb");
+        assert_eq!(said(&v("null")), "");
+    }
+}

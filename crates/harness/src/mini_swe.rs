@@ -1,0 +1,416 @@
+//! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
+//!
+//! It always starts afresh; the agent class `stamina_mini.ResumeAgent` in the image loads the messages of an earlier
+//! trajectory and goes on with the new request. The trajectory is rewritten after each step, not atomically, so two files
+//! take turns: a call reads the last whole one ([`LAST`] in the session's memory) and writes the other.
+//!
+//! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use model::{EndReason, Tokens};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::ends::{Signs, decide, fault};
+use crate::record::Record;
+use crate::shell::Command;
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Session, text};
+
+/// Name of the last whole trajectory in the session's memory.
+const LAST: &str = "trajectory";
+/// How many of its messages are older than the next call.
+const MESSAGES: &str = "messages";
+const FILES: [&str; 2] = [".stamina/mini/a.json", ".stamina/mini/b.json"];
+/// Bytes of a trajectory that is read.
+const CAP: u64 = 128 << 20;
+/// Messages from the end of a trajectory that are kept.
+const MESSAGE_CAP: usize = 10_000;
+/// What the agent runs to say that it is done.
+const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
+
+/// mini-swe-agent 2.4.6.
+#[derive(Debug)]
+pub struct MiniSwe;
+
+fn whole(session: Option<&Session>) -> Option<&str> {
+    session.and_then(|s| s.memory.get(LAST)).map(String::as_str).filter(|path| FILES.contains(path))
+}
+
+/// The file that a call writes: the one that does not hold the last whole trajectory.
+fn written(session: Option<&Session>) -> &'static str {
+    if whole(session) == Some(FILES[0]) { FILES[1] } else { FILES[0] }
+}
+
+impl Harness for MiniSwe {
+    fn name(&self) -> &'static str {
+        "mini_swe"
+    }
+
+    fn title(&self) -> &'static str {
+        "mini-swe-agent"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/mini-swe-agent:2.4.6"
+    }
+
+    fn version(&self) -> &'static str {
+        "2.4.6"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        // It has no --version; the package knows.
+        ["python3", "-c", "import minisweagent, stamina_mini; print(minisweagent.__version__)"]
+            .map(str::to_owned)
+            .into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let to = written(call.session);
+        let endpoint = call.endpoint;
+        let mut command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
+            // Any -c drops the default configuration, so that is named first. 30 s would end most installs and builds.
+            .args(["-c", "mini.yaml", "-c", "environment.timeout=300"])
+            .args(["--agent-class", "stamina_mini.ResumeAgent"])
+            .args(["-o".to_owned(), format!("{}/{to}", call.home)])
+            .args([format!("--task={}", call.prompt)])
+            .env("MSWEA_CONFIGURED", "true")
+            .env("MSWEA_COST_TRACKING", "ignore_errors")
+            .env("MSWEA_SILENT_STARTUP", "1")
+            // The gateway has already tried again: an endpoint's fault that comes through is meant to end the attempt.
+            .env("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2")
+            .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+            .env("PYTHONPATH", "/opt/adapters")
+            // A trajectory of two calls ago must not be taken for this call's.
+            .file(to, "");
+        command = if endpoint.is_direct() {
+            command.args(["-m", &endpoint.model])
+        } else {
+            command
+                .args(["-m".to_owned(), format!("openai/{}", endpoint.model)])
+                .env("OPENAI_BASE_URL", endpoint.v1())
+                .env("OPENAI_API_KEY", &endpoint.key)
+        };
+        if let Some(from) = whole(call.session) {
+            command = command.env("RESUME_TRAJ", format!("{}/{from}", call.home));
+        }
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let path = written(call.session);
+        let before: usize =
+            call.session.and_then(|s| s.memory.get(MESSAGES)).and_then(|n| n.parse().ok()).unwrap_or(0);
+        let mut session = crate::next_session(call.session, None);
+        let (mut record, mut signs) = (Record::default(), Signs::default());
+        let mut cost = None;
+        if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(path, CAP) {
+            session.memory.insert(LAST.to_owned(), path.to_owned());
+            session.memory.insert(MESSAGES.to_owned(), trajectory.messages.history.to_string());
+            cost = trajectory
+                .info
+                .model_stats
+                .and_then(|s| s.instance_cost)
+                .filter(|c| *c > 0.0 && c.is_finite());
+            let exit = trajectory.messages.exit.take();
+            read(&mut record, trajectory.messages, before);
+            match trajectory.info.exit_status.as_deref().map(str::trim) {
+                Some("Submitted") => signs.finished = true,
+                Some("LimitsExceeded") => {
+                    signs.failed(EndReason::AgentError, "a limit of mini-swe-agent ended it");
+                }
+                None | Some("") => {}
+                Some(status) => {
+                    let message = format!("{status}: {}", exit.unwrap_or_default());
+                    signs.failed(fault(None, &message), &message);
+                }
+            }
+        }
+        if signs.reason.is_none() && ended.exit.code == Some(1) && tail_says_aborted(ended.stderr) {
+            signs.failed(EndReason::KilledItself, "the harness was ended by SIGINT while it worked");
+        }
+        let usage = record.tokens();
+        let (end, message) = decide(ended, &record, signs);
+        Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: cost, end, message }
+    }
+}
+
+/// What it prints when SIGINT ends it.
+fn tail_says_aborted(stderr: &[u8]) -> bool {
+    let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(200)..]);
+    matches!(text::last_lines(&tail, 1).trim(), "Aborted." | "Aborted!")
+}
+
+/// Steps of the messages after the first `before`, which an earlier call had.
+fn read(record: &mut Record, messages: Messages, before: usize) {
+    // Calls that a kill left open are answered by the next call, before its request.
+    let mut begun = before == 0;
+    let first = messages.seen - messages.kept.len();
+    for (at, message) in messages.kept.into_iter().enumerate() {
+        if first + at < before {
+            continue;
+        }
+        begun |= message.role != "tool";
+        match message.role.as_str() {
+            "assistant" => {
+                let extra = message.extra.unwrap_or_default();
+                record.agent(extra.timestamp.and_then(|t| text::time_of_millis((t * 1000.0) as i64)));
+                record.think(&message.reasoning_content.0);
+                record.say(&message.content.0);
+                for call in message.tool_calls.0 {
+                    let arguments = call.function.arguments.0;
+                    let submits = arguments.contains(SUBMIT) && arguments.len() < 200;
+                    record.call(call.id.as_deref(), &call.function.name.0, &Value::String(arguments));
+                    if submits {
+                        record.ending();
+                    }
+                }
+                let usage = extra.response.and_then(|r| r.usage).unwrap_or_default();
+                let tokens = Tokens {
+                    input: usage.prompt_tokens,
+                    cached: usage.prompt_tokens_details.and_then(|d| d.cached_tokens),
+                    output: usage.completion_tokens,
+                };
+                record.spent(tokens, extra.cost.filter(|c| *c > 0.0));
+            }
+            "tool" if begun => {
+                let extra = message.extra.unwrap_or_default();
+                let failed = extra.returncode.map(|code| code != 0);
+                // The end of the task is reported like a failure.
+                let failed = failed.filter(|_| !message.content.0.contains("action was not executed"));
+                record.result(message.tool_call_id.as_deref(), &message.content.0, failed);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Trajectory {
+    #[serde(default)]
+    info: Info,
+    #[serde(default)]
+    messages: Messages,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Info {
+    #[serde(default)]
+    exit_status: Option<String>,
+    #[serde(default)]
+    model_stats: Option<Stats>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Stats {
+    #[serde(default)]
+    instance_cost: Option<f64>,
+}
+
+/// The messages: the last [`MESSAGE_CAP`], and what all of them say.
+#[derive(Debug, Default)]
+struct Messages {
+    kept: VecDeque<Message>,
+    /// All messages.
+    seen: usize,
+    /// All but those of role `exit`, which a later call drops.
+    history: usize,
+    /// What the last `exit` message says.
+    exit: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Message {
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    content: Words,
+    #[serde(default)]
+    reasoning_content: Words,
+    #[serde(default)]
+    tool_calls: Calls,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    extra: Option<Extra>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ToolCall {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    function: Function,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Words,
+    #[serde(default)]
+    arguments: Words,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Extra {
+    #[serde(default)]
+    timestamp: Option<f64>,
+    #[serde(default)]
+    cost: Option<f64>,
+    #[serde(default)]
+    returncode: Option<i64>,
+    #[serde(default)]
+    response: Option<Response>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Response {
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Details {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for Messages {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Last;
+        impl<'de> Visitor<'de> for Last {
+            type Value = Messages;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of messages")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Messages, A::Error> {
+                let mut all = Messages::default();
+                while let Some(message) = seq.next_element::<Message>()? {
+                    all.seen += 1;
+                    if message.role == "exit" {
+                        all.exit = Some(message.content.0.clone());
+                    } else {
+                        all.history += 1;
+                    }
+                    if all.kept.len() == MESSAGE_CAP {
+                        all.kept.pop_front();
+                    }
+                    all.kept.push_back(message);
+                }
+                Ok(all)
+            }
+        }
+        deserializer.deserialize_seq(Last)
+    }
+}
+
+/// At most 100 calls of one message.
+#[derive(Debug, Default)]
+struct Calls(Vec<ToolCall>);
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = Calls;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of calls")
+            }
+            fn visit_unit<E>(self) -> Result<Calls, E> {
+                Ok(Calls::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Calls, A::Error> {
+                let mut calls = Vec::new();
+                while calls.len() < 100 {
+                    match seq.next_element()? {
+                        Some(call) => calls.push(call),
+                        None => return Ok(Calls(calls)),
+                    }
+                }
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Calls(calls))
+            }
+        }
+        deserializer.deserialize_any(First)
+    }
+}
+
+/// A text, or the texts of a list of parts; at most [`text::TEXT_CAP`] bytes and a mark of what is more.
+#[derive(Debug, Default)]
+struct Words(String);
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let (kept, cut) = text::cut(text, text::TEXT_CAP);
+        Self(if cut == 0 { kept.to_owned() } else { format!("{kept}… ({cut} bytes more)") })
+    }
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Words;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a list of parts")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Words, E> {
+                Ok(Words::of(text))
+            }
+            fn visit_unit<E>(self) -> Result<Words, E> {
+                Ok(Words::default())
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Words, E> {
+                Ok(Words::default())
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Words, E> {
+                Ok(Words::default())
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
+                Ok(Words::default())
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Words, E> {
+                Ok(Words::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Words, A::Error> {
+                let (mut all, mut cut) = (String::new(), 0);
+                while let Some(Words(part)) = seq.next_element()? {
+                    if !all.is_empty() && !part.is_empty() {
+                        text::append(&mut all, &mut cut, "\n");
+                    }
+                    text::append(&mut all, &mut cut, &part);
+                }
+                Ok(Words(all))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words, A::Error> {
+                let mut found = Words::default();
+                while let Some(Words(key)) = map.next_key()? {
+                    if key == "text" {
+                        found = map.next_value()?;
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(found)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}

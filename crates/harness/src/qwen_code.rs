@@ -1,0 +1,111 @@
+//! Qwen Code: chat completions, Claude Code's notation on standard output, a session id of the caller's choice.
+//!
+//! Its `result.usage` counts the whole resumed session; the sum over the answers of this call is what is taken. Five equal
+//! calls in a row end its run ("Loop detection halted the run").
+
+use model::EndReason;
+
+use crate::ends::{Signs, decide, fault};
+use crate::lines::text_at;
+use crate::readers::stream::{self, Input};
+use crate::shell::{Command, is_id};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+/// Qwen Code 0.24.4.
+#[derive(Debug)]
+pub struct QwenCode;
+
+impl Harness for QwenCode {
+    fn name(&self) -> &'static str {
+        "qwen_code"
+    }
+
+    fn title(&self) -> &'static str {
+        "Qwen Code"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/qwen-code:0.24.4"
+    }
+
+    fn version(&self) -> &'static str {
+        "0.24.4"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["qwen", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        let command = Command::new([
+            "qwen",
+            "--auth-type",
+            "openai",
+            "--yolo",
+            "--output-format",
+            "stream-json",
+        ])
+        .args(match call.session.and_then(|s| s.id.as_deref()).filter(|id| is_id(id)) {
+            Some(id) => ["--resume", id],
+            None => ["--session-id", call.session_id],
+        })
+        .prompt_on_stdin(call)
+        .env("OPENAI_MODEL", &endpoint.model)
+        .env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1")
+        .env("QWEN_TELEMETRY_ENABLED", "false")
+        .file(
+            ".qwen/settings.json",
+            serde_json::json!({
+                "general": { "disableAutoUpdate": true, "disableUpdateNag": true, "enableAutoUpdate": false },
+                "privacy": { "usageStatisticsEnabled": false },
+                "telemetry": { "enabled": false },
+            })
+            .to_string(),
+        );
+        let command = if endpoint.is_direct() {
+            command
+        } else {
+            command.env("OPENAI_BASE_URL", endpoint.v1()).env("OPENAI_API_KEY", &endpoint.key)
+        };
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = stream::read(ended.stdout, Input::WithCached);
+        let mut signs = Signs::default();
+        if let Some(result) = &read.result {
+            let failed = result.get("is_error").and_then(serde_json::Value::as_bool) != Some(false)
+                || text_at(result, &["subtype"]) != Some("success");
+            if failed {
+                let said = text_at(result, &["error", "message"])
+                    .or_else(|| text_at(result, &["subtype"]))
+                    .unwrap_or("the result says that it failed");
+                signs.failed(fault(None, said), said);
+            } else {
+                signs.finished = true;
+            }
+        } else if matches!(ended.exit.code, Some(53 | 55)) {
+            signs.failed(EndReason::AgentError, "a limit of Qwen Code ended it");
+        }
+        let used = call.session.and_then(|s| s.id.as_deref()).unwrap_or(call.session_id);
+        let id = read.session.filter(|id| is_id(id)).unwrap_or_else(|| used.to_owned());
+        // Where the first call never got as far as to begin its session, there is none to resume.
+        let begun = call.session.is_some_and(|s| s.id.is_some()) || read.begun;
+        let session = crate::next_session(call.session, begun.then_some(id));
+        let usage = read.record.tokens();
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome {
+            session: Some(session),
+            steps: read.record.into_steps(),
+            usage,
+            cost_usd: None,
+            end,
+            message,
+        }
+    }
+}

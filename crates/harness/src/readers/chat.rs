@@ -1,0 +1,60 @@
+//! `openai-messages-jsonl`: chat messages as the chat completions API has them, one JSON object a line
+//! (`{"role": "assistant", "content": …, "tool_calls": […]}`, `{"role": "tool", "tool_call_id": …, "content": …}`).
+//!
+//! Kimi CLI, Kimi Code and the mock agent print these; Kimi adds lines whose role is `meta`.
+
+use model::Tokens;
+use serde_json::Value;
+
+use crate::lines::{count_at, said, text_at};
+use crate::record::Record;
+
+/// Reads one message. Lines of other roles say nothing about what the agent did.
+pub(crate) fn message(record: &mut Record, message: &Value) {
+    match text_at(message, &["role"]) {
+        Some("assistant") => {
+            record.agent(None);
+            for key in ["reasoning_content", "reasoning"] {
+                record.think(text_at(message, &[key]).unwrap_or_default());
+            }
+            content(record, message.get("content").unwrap_or(&Value::Null));
+            for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+                let function = call.get("function").unwrap_or(call);
+                record.call(
+                    text_at(call, &["id"]),
+                    text_at(function, &["name"]).unwrap_or_default(),
+                    function.get("arguments").unwrap_or(&Value::Null),
+                );
+            }
+            if let Some(usage) = message.get("usage") {
+                record.spent(usage_of(usage), None);
+            }
+        }
+        Some("tool") => {
+            let text = message.get("content").map(said).unwrap_or_default();
+            let is_error = message.get("is_error").and_then(Value::as_bool);
+            record.result(text_at(message, &["tool_call_id"]), &text, is_error);
+        }
+        _ => {}
+    }
+}
+
+fn content(record: &mut Record, content: &Value) {
+    let Value::Array(parts) = content else { return record.say(&said(content)) };
+    for part in parts {
+        let thought = ["think", "thinking", "reasoning"].iter().find_map(|key| text_at(part, &[key]));
+        match thought {
+            Some(thought) => record.think(thought),
+            None => record.say(&said(part)),
+        }
+    }
+}
+
+/// `usage` of a chat completion: prompt tokens include cached ones.
+pub(crate) fn usage_of(usage: &Value) -> Tokens {
+    Tokens {
+        input: count_at(usage, &["prompt_tokens"]),
+        cached: count_at(usage, &["prompt_tokens_details", "cached_tokens"]),
+        output: count_at(usage, &["completion_tokens"]),
+    }
+}

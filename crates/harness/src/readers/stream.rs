@@ -1,0 +1,118 @@
+//! `claude-stream-json`: the notation of `claude --output-format stream-json`, which Qwen Code writes as well.
+//!
+//! Lines `system`, `assistant`, `user` (results of tools), `stream_event` and one `result`. One answer of the model comes
+//! as several `assistant` lines: Claude Code repeats the message's id and its usage in each, Qwen Code gives each line an
+//! id of its own and usage 0 to all but the last.
+
+use model::Tokens;
+use serde_json::Value;
+
+use crate::lines::{count_at, objects, said, text_at};
+use crate::record::Record;
+
+/// What `input_tokens` counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// All of the prompt (Qwen Code).
+    WithCached,
+    /// The part that no cache served or took (Anthropic, Claude Code).
+    WithoutCached,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// The steps.
+    pub(crate) record: Record,
+    /// `session_id`.
+    pub(crate) session: Option<String>,
+    /// Whether the session was begun: something of type `system` or later was printed.
+    pub(crate) begun: bool,
+    /// The last line of type `result`.
+    pub(crate) result: Option<Value>,
+}
+
+/// Reads standard output.
+pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
+    let mut stream = Stream::default();
+    // The message that is being read, and whether a tool answered since.
+    let (mut current, mut answered) = (None::<String>, true);
+    for line in objects(stdout) {
+        if let Some(session) = text_at(&line, &["session_id"]) {
+            stream.session = Some(session.to_owned());
+            stream.begun = true;
+        }
+        let record = &mut stream.record;
+        match text_at(&line, &["type"]) {
+            Some("assistant") => {
+                let message = line.get("message").unwrap_or(&Value::Null);
+                let parts = message.get("content").unwrap_or(&Value::Null);
+                let words = said(parts);
+                // The harness's own words about a failed request, set as the agent's.
+                if text_at(message, &["model"]) == Some("<synthetic>") || words.starts_with("[API Error: ") {
+                    record.note(&words);
+                    answered = true;
+                    continue;
+                }
+                let id = text_at(message, &["id"]).map(str::to_owned);
+                let usage = usage_of(message.get("usage").unwrap_or(&Value::Null), input);
+                let same = current.is_some() && current == id;
+                if answered || !(same || record.unpaid()) {
+                    record.agent(text_at(&line, &["timestamp"]).map(str::to_owned));
+                }
+                content(record, parts);
+                if !same && usage != Tokens::default() {
+                    let output = usage.output.filter(|_| input == Input::WithCached);
+                    record.spent(Tokens { output, ..usage }, None);
+                }
+                (current, answered) = (id, false);
+            }
+            Some("user") => {
+                let parts = line.get("message").and_then(|m| m.get("content")).and_then(Value::as_array);
+                for part in parts.into_iter().flatten() {
+                    if text_at(part, &["type"]) == Some("tool_result") {
+                        let text = part.get("content").map(said).unwrap_or_default();
+                        let is_error = part.get("is_error").and_then(Value::as_bool);
+                        record.result(text_at(part, &["tool_use_id"]), &text, is_error);
+                        answered = true;
+                    }
+                }
+            }
+            Some("result") => stream.result = Some(line),
+            _ => {}
+        }
+    }
+    stream
+}
+
+fn content(record: &mut Record, parts: &Value) {
+    let Value::Array(parts) = parts else { return record.say(&said(parts)) };
+    for part in parts {
+        match text_at(part, &["type"]) {
+            Some("tool_use") => record.call(
+                text_at(part, &["id"]),
+                text_at(part, &["name"]).unwrap_or_default(),
+                part.get("input").unwrap_or(&Value::Null),
+            ),
+            Some("thinking") => record.think(text_at(part, &["thinking"]).unwrap_or_default()),
+            _ => record.say(&said(part)),
+        }
+    }
+}
+
+/// Tokens of a `usage`; all zero is none, as both write where they do not know yet.
+pub(crate) fn usage_of(usage: &Value, input: Input) -> Tokens {
+    let count = |key| count_at(usage, &[key]);
+    let (fresh, cached, output) =
+        (count("input_tokens"), count("cache_read_input_tokens"), count("output_tokens"));
+    if fresh.unwrap_or(0) == 0 && cached.unwrap_or(0) == 0 && output.unwrap_or(0) == 0 {
+        return Tokens::default();
+    }
+    let beside = match input {
+        Input::WithCached => 0,
+        Input::WithoutCached => {
+            cached.unwrap_or(0).saturating_add(count("cache_creation_input_tokens").unwrap_or(0))
+        }
+    };
+    Tokens { input: fresh.map(|n| n.saturating_add(beside)), cached, output }
+}

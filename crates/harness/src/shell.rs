@@ -1,0 +1,129 @@
+//! Commands as boxes run them: no standard input, no shell in between, one argument of at most 128 KiB.
+
+use serde_json::Value;
+
+use crate::{Call, HarnessError, HomeFile, Invocation};
+
+/// Where the request lies in HOME.
+pub(crate) const PROMPT: &str = ".stamina/prompt.md";
+/// Linux's limit for one argument, less its closing zero.
+const ARGUMENT_CAP: usize = 128 * 1024 - 1;
+
+/// Builds an [`Invocation`] piece by piece.
+#[derive(Debug, Default)]
+pub(crate) struct Command {
+    made: Invocation,
+}
+
+impl Command {
+    /// Begins with a program and arguments.
+    pub(crate) fn new<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            made: Invocation { argv: argv.into_iter().map(Into::into).collect(), ..Invocation::default() },
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub(crate) fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.made.argv.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.made.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Lays a file into HOME.
+    #[must_use]
+    pub(crate) fn file(mut self, path: &str, text: impl Into<String>) -> Self {
+        self.made.files.push(HomeFile { path: path.to_owned(), text: text.into() });
+        self
+    }
+
+    /// Lays the request into HOME.
+    #[must_use]
+    pub(crate) fn prompt_file(self, call: &Call<'_>) -> Self {
+        self.file(PROMPT, call.prompt)
+    }
+
+    /// Lays the request into HOME and gives it to the command as standard input. The shell that opens the file gets all
+    /// else as arguments of its own, so nothing is ever read as its language.
+    #[must_use]
+    pub(crate) fn prompt_on_stdin(mut self, call: &Call<'_>) -> Self {
+        let tool = std::mem::take(&mut self.made.argv);
+        self.made.argv = ["sh", "-c", r#"f=$1; shift; exec "$@" < "$f""#, "sh"].map(str::to_owned).into();
+        self.made.argv.push(prompt_path(call));
+        self.made.argv.extend(tool);
+        self.prompt_file(call)
+    }
+
+    /// The invocation, if each argument is short enough.
+    pub(crate) fn done(self, harness: &str) -> Result<Invocation, HarnessError> {
+        match self.made.argv.iter().map(String::len).max() {
+            Some(bytes) if bytes > ARGUMENT_CAP => {
+                Err(HarnessError::PromptTooLong { harness: harness.to_owned(), bytes })
+            }
+            _ => Ok(self.made),
+        }
+    }
+}
+
+/// Where the request lies for this call.
+pub(crate) fn prompt_path(call: &Call<'_>) -> String {
+    format!("{}/{PROMPT}", call.home)
+}
+
+/// Whether a session's id can be an argument: it comes out of a box, and an id is neither an option nor a sentence.
+pub(crate) fn is_id(id: &str) -> bool {
+    !id.is_empty()
+        && id.len() <= 200
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'))
+        && !id.contains("..")
+}
+
+/// Whether it is a UUID as text.
+pub(crate) fn is_uuid(id: &str) -> bool {
+    id.len() == 36
+        && id.char_indices().all(|(at, c)| match at {
+            8 | 13 | 18 | 23 => c == '-',
+            _ => c.is_ascii_hexdigit(),
+        })
+}
+
+/// A text as TOML writes it. JSON's escapes are all escapes of TOML too; it leaves DEL as it is.
+pub(crate) fn toml_text(text: &str) -> String {
+    Value::String(text.to_owned()).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_may_be_arguments() {
+        for id in [
+            "ses_e0302d922ffeTIPyTr0w9hsrPC",
+            "session_dc4de231-b482",
+            "3487e9b4-c0d0-8adc-54f2-3258963d0811",
+        ] {
+            assert!(is_id(id));
+        }
+        for id in ["", "--yolo", "a b", "a/../b", "..", "a..b", "x\n", "é"] {
+            assert!(!is_id(id), "{id}");
+        }
+        assert!(is_uuid("3487e9b4-c0d0-8adc-54f2-3258963d0811"));
+        assert!(!is_uuid("3487e9b4-c0d0-8adc-54f2-3258963d081"));
+    }
+
+    #[test]
+    fn toml_reads_what_was_written() {
+        let text = "a\"b\\c\n\u{1}\u{7f}é\u{10ffff}";
+        let read: toml::Table = toml::from_str(&format!("x = {}", toml_text(text))).unwrap();
+        assert_eq!(read["x"].as_str(), Some(text));
+    }
+}
