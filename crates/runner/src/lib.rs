@@ -9,7 +9,11 @@
 //! **The journal** makes every completed attempt durable; whatever is killed when, at most the attempt in flight is lost,
 //! and [`resume`] restores the snapshot of before it and goes on in the same session of the agent.
 
+mod clock;
 pub mod control;
+mod copy;
+mod disk;
+mod faults;
 pub mod live;
 pub mod settings;
 

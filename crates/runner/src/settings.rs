@@ -13,11 +13,26 @@
 //! | `oracle.*` | see [`gateway::oracle::Ability`] |
 //! | `docker.{image_name,env_vars,extra_docker_args}` | as in the original |
 //!
-//! Unknown keys are errors that name the nearest.
+//! Unknown keys are errors that name the nearest. All keys stand in one table, [`scenario::config::KEYS`]; what is theirs
+//! alone (an agent's, Docker's) is kept as it was given.
+//!
+//! Where nothing says how the model is reached: `endpoint.base_url` means `gateway`, `agent=MOCK` means `oracle`, and
+//! anything else is `direct`, which is what the original does. Without `use_docker` every agent but the mock is in a box.
 
+mod arguments;
+mod resolve;
+mod secrets;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::arguments::split_arguments;
+pub use self::resolve::resolve;
 
 /// Whether and how failures are told to the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +134,10 @@ pub struct RunSettings {
     pub tags: Vec<String>,
     /// Code snapshots kept an episode; `None` = all.
     pub keep_snapshots: Option<u32>,
+    /// Other keys of the sections of agents, Docker and the sampler, dotted, as they were given: they do nothing here and
+    /// stand in `config.yaml` again. Values of keys that are named like secrets are left out.
+    #[serde(default)]
+    pub kept: BTreeMap<String, serde_json::Value>,
 }
 
 /// A setting that can not be taken.
@@ -139,17 +158,33 @@ pub enum SettingsError {
     },
 }
 
-/// Puts YAML files and `key=value` lists together; later ones win.
-pub fn resolve(
-    _files: &[scenario::config::ConfigFile],
-    _values: &[String],
-) -> Result<RunSettings, SettingsError> {
-    todo!()
+impl SettingsError {
+    /// Stable word for the edge.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Config(error) => error.code(),
+            Self::Value { .. } => "settings.value",
+        }
+    }
+
+    pub(crate) fn of(key: &str, why: impl Into<String>) -> Self {
+        Self::Value { key: key.to_owned(), why: why.into(), place: String::new() }
+    }
 }
 
 impl RunSettings {
     /// As `config.yaml`: the README's names, and only what can be read back by [`resolve`]. No key, no secret.
     pub fn to_yaml(&self) -> String {
-        todo!()
+        write::to_yaml(self)
+    }
+
+    /// The section of the agent in a configuration: its word in lower case.
+    pub fn agent_section(&self) -> &str {
+        &self.agent
+    }
+
+    /// Whether the oracle model stands in.
+    pub fn is_simulated(&self) -> bool {
+        self.endpoint == EndpointSettings::Oracle
     }
 }

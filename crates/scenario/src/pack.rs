@@ -26,3 +26,10 @@ pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
 pub use self::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
 pub use self::read::{Mismatch, Pack};
 pub use self::write::{Generated, Options, Progress, Target, generate};
+
+/// Writes something as YAML in the form that packs have: what fits on a line stands on one line.
+///
+/// Errors: keys of maps that are no texts, numbers that are none.
+pub fn to_yaml<T: serde::Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    yaml::to_string(value)
+}

@@ -43,6 +43,10 @@ pub enum Takes {
     Text,
     /// Numbers with commas between, such as `1,5,10`.
     Numbers,
+    /// A number, whole or not, between two, both included.
+    Amount(u64, u64),
+    /// A list of words, or words with commas between.
+    Words,
 }
 
 const fn key(section: &'static str, name: &'static str, takes: Takes, default: &'static str) -> Key {
@@ -52,9 +56,28 @@ const fn key(section: &'static str, name: &'static str, takes: Takes, default: &
 const TOP: &str = "";
 const ITERATIVE: &str = "restful_server_gen_iterative";
 const SINGLE: &str = "restful_server_gen";
-const AGENTS: &[&str] = &["MINI_SWE", "OPENHANDS", "OPENCODE", "QWEN_CODE", "KIMI_CLI", "VIBE", "MOCK"];
+/// The README's, then ours; `CUSTOM` is the one of `harness_file`.
+const AGENTS: &[&str] = &[
+    "MINI_SWE",
+    "OPENHANDS",
+    "OPENCODE",
+    "QWEN_CODE",
+    "KIMI_CLI",
+    "VIBE",
+    "MOCK",
+    "KIMI_CODE",
+    "CLAUDE_CODE",
+    "CODEX",
+    "CUSTOM",
+];
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
+
+const MODES: &[&str] = &["gateway", "direct", "oracle"];
+const NETWORKS: &[&str] = &["gateway", "open"];
+const STACKS: &[&str] = &["flask", "native"];
+/// Most tokens, dollars, minutes, gibibytes that a limit takes.
+const MOST: u64 = 1_000_000_000_000;
 
 /// The model that is asked if none is named: that of the README.
 pub const MODEL: &str = "zai.glm-5";
@@ -86,12 +109,64 @@ pub const KEYS: &[Key] = &[
     key(SINGLE, "use_llm_sampler", Takes::Truth, "false"),
     key(SINGLE, "llm_sampler_model_id", Takes::Text, MODEL),
     key(SINGLE, "execute_episodes", Takes::Numbers, ""),
+    // What follows is not the README's; it only matters when a benchmark is run.
+    key(TOP, "fail_stop", Takes::Truth, "false"),
+    key(TOP, "harness_file", Takes::Text, ""),
+    key(TOP, "tags", Takes::Words, ""),
+    key(TOP, "keep_snapshots", Takes::Integer(0, 1_000_000), ""),
+    key("endpoint", "mode", Takes::Word(MODES), ""),
+    key("endpoint", "base_url", Takes::Text, ""),
+    key("endpoint", "key_env", Takes::Text, ""),
+    key("endpoint", "key_name", Takes::Text, ""),
+    key("endpoint", "context_window", Takes::Integer(1_000, 100_000_000), "200000"),
+    key("endpoint.price", "input", Takes::Amount(0, 1_000_000), ""),
+    key("endpoint.price", "cached", Takes::Amount(0, 1_000_000), ""),
+    key("endpoint.price", "output", Takes::Amount(0, 1_000_000), ""),
+    key("limits", "cpus", Takes::Amount(0, 1_000), "2"),
+    key("limits", "memory_gib", Takes::Amount(0, 100_000), "4"),
+    key("limits", "pids", Takes::Integer(16, 1_000_000), "512"),
+    key("limits", "disk_gib", Takes::Amount(0, 1_000_000), "4"),
+    key("limits", "attempt_minutes", Takes::Amount(0, 100_000), "20"),
+    key("limits", "network", Takes::Word(NETWORKS), "gateway"),
+    key("limits.attempt", "tokens", Takes::Integer(1, MOST), ""),
+    key("limits.attempt", "usd", Takes::Amount(0, MOST), ""),
+    key("limits.attempt", "minutes", Takes::Amount(0, MOST), ""),
+    key("limits.episode", "tokens", Takes::Integer(1, MOST), ""),
+    key("limits.episode", "usd", Takes::Amount(0, MOST), ""),
+    key("limits.episode", "minutes", Takes::Amount(0, MOST), ""),
+    key("limits.run", "tokens", Takes::Integer(1, MOST), ""),
+    key("limits.run", "usd", Takes::Amount(0, MOST), ""),
+    key("limits.run", "minutes", Takes::Amount(0, MOST), ""),
+    key("oracle", "seed", Takes::Integer(0, MOST_SEED), "0"),
+    key("oracle", "defect_rate", Takes::Amount(0, 1), "0"),
+    key("oracle", "most_defects", Takes::Integer(1, 100), "3"),
+    key("oracle", "repair", Takes::Amount(0, 1), "1"),
+    key("oracle", "carries_over", Takes::Truth, "true"),
+    key("oracle", "stack", Takes::Word(STACKS), ""),
+    key("oracle.mischief", "stall", Takes::Amount(0, 1), "0"),
+    key("oracle.mischief", "overflow", Takes::Amount(0, 1), "0"),
+    key("oracle.mischief", "malformed", Takes::Amount(0, 1), "0"),
+    key("oracle.mischief", "kill", Takes::Amount(0, 1), "0"),
+    key("oracle.mischief", "give_up", Takes::Amount(0, 1), "0"),
 ];
 
 /// Sections whose keys are the business of others: the agents', Docker's, and the endpoint of the model that samples.
 /// Anything goes in them.
-pub const FREE_SECTIONS: &[&str] =
-    &["docker", "mini_swe", "openhands", "opencode", "qwen_code", "kimi_cli", "vibe", "mock", "llm_sampler"];
+pub const FREE_SECTIONS: &[&str] = &[
+    "docker",
+    "mini_swe",
+    "openhands",
+    "opencode",
+    "qwen_code",
+    "kimi_cli",
+    "vibe",
+    "mock",
+    "kimi_code",
+    "claude_code",
+    "codex",
+    "custom",
+    "llm_sampler",
+];
 
 impl Takes {
     /// What it takes, in words.
@@ -102,6 +177,8 @@ impl Takes {
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Text => "a text that is not empty".to_owned(),
             Self::Numbers => "numbers with commas between, such as 1,5,10".to_owned(),
+            Self::Amount(low, high) => format!("a number from {low} to {high}"),
+            Self::Words => "words with commas between".to_owned(),
         }
     }
 
@@ -146,6 +223,28 @@ impl Takes {
                 };
                 let fits = !numbers.is_empty() && numbers.iter().all(|number| *number <= MOST_SCENARIOS);
                 fits.then(|| Value::from(numbers))
+            }
+            Self::Amount(low, high) => {
+                let number = match value {
+                    Value::Number(number) => number.as_f64(),
+                    Value::String(text) => text.trim().parse().ok(),
+                    _ => None,
+                };
+                // Not a number is in no range.
+                number.filter(|number| (low as f64..=high as f64).contains(number)).map(Value::from)
+            }
+            Self::Words => {
+                let words: Vec<String> = match value {
+                    Value::String(text) if text.len() <= LONGEST => {
+                        text.split(',').map(|word| word.trim().to_owned()).collect()
+                    }
+                    Value::Array(items) => {
+                        items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>()?
+                    }
+                    _ => return None,
+                };
+                let fit = |word: &String| !word.is_empty() && word.len() <= 200 && !word.contains(',');
+                (!words.is_empty() && words.len() <= 100 && words.iter().all(fit)).then(|| Value::from(words))
             }
         }
     }

@@ -1,0 +1,138 @@
+//! Times as text (RFC 3339, UTC, milliseconds), and the identity of a process.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// Now: `2026-06-01T10:00:00.123Z`.
+pub(crate) fn now() -> String {
+    text(SystemTime::now())
+}
+
+/// A time as text.
+pub(crate) fn text(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (seconds, millis) = (since.as_secs() as i64, since.subsec_millis());
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
+/// Seconds since 1970 of a text of [`text`]; nothing for another form. Times with another offset than `Z` are none of
+/// ours.
+pub(crate) fn seconds(text: &str) -> Option<f64> {
+    let text = text.strip_suffix('Z')?;
+    let (date, time) = text.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let mut time = time.splitn(3, ':');
+    let (hour, minute): (f64, f64) = (time.next()?.parse().ok()?, time.next()?.parse().ok()?);
+    let second: f64 = time.next()?.parse().ok()?;
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    Some(days(year, month, day) as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
+}
+
+/// Seconds from a time of ours until now; nothing where it is no time.
+pub(crate) fn since(text: &str) -> Option<f64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    seconds(text).map(|then| (now - then).max(0.0))
+}
+
+/// Days since 1970 as a date. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so
+/// that the leap day is the last.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The inverse of [`civil`].
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// A process: its id, and when it started, so that another one with the same id is told from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Clock ticks since the machine started; `None` where the system does not say.
+    pub started: Option<u64>,
+}
+
+impl Process {
+    /// This one.
+    pub fn this() -> Self {
+        let pid = std::process::id();
+        Self { pid, started: started(pid) }
+    }
+
+    /// Whether it is still there.
+    pub fn lives(self) -> bool {
+        let Some(pid) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw) else {
+            return false;
+        };
+        let there = match rustix::process::test_kill_process(pid) {
+            // Of another user: it is there.
+            Ok(()) | Err(rustix::io::Errno::PERM) => true,
+            Err(_) => false,
+        };
+        there && (self.started.is_none() || started(self.pid) == self.started)
+    }
+}
+
+/// Field 22 of `/proc/PID/stat` (proc(5)). The second field is the name in parentheses, which may hold anything.
+fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_are_written_and_read() {
+        for (seconds_since, written) in [
+            (0.0, "1970-01-01T00:00:00.000Z"),
+            (951_827_696.5, "2000-02-29T12:34:56.500Z"),
+            (1_780_308_000.0, "2026-06-01T10:00:00.000Z"),
+            (4_107_542_399.0, "2100-02-28T23:59:59.000Z"),
+        ] {
+            assert_eq!(text(UNIX_EPOCH + Duration::from_secs_f64(seconds_since)), written);
+            assert_eq!(seconds(written), Some(seconds_since));
+        }
+        assert_eq!(seconds("2026-06-01T10:00:00+02:00"), None);
+        assert_eq!(seconds("yesterday"), None);
+    }
+
+    #[test]
+    fn this_process_lives_and_another_with_its_id_does_not() {
+        let this = Process::this();
+        assert!(this.lives());
+        if let Some(started) = this.started {
+            assert!(!Process { started: Some(started + 1), ..this }.lives());
+        }
+        assert!(!Process { pid: 0, started: None }.lives());
+    }
+}

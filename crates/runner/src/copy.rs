@@ -1,0 +1,404 @@
+//! Copies of folders that an agent wrote: nothing in them is followed, run or trusted.
+//!
+//! Everything is opened beneath an open folder without following links. Links are copied as links; devices, pipes and
+//! sockets are left out; holes of files stay holes; owner (for the root of a host), mode without set-user-id, and time
+//! are kept. A folder that its owner locked (mode 000) is opened again, since it is the same owner. What lies deeper than
+//! [`DEEPEST`] folders is left out and counted.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, chmodat, fchmod, ftruncate, futimens,
+    ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+/// Folders in folders. Each takes two open files while it is copied.
+const DEEPEST: u32 = 200;
+
+/// What a copy is bounded by and leaves out.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds<'a> {
+    /// Most bytes of content.
+    pub(crate) bytes: u64,
+    /// Most files and folders.
+    pub(crate) entries: u64,
+    /// Largest file.
+    pub(crate) file: u64,
+    /// Names of folders that are left out, wherever they are.
+    pub(crate) without: &'a [&'a str],
+    /// Whether links are copied.
+    pub(crate) links: bool,
+}
+
+impl Bounds<'_> {
+    /// Everything.
+    pub(crate) const ALL: Self =
+        Self { bytes: u64::MAX, entries: u64::MAX, file: u64::MAX, without: &[], links: true };
+}
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub(crate) entries: u64,
+    pub(crate) bytes: u64,
+    /// Files and folders that were left out because of the bounds or of what they are.
+    pub(crate) left_out: u64,
+}
+
+/// Copies what lies in a folder into another one, which is made.
+pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Copied> {
+    std::fs::create_dir_all(to)?;
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let source = open(from, flags, Mode::empty())?;
+    let target = open(to, flags, Mode::empty())?;
+    let mut work = Work { bounds, copied: Copied::default(), is_root: rustix::process::geteuid().is_root() };
+    work.folder(source.as_fd(), target.as_fd(), 0)?;
+    let stat = rustix::fs::fstat(&source)?;
+    work.dress(target.as_fd(), &stat);
+    Ok(work.copied)
+}
+
+struct Work<'a> {
+    bounds: Bounds<'a>,
+    copied: Copied,
+    is_root: bool,
+}
+
+impl Work<'_> {
+    fn folder(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>, depth: u32) -> io::Result<()> {
+        for entry in Dir::read_from(from)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let stat = match statat(from, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if self.copied.entries >= self.bounds.entries {
+                self.copied.left_out += 1;
+                continue;
+            }
+            let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
+            let taken = match kind {
+                FileType::Directory => self.sub_folder(from, to, name, &stat, depth)?,
+                FileType::RegularFile => self.file(from, to, name, &stat)?,
+                FileType::Symlink if self.bounds.links => {
+                    let link = readlinkat(from, name, Vec::new())?;
+                    symlinkat(&link, to, name)?;
+                    if self.is_root {
+                        let _ = rustix::fs::chownat(
+                            to,
+                            name,
+                            Some(rustix::fs::Uid::from_raw(stat.st_uid)),
+                            Some(rustix::fs::Gid::from_raw(stat.st_gid)),
+                            AtFlags::SYMLINK_NOFOLLOW,
+                        );
+                    }
+                    true
+                }
+                _ => false,
+            };
+            if taken {
+                self.copied.entries += 1;
+            } else {
+                self.copied.left_out += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn sub_folder(
+        &mut self,
+        from: BorrowedFd<'_>,
+        to: BorrowedFd<'_>,
+        name: &CStr,
+        stat: &rustix::fs::Stat,
+        depth: u32,
+    ) -> io::Result<bool> {
+        if depth >= DEEPEST || self.bounds.without.iter().any(|without| without.as_bytes() == name.to_bytes()) {
+            return Ok(false);
+        }
+        let source = open_folder(from, name)?;
+        mkdirat(to, name, Mode::RWXU)?;
+        let target = open_folder(to, name)?;
+        self.folder(source.as_fd(), target.as_fd(), depth + 1)?;
+        self.dress(target.as_fd(), stat);
+        Ok(true)
+    }
+
+    fn file(
+        &mut self,
+        from: BorrowedFd<'_>,
+        to: BorrowedFd<'_>,
+        name: &CStr,
+        stat: &rustix::fs::Stat,
+    ) -> io::Result<bool> {
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        // Holes take no room: what is held against the bound is what lies on the disk.
+        let weight = size.min(u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512));
+        if size > self.bounds.file || self.copied.bytes.saturating_add(weight) > self.bounds.bytes {
+            return Ok(false);
+        }
+        let source = open_file(from, name)?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let target = openat(to, name, flags, Mode::RUSR | Mode::WUSR)?;
+        if ioctl_ficlone(&target, &source).is_err() {
+            content(&source, &target, size)?;
+        }
+        self.copied.bytes += weight;
+        self.dress(target.as_fd(), stat);
+        Ok(true)
+    }
+
+    /// Owner, mode and time. Only the root of a host can give a file away; for others it is theirs already.
+    fn dress(&self, target: BorrowedFd<'_>, stat: &rustix::fs::Stat) {
+        if self.is_root {
+            let _ = rustix::fs::fchown(
+                target,
+                Some(rustix::fs::Uid::from_raw(stat.st_uid)),
+                Some(rustix::fs::Gid::from_raw(stat.st_gid)),
+            );
+        }
+        let _ = fchmod(target, Mode::from_raw_mode((stat.st_mode & 0o777) as RawMode));
+        let time = |seconds: i64, nanoseconds: u64| rustix::fs::Timespec {
+            tv_sec: seconds,
+            tv_nsec: i64::try_from(nanoseconds).unwrap_or(0),
+        };
+        let times = Timestamps {
+            last_access: time(stat.st_atime, stat.st_atime_nsec),
+            last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+        };
+        let _ = futimens(target, &times);
+    }
+}
+
+/// Copies the parts of a file that hold something.
+fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
+    ftruncate(target, size)?;
+    let mut at = 0;
+    while at < size {
+        let begin = match seek(source, SeekFrom::Data(at)) {
+            Ok(begin) => begin,
+            // The rest is a hole.
+            Err(Errno::NXIO) => return Ok(()),
+            // A file system without holes.
+            Err(Errno::INVAL) => at,
+            Err(error) => return Err(error.into()),
+        };
+        let end = seek(source, SeekFrom::Hole(begin)).unwrap_or(size).min(size);
+        let mut done = begin;
+        while done < end {
+            let (mut from, mut to) = (done, done);
+            let most = usize::try_from(end - done).unwrap_or(usize::MAX).min(64 << 20);
+            let count = match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), most) {
+                Ok(count) => count,
+                Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
+                    by_hand(source, target, done, most.min(1 << 20))?
+                }
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if count == 0 {
+                return Ok(());
+            }
+            done += count as u64;
+        }
+        at = end.max(begin + 1);
+    }
+    Ok(())
+}
+
+fn by_hand(source: &OwnedFd, target: &OwnedFd, at: u64, most: usize) -> io::Result<usize> {
+    let mut buffer = vec![0; most];
+    let count = rustix::io::pread(source, &mut buffer, at)?;
+    let mut done = 0;
+    while done < count {
+        done += rustix::io::pwrite(target, &buffer[done..count], at + done as u64)?;
+    }
+    Ok(count)
+}
+
+fn open_folder(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    unlocked(at, name, Mode::RWXU, flags)
+}
+
+fn open_file(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+    // A pipe that took the file's place would wait for a writer.
+    unlocked(at, name, Mode::RUSR | Mode::WUSR, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK)
+}
+
+/// Opens, and unlocks what its owner locked.
+fn unlocked(at: BorrowedFd<'_>, name: &CStr, mode: Mode, flags: OFlags) -> io::Result<OwnedFd> {
+    match openat(at, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            chmodat(at, name, mode, AtFlags::empty())?;
+            Ok(openat(at, name, flags, Mode::empty())?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Removes a folder and all in it, however deep, locked or odd; it is fine if it is not there. Links are removed, not
+/// followed.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    let Some((parent, name)) = path.parent().zip(path.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    };
+    let parent = match open(parent, OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(parent) => parent,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let name = std::ffi::CString::new(name.as_bytes())?;
+    let mut raised = Raised { top: parent.as_fd(), names: Vec::new(), count: 0 };
+    match remove_beneath(parent.as_fd(), &name, 0, &mut raised) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        done => done?,
+    }
+    while let Some(name) = raised.names.pop() {
+        remove_beneath(parent.as_fd(), &name, 0, &mut raised)?;
+    }
+    Ok(())
+}
+
+/// What lay too deep: it is moved up, beside what is to be removed, and removed there.
+struct Raised<'a> {
+    top: BorrowedFd<'a>,
+    names: Vec<std::ffi::CString>,
+    count: u64,
+}
+
+fn remove_beneath(at: BorrowedFd<'_>, name: &CStr, depth: u32, raised: &mut Raised<'_>) -> io::Result<()> {
+    match unlink(at, name, AtFlags::empty()) {
+        Ok(()) => return Ok(()),
+        // POSIX lets a folder be refused with either.
+        Err(Errno::ISDIR | Errno::PERM | Errno::ACCESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let folder = open_folder(at, name)?;
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let inner = entry.file_name();
+        if matches!(inner.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        if depth >= DEEPEST && entry.file_type() == FileType::Directory {
+            raised.count += 1;
+            let place = std::ffi::CString::new(format!(".raised-{}-{}", std::process::id(), raised.count))?;
+            let _ = fchmod(&folder, Mode::RWXU);
+            rustix::fs::renameat(&folder, inner, raised.top, &place)?;
+            raised.names.push(place);
+        } else {
+            remove_beneath(folder.as_fd(), inner, depth + 1, raised)?;
+        }
+    }
+    Ok(unlink(at, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes a name, and unlocks the folder that it is in where that is locked.
+fn unlink(at: BorrowedFd<'_>, name: &CStr, flags: AtFlags) -> Result<(), Errno> {
+    match unlinkat(at, name, flags) {
+        Err(Errno::ACCESS) => {
+            fchmod(at, Mode::RWXU)?;
+            unlinkat(at, name, flags)
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_the_same_and_follows_nothing() {
+        let room = tempfile::tempdir().unwrap();
+        let from = room.path().join("from");
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::write(from.join("a/b/file"), "text").unwrap();
+        fs::set_permissions(from.join("a/b/file"), fs::Permissions::from_mode(0o751)).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+        std::os::unix::fs::symlink("/", from.join("root")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            from.join("pipe"),
+            FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let sparse = fs::File::create(from.join("sparse")).unwrap();
+        sparse.set_len(1 << 34).unwrap();
+        std::os::unix::fs::FileExt::write_at(&sparse, b"end", (1 << 34) - 3).unwrap();
+        fs::create_dir(from.join("locked")).unwrap();
+        fs::write(from.join("locked/in"), "x").unwrap();
+        fs::set_permissions(from.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+
+        let to = room.path().join("to");
+        let copied = copy(&from, &to, Bounds::ALL).unwrap();
+        assert_eq!(copied.left_out, 1, "the pipe");
+        assert_eq!(fs::read_to_string(to.join("a/b/file")).unwrap(), "text");
+        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().permissions().mode() & 0o777, 0o751);
+        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("/etc/passwd"));
+        assert!(fs::symlink_metadata(to.join("root")).unwrap().is_symlink());
+        let copy_of_sparse = fs::metadata(to.join("sparse")).unwrap();
+        assert_eq!(copy_of_sparse.len(), 1 << 34);
+        assert!(copy_of_sparse.blocks() < 1024, "holes stay holes");
+
+        remove(&to).unwrap();
+        remove(&from).unwrap();
+        assert!(!to.exists() && !from.exists());
+        assert!(Path::new("/etc/passwd").exists());
+        remove(&from).unwrap();
+    }
+
+    #[test]
+    fn bounds_hold() {
+        let room = tempfile::tempdir().unwrap();
+        let from = room.path().join("from");
+        fs::create_dir_all(from.join("node_modules/x")).unwrap();
+        fs::write(from.join("node_modules/x/y"), "y").unwrap();
+        for n in 0..10 {
+            fs::write(from.join(format!("f{n}")), vec![b'x'; 8192]).unwrap();
+        }
+        fs::write(from.join("large"), vec![b'x'; 100_000]).unwrap();
+        std::os::unix::fs::symlink("/", from.join("root")).unwrap();
+        let bounds =
+            Bounds { bytes: 40_000, entries: 8, file: 50_000, without: &["node_modules"], links: false };
+        let copied = copy(&from, &room.path().join("to"), bounds).unwrap();
+        assert!(copied.bytes <= 40_000 && copied.entries <= 8, "{copied:?}");
+        assert_eq!(copied.entries + copied.left_out, 13);
+        assert!(!room.path().join("to/node_modules").exists());
+        assert!(!room.path().join("to/root").exists());
+    }
+
+    #[test]
+    fn a_folder_deeper_than_any_path_is_copied_in_part_and_removed() {
+        let room = tempfile::tempdir().unwrap();
+        let from = room.path().join("from");
+        fs::create_dir(&from).unwrap();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let mut at = open(&from, flags, Mode::empty()).unwrap();
+        for _ in 0..1500 {
+            mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
+            at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
+        }
+        let copied = copy(&from, &room.path().join("to"), Bounds::ALL).unwrap();
+        assert_eq!((copied.entries, copied.left_out), (u64::from(DEEPEST), 1));
+        remove(&from).unwrap();
+        assert!(!from.exists());
+        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+}

@@ -1,0 +1,401 @@
+//! From files and `key=value` lists to [`RunSettings`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use scenario::config::{Benchmark, Config, ConfigFile};
+use serde_json::Value;
+
+use super::secrets::is_secret_name;
+use super::write::GIB;
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, arguments};
+
+/// Names under which a section gives its agent's model; the first is ours.
+const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
+/// Most scenarios or turns: where a pack is given and nothing bounds it.
+const ALL: u32 = 1000;
+
+/// Puts YAML files and `key=value` lists together; later ones win.
+pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, SettingsError> {
+    let config = scenario::config::resolve(files, values)?;
+    let keys = Keys { given: &config.given, section: config.generation.benchmark.section() };
+    let Some(agent) = keys.word("agent") else {
+        return Err(SettingsError::of("agent", "it is not given; it names the harness, such as MINI_SWE or MOCK"));
+    };
+    let agent = agent.to_lowercase();
+    let harness_file = keys.path("harness_file");
+    if (agent == "custom") != harness_file.is_some() {
+        let why = if harness_file.is_some() {
+            format!("a harness of one's own is agent=CUSTOM, and agent is {}", agent.to_uppercase())
+        } else {
+            "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
+        };
+        return Err(SettingsError::of("harness_file", why));
+    }
+    let Some(output_dir) = config.output_dir.as_ref().map(PathBuf::from) else {
+        return Err(SettingsError::of("output_dir", "it is not given; it is the folder for the results"));
+    };
+    let endpoint = endpoint(&keys, &agent)?;
+    let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
+    let reach = match (keys.word("limits.network"), &endpoint) {
+        (Some("open"), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
+        (Some(_), EndpointSettings::Direct) => {
+            return Err(SettingsError::of(
+                "limits.network",
+                "with endpoint.mode=direct the agent itself reaches its endpoint, which needs the network open",
+            ));
+        }
+        _ => sandbox::Reach::Gateway,
+    };
+    let mut settings = RunSettings {
+        model: model(&keys, &agent),
+        agent,
+        harness_file,
+        generation: config.generation.clone(),
+        scenarios_dir: keys.path("scenarios_dir"),
+        output_dir,
+        use_docker,
+        batch_size: keys.count("batch_size").unwrap_or(1),
+        quick_debug: keys.truth("quick_debug").unwrap_or(false),
+        attempt_limit: keys.of_benchmark("attempt_limit").and_then(whole).unwrap_or(10),
+        feedback: feedback(&keys),
+        fail_stop: keys.truth("fail_stop").unwrap_or(false),
+        execute_episodes: episodes(&keys),
+        image: keys.text("docker.image_name"),
+        env_vars: env_vars(&keys)?,
+        extra: extra(&keys)?,
+        endpoint,
+        context_window: keys.amount("endpoint.context_window").unwrap_or(200_000),
+        price: price(&keys)?,
+        limits: limits(&keys)?,
+        reach,
+        budgets: gateway::Budgets {
+            attempt: budget(&keys, "attempt"),
+            episode: budget(&keys, "episode"),
+            run: budget(&keys, "run"),
+        },
+        oracle: ability(&keys, use_docker),
+        tags: keys.words("tags"),
+        keep_snapshots: keys.count("keep_snapshots"),
+        kept: BTreeMap::new(),
+    };
+    bound_by_pack(&mut settings, &config);
+    settings.kept = kept(&config.given, &settings.agent);
+    check(&settings)?;
+    Ok(settings)
+}
+
+/// Where a pack gives the scenarios, only what was said bounds them: the README's defaults do not.
+fn bound_by_pack(settings: &mut RunSettings, config: &Config) {
+    if settings.scenarios_dir.is_none() || settings.quick_debug {
+        return;
+    }
+    let section = settings.generation.benchmark.section();
+    let said = |name: &str| config.given.contains_key(&format!("{section}.{name}"));
+    if !said("n_scenarios") {
+        settings.generation.n_scenarios = ALL;
+    }
+    if settings.generation.benchmark == Benchmark::Iterative && !said("n_turns") {
+        settings.generation.n_turns = ALL;
+    }
+}
+
+/// What holds between settings.
+fn check(s: &RunSettings) -> Result<(), SettingsError> {
+    if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
+        return Err(SettingsError::of("docker.image_name", "a harness of one's own needs an image"));
+    }
+    if !s.use_docker && !(s.agent == "mock" && s.is_simulated()) {
+        return Err(SettingsError::of(
+            "use_docker",
+            "without containers only agent=MOCK with endpoint.mode=oracle is played: anything else would run what a \
+             model writes on this machine",
+        ));
+    }
+    if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
+        return Err(SettingsError::of("oracle.stack", "without containers it is native"));
+    }
+    if s.endpoint == EndpointSettings::Direct && s.agent == "mock" {
+        return Err(SettingsError::of("endpoint.mode", "the mock agent has no endpoint of its own; use oracle or gateway"));
+    }
+    let watched = [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
+    for (of, budget) in watched {
+        if s.endpoint == EndpointSettings::Direct && (budget.tokens.is_some() || budget.usd.is_some()) {
+            return Err(SettingsError::of(
+                &format!("limits.{of}"),
+                "with endpoint.mode=direct nobody counts tokens or money while an agent works; only minutes can be limited",
+            ));
+        }
+    }
+    Ok(())
+}
+
+struct Keys<'a> {
+    given: &'a BTreeMap<String, Value>,
+    section: &'static str,
+}
+
+impl Keys<'_> {
+    fn of_benchmark(&self, name: &str) -> Option<&Value> {
+        self.given.get(&format!("{}.{name}", self.section))
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        self.given.get(key).and_then(Value::as_str)
+    }
+
+    /// A text, or a number that was meant as one.
+    fn text(&self, key: &str) -> Option<String> {
+        match self.given.get(key)? {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        self.word(key).map(PathBuf::from)
+    }
+
+    fn truth(&self, key: &str) -> Option<bool> {
+        self.given.get(key).and_then(Value::as_bool)
+    }
+
+    fn amount(&self, key: &str) -> Option<u64> {
+        self.given.get(key).and_then(Value::as_u64)
+    }
+
+    fn count(&self, key: &str) -> Option<u32> {
+        self.given.get(key).and_then(whole)
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        self.given.get(key).and_then(Value::as_f64)
+    }
+
+    /// A list of words; a text is taken apart at commas.
+    fn words(&self, key: &str) -> Vec<String> {
+        match self.given.get(key) {
+            Some(Value::String(text)) => {
+                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            }
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+fn model(keys: &Keys<'_>, agent: &str) -> Option<String> {
+    MODEL_KEYS.iter().find_map(|name| keys.text(&format!("{agent}.{name}")))
+}
+
+fn feedback(keys: &Keys<'_>) -> Feedback {
+    if keys.of_benchmark("enable_feedback") == Some(&Value::Bool(false)) {
+        return Feedback::None;
+    }
+    match keys.of_benchmark("test_fail_feedback_type").and_then(Value::as_str) {
+        Some("MINIMAL") => Feedback::Minimal,
+        Some("MEDIUM") => Feedback::Medium,
+        _ => Feedback::Detailed,
+    }
+}
+
+fn episodes(keys: &Keys<'_>) -> Vec<u32> {
+    let mut list: Vec<u32> = match keys.of_benchmark("execute_episodes") {
+        Some(Value::Array(items)) => items.iter().filter_map(whole).collect(),
+        _ => Vec::new(),
+    };
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+fn endpoint(keys: &Keys<'_>, agent: &str) -> Result<EndpointSettings, SettingsError> {
+    let base_url = keys.text("endpoint.base_url");
+    let key = match (keys.text("endpoint.key_env"), keys.text("endpoint.key_name")) {
+        (Some(_), Some(_)) => {
+            return Err(SettingsError::of("endpoint.key_name", "there is endpoint.key_env too; give one of them"));
+        }
+        (Some(name), None) if !is_variable(&name) => {
+            return Err(SettingsError::of(
+                "endpoint.key_env",
+                "it takes the name of an environment variable, such as OPENAI_API_KEY, and never the key itself",
+            ));
+        }
+        (Some(name), None) => KeySource::Env(name),
+        (None, Some(name)) => KeySource::Keychain(name),
+        (None, None) => KeySource::None,
+    };
+    let mode = keys.word("endpoint.mode").unwrap_or(match (&base_url, agent) {
+        (Some(_), _) => "gateway",
+        (None, "mock") => "oracle",
+        (None, _) => "direct",
+    });
+    match (mode, base_url) {
+        ("gateway", Some(base_url)) => {
+            let base_url = plain_url(&base_url)?;
+            Ok(EndpointSettings::Gateway { base_url, key })
+        }
+        ("gateway", None) => Err(SettingsError::of(
+            "endpoint.base_url",
+            "endpoint.mode=gateway needs it: where the endpoint is, such as https://api.openai.com",
+        )),
+        (_, Some(_)) => Err(SettingsError::of(
+            "endpoint.base_url",
+            format!("endpoint.mode={mode} has no such address; it belongs to endpoint.mode=gateway"),
+        )),
+        ("direct", None) => Ok(EndpointSettings::Direct),
+        (_, None) => Ok(EndpointSettings::Oracle),
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.len() <= 200 && name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Without the slash at the end and without `/v1`, which the three APIs put behind it.
+fn plain_url(text: &str) -> Result<String, SettingsError> {
+    let refuse = |why: &str| SettingsError::of("endpoint.base_url", why);
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let Some(rest) = rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
+        return Err(refuse("it begins with http:// or https:// and names a host"));
+    };
+    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
+        return Err(refuse("a name or key before the host would be written to files; use endpoint.key_env"));
+    }
+    if text.contains(['?', '#']) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(refuse("it has a query, a fragment or a blank"));
+    }
+    let text = text.trim_end_matches('/');
+    Ok(text.strip_suffix("/v1").unwrap_or(text).to_owned())
+}
+
+fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
+    let (input, output) = (keys.number("endpoint.price.input"), keys.number("endpoint.price.output"));
+    match (input, output, keys.number("endpoint.price.cached")) {
+        (Some(input), Some(output), cached) => Ok(Some(gateway::Price { input, cached, output })),
+        (None, None, None) => Ok(None),
+        _ => Err(SettingsError::of("endpoint.price", "it takes input and output, both in US dollars for a million tokens")),
+    }
+}
+
+fn limits(keys: &Keys<'_>) -> Result<sandbox::Limits, SettingsError> {
+    let mut limits = sandbox::Limits::default();
+    let least = |key: &str, least: f64| match keys.number(key) {
+        Some(number) if number < least => Err(SettingsError::of(key, format!("it is {number}; the least is {least}"))),
+        number => Ok(number),
+    };
+    if let Some(cpus) = least("limits.cpus", 0.1)? {
+        limits.cpus = cpus;
+    }
+    if let Some(gib) = least("limits.memory_gib", 0.0625)? {
+        limits.memory = (gib * GIB) as u64;
+    }
+    if let Some(gib) = least("limits.disk_gib", 0.0625)? {
+        limits.disk = (gib * GIB) as u64;
+    }
+    if let Some(minutes) = least("limits.attempt_minutes", 0.05)? {
+        limits.seconds = (minutes * 60.0).round() as u64;
+    }
+    if let Some(pids) = keys.count("limits.pids") {
+        limits.pids = pids;
+    }
+    Ok(limits)
+}
+
+fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
+    gateway::Budget {
+        tokens: keys.amount(&format!("limits.{of}.tokens")),
+        usd: keys.number(&format!("limits.{of}.usd")),
+        seconds: keys.number(&format!("limits.{of}.minutes")).map(|minutes| (minutes * 60.0).round() as u64),
+    }
+}
+
+fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
+    use gateway::oracle::{Ability, Mischief, Stack};
+    let standard = Ability::default();
+    let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or(0.0);
+    Ability {
+        seed: keys.amount("oracle.seed").unwrap_or(standard.seed),
+        defect_rate: keys.number("oracle.defect_rate").unwrap_or(standard.defect_rate),
+        most_defects: keys.count("oracle.most_defects").unwrap_or(standard.most_defects),
+        repair: keys.number("oracle.repair").unwrap_or(standard.repair),
+        carries_over: keys.truth("oracle.carries_over").unwrap_or(standard.carries_over),
+        mischief: Mischief {
+            stall: share("stall"),
+            overflow: share("overflow"),
+            malformed: share("malformed"),
+            kill: share("kill"),
+            give_up: share("give_up"),
+        },
+        stack: match keys.word("oracle.stack") {
+            Some("flask") => Stack::Flask,
+            Some(_) => Stack::Native,
+            None if use_docker => Stack::Flask,
+            None => Stack::Native,
+        },
+    }
+}
+
+/// `docker.env_vars` as a list, as words with commas between, or as a map.
+fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
+    const KEY: &str = "docker.env_vars";
+    let mut list = keys.words(KEY);
+    for (key, value) in keys.given {
+        if let Some(name) = key.strip_prefix("docker.env_vars.") {
+            let value = match value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            list.push(format!("{name}={value}"));
+        }
+    }
+    for entry in &list {
+        let (name, value) = entry.split_once('=').map_or((entry.as_str(), None), |(n, v)| (n, Some(v)));
+        if name.is_empty() || !is_variable(name) {
+            return Err(SettingsError::of(KEY, format!("\"{}\" is no name of a variable", name.escape_debug())));
+        }
+        if value.is_some() && is_secret_name(name) {
+            return Err(SettingsError::of(
+                KEY,
+                format!(
+                    "{name}=… looks like a secret, and settings are written to files; give its name only, and its value is \
+                     taken from the environment"
+                ),
+            ));
+        }
+    }
+    Ok(list)
+}
+
+fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
+    let words = match keys.given.get("docker.extra_docker_args") {
+        Some(Value::String(line)) => {
+            arguments::split_arguments(line).map_err(|why| SettingsError::of("docker.extra_docker_args", why))?
+        }
+        _ => keys.words("docker.extra_docker_args"),
+    };
+    arguments::parse(&words)
+}
+
+/// What of the free sections is nobody's here.
+fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
+    const TAKEN: [&str; 3] = ["docker.image_name", "docker.env_vars", "docker.extra_docker_args"];
+    let ours = |key: &str| {
+        let section = key.split('.').next().unwrap_or_default();
+        let free = scenario::config::FREE_SECTIONS.contains(&section) && key.contains('.');
+        let model = MODEL_KEYS.iter().any(|name| key == format!("{agent}.{name}"));
+        !free || TAKEN.contains(&key) || key.starts_with("docker.env_vars.") || model
+    };
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    given
+        .iter()
+        .filter(|(key, _)| !ours(key) && !is_secret_name(&last(key)))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! Settings as `config.yaml`.
+
+use serde_json::{Map, Value, json};
+
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, arguments};
+
+/// Bytes of a gibibyte.
+pub(super) const GIB: f64 = (1u64 << 30) as f64;
+
+pub(super) fn to_yaml(settings: &RunSettings) -> String {
+    let mut file = File(Map::new());
+    file.all(settings);
+    // Keys are texts and numbers are finite: there is nothing that YAML could not say.
+    scenario::pack::to_yaml(&Value::Object(file.0)).unwrap_or_default()
+}
+
+struct File(Map<String, Value>);
+
+impl File {
+    /// Puts a value at a dotted key; nothing where there is none.
+    fn put(&mut self, key: &str, value: impl Into<Value>) {
+        let value = value.into();
+        if value.is_null() {
+            return;
+        }
+        let mut map = &mut self.0;
+        let mut rest = key;
+        while let Some((section, inner)) = rest.split_once('.') {
+            let entry = map.entry(section).or_insert_with(|| Value::Object(Map::new()));
+            let Value::Object(next) = entry else { return };
+            (map, rest) = (next, inner);
+        }
+        map.insert(rest.to_owned(), value);
+    }
+
+    fn all(&mut self, s: &RunSettings) {
+        let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        self.put("agent", s.agent.to_uppercase());
+        self.put("benchmark", s.generation.benchmark.as_str());
+        self.put("output_dir", path(&s.output_dir));
+        self.put("use_docker", s.use_docker);
+        self.put("batch_size", s.batch_size);
+        self.put("quick_debug", s.quick_debug);
+        self.put("scenarios_dir", s.scenarios_dir.as_deref().map(path));
+        self.put("fail_stop", s.fail_stop);
+        self.put("harness_file", s.harness_file.as_deref().map(path));
+        self.put("tags", some(&s.tags));
+        self.put("keep_snapshots", s.keep_snapshots);
+        self.benchmark(s);
+        self.put(&format!("{}.model_id", s.agent_section()), s.model.clone());
+        self.put("docker.image_name", s.image.clone());
+        self.put("docker.env_vars", some(&s.env_vars));
+        let line = arguments::line(&s.extra);
+        self.put("docker.extra_docker_args", (!line.is_empty()).then_some(line));
+        self.endpoint(s);
+        self.limits(s);
+        self.oracle(s);
+        for (key, value) in &s.kept {
+            self.put(key, value.clone());
+        }
+    }
+
+    fn benchmark(&mut self, s: &RunSettings) {
+        let section = s.generation.benchmark.section();
+        let g = &s.generation;
+        let mut put = |name: &str, value: Value| self.put(&format!("{section}.{name}"), value);
+        put("n_scenarios", g.n_scenarios.into());
+        if g.benchmark == scenario::config::Benchmark::Iterative {
+            put("n_turns", g.n_turns.into());
+            put("num_changes_per_turn", g.num_changes_per_turn.into());
+        }
+        put("attempt_limit", s.attempt_limit.into());
+        put("base_seed", g.base_seed.into());
+        put("enable_feedback", (s.feedback != Feedback::None).into());
+        let kind = match s.feedback {
+            Feedback::Minimal => "MINIMAL",
+            Feedback::Medium => "MEDIUM",
+            Feedback::Detailed | Feedback::None => "DETAILED",
+        };
+        put("test_fail_feedback_type", kind.into());
+        put("use_llm_sampler", g.use_llm_sampler.into());
+        put("llm_sampler_model_id", json!(g.llm_sampler_model_id));
+        let episodes: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
+        put("execute_episodes", json!((!episodes.is_empty()).then(|| episodes.join(","))));
+    }
+
+    fn endpoint(&mut self, s: &RunSettings) {
+        match &s.endpoint {
+            EndpointSettings::Direct => self.put("endpoint.mode", "direct"),
+            EndpointSettings::Oracle => self.put("endpoint.mode", "oracle"),
+            EndpointSettings::Gateway { base_url, key } => {
+                self.put("endpoint.mode", "gateway");
+                self.put("endpoint.base_url", base_url.clone());
+                match key {
+                    KeySource::None => {}
+                    KeySource::Env(name) => self.put("endpoint.key_env", name.clone()),
+                    KeySource::Keychain(name) => self.put("endpoint.key_name", name.clone()),
+                }
+            }
+        }
+        self.put("endpoint.context_window", s.context_window);
+        if let Some(price) = s.price {
+            self.put("endpoint.price.input", price.input);
+            self.put("endpoint.price.cached", price.cached);
+            self.put("endpoint.price.output", price.output);
+        }
+    }
+
+    fn limits(&mut self, s: &RunSettings) {
+        let limits = &s.limits;
+        self.put("limits.cpus", limits.cpus);
+        self.put("limits.memory_gib", limits.memory as f64 / GIB);
+        self.put("limits.pids", limits.pids);
+        self.put("limits.disk_gib", limits.disk as f64 / GIB);
+        self.put("limits.attempt_minutes", limits.seconds as f64 / 60.0);
+        let reach = match s.reach {
+            sandbox::Reach::Gateway => "gateway",
+            sandbox::Reach::Open => "open",
+        };
+        self.put("limits.network", reach);
+        let budgets =
+            [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
+        for (of, budget) in budgets {
+            self.put(&format!("limits.{of}.tokens"), budget.tokens);
+            self.put(&format!("limits.{of}.usd"), budget.usd);
+            self.put(&format!("limits.{of}.minutes"), budget.seconds.map(|s| s as f64 / 60.0));
+        }
+    }
+
+    fn oracle(&mut self, s: &RunSettings) {
+        let oracle = &s.oracle;
+        self.put("oracle.seed", oracle.seed);
+        self.put("oracle.defect_rate", oracle.defect_rate);
+        self.put("oracle.most_defects", oracle.most_defects);
+        self.put("oracle.repair", oracle.repair);
+        self.put("oracle.carries_over", oracle.carries_over);
+        let stack = match oracle.stack {
+            gateway::oracle::Stack::Flask => "flask",
+            gateway::oracle::Stack::Native => "native",
+        };
+        self.put("oracle.stack", stack);
+        let mischief = &oracle.mischief;
+        self.put("oracle.mischief.stall", mischief.stall);
+        self.put("oracle.mischief.overflow", mischief.overflow);
+        self.put("oracle.mischief.malformed", mischief.malformed);
+        self.put("oracle.mischief.kill", mischief.kill);
+        self.put("oracle.mischief.give_up", mischief.give_up);
+    }
+}
+
+fn some(words: &[String]) -> Value {
+    if words.is_empty() { Value::Null } else { Value::from(words.to_vec()) }
+}
