@@ -6,12 +6,34 @@
 //! crashed program left behind is found and taken away.
 //!
 //! Nothing here knows about models, suites or turns.
+//!
+//! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
+//! [`network`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
+//! same without an engine, [`snapshot`] copies of hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
+//! where boxes come from.
+
+mod agent_box;
+mod container;
+mod disk;
+mod engine;
+mod leftovers;
+mod local;
+mod network;
+mod output;
+mod owner;
+mod server_box;
+pub mod snapshot;
+mod volumes;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use engine::{Engine, EngineInfo};
+pub use local::Local;
+pub use volumes::box_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time
 /// of the process that made it, so that another living run's boxes are left alone).
@@ -241,49 +263,64 @@ pub enum Boxes {
     Local(Local),
 }
 
-/// A container engine that answered.
-pub struct Engine {}
-
-/// Plain processes.
-pub struct Local {
-    /// What `run.sh` finds as `$STAMINA`: a program that understands `serve-reference`.
-    pub program: PathBuf,
-}
-
 impl Boxes {
     /// Makes (or finds again) what a run needs before its first box: its network. Without an engine: the loopback address.
-    pub async fn prepare(&self, _run: &str, _reach: Reach) -> Result<RunNetwork, SandboxError> {
-        todo!()
+    pub async fn prepare(&self, run: &str, reach: Reach) -> Result<RunNetwork, SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.prepare(run, reach).await,
+            Self::Local(_) => Ok(RunNetwork {
+                name: "this machine".to_owned(),
+                host: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+            }),
+        }
     }
 
     /// Runs a command to its end. `stop` ends it early; what it prints is also sent to `live` as it comes (dropped where
-    /// nobody takes it).
+    /// nobody takes it). Dropping the future ends and removes the box as well, shortly after.
     pub async fn agent(
         &self,
-        _what: &AgentBox,
-        _stop: tokio_util::sync::CancellationToken,
-        _live: Option<tokio::sync::mpsc::Sender<bytes::Bytes>>,
+        what: &AgentBox,
+        stop: tokio_util::sync::CancellationToken,
+        live: Option<tokio::sync::mpsc::Sender<bytes::Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
-        todo!()
+        match self {
+            Self::Engine(engine) => engine.agent(what, stop, live).await,
+            Self::Local(local) => local.agent(what, stop, live).await,
+        }
     }
 
     /// Starts a server. It may not listen yet when this returns.
-    pub async fn serve(&self, _what: &ServerBox) -> Result<ServerAt, SandboxError> {
-        todo!()
+    pub async fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.serve(what).await,
+            Self::Local(local) => local.serve(what),
+        }
     }
 
     /// Whether the server's box still runs.
-    pub async fn runs(&self, _server: &ServerAt) -> Result<bool, SandboxError> {
-        todo!()
+    pub async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.runs(server).await,
+            Self::Local(local) => Ok(local.runs(server)),
+        }
     }
 
     /// Ends a server and removes its box.
-    pub async fn end(&self, _server: ServerAt) -> Result<ServerEnd, SandboxError> {
-        todo!()
+    pub async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.end(server).await,
+            Self::Local(local) => local.end(server).await,
+        }
     }
 
     /// Takes away all that carries the run's label.
-    pub async fn clear(&self, _run: &str) -> Result<(), SandboxError> {
-        todo!()
+    pub async fn clear(&self, run: &str) -> Result<(), SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.clear(run).await,
+            Self::Local(local) => {
+                local.clear();
+                Ok(())
+            }
+        }
     }
 }

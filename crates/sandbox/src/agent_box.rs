@@ -1,0 +1,265 @@
+//! One command to its end: made, watched, ended by whatever limit strikes first, removed.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use bollard::container::LogOutput;
+use bollard::query_parameters::EventsOptions;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::container::{GRACE, Output, Plan};
+use crate::disk::{self, Full};
+use crate::output::Kept;
+use crate::owner::unique_name;
+use crate::snapshot::give_to;
+use crate::volumes::box_user;
+use crate::{AgentBox, BoxEnd, BoxExit, Engine, SandboxError, Volumes, network};
+
+/// After the wall limit and its grace: what the box has left to end by itself before it is ended from outside.
+const BACKSTOP: u64 = GRACE + 5;
+/// Between SIGTERM and SIGKILL when the caller stops a box: enough for a harness to write its last file.
+const STOP_GRACE: Duration = Duration::from_secs(3);
+/// How long output and news of the memory limit may lag behind the end of a box.
+const LAG: Duration = Duration::from_secs(5);
+const OOM_LAG: Duration = Duration::from_millis(300);
+
+impl Engine {
+    pub(crate) async fn agent(
+        &self,
+        what: &AgentBox,
+        stop: CancellationToken,
+        live: Option<mpsc::Sender<Bytes>>,
+    ) -> Result<BoxEnd, SandboxError> {
+        // The box is looked after by a task of its own: when this future is dropped in the middle, the token is
+        // cancelled and the task still ends and removes the box.
+        let token = stop.child_token();
+        let guard = token.clone().drop_guard();
+        let (engine, what) = (self.clone(), what.clone());
+        let done = tokio::spawn(async move { engine.agent_to_end(&what, &token, live).await }).await;
+        drop(guard);
+        done.unwrap_or_else(|panic| {
+            Err(SandboxError::Engine { doing: "look after a box", why: panic.to_string(), gone: false })
+        })
+    }
+
+    async fn agent_to_end(
+        &self,
+        what: &AgentBox,
+        stop: &CancellationToken,
+        live: Option<mpsc::Sender<Bytes>>,
+    ) -> Result<BoxEnd, SandboxError> {
+        let run = &what.owner.run;
+        let network = network::agents(run, what.reach);
+        self.network(run, &network, what.reach == crate::Reach::Gateway).await?;
+        self.remove_stale(&what.owner, "agent").await?;
+        if what.extra.user.is_none() {
+            give_volumes(&what.volumes).await?;
+        }
+        let name = unique_name(run, &what.owner.episode, "agent");
+        let plan = Plan {
+            owner: &what.owner,
+            kind: "agent",
+            name: &name,
+            image: &what.image,
+            argv: &what.argv,
+            env: &what.env,
+            volumes: &what.volumes,
+            limits: &what.limits,
+            network: &network,
+            extra: &what.extra,
+        };
+        let began = Instant::now();
+        let ended = match self.start(&plan).await {
+            Ok(output) => self.attend(&plan, output, began, stop, live).await,
+            Err(error) => {
+                // A network that somebody removed is made again next time.
+                self.networks.lock().await.forget(run);
+                Err(error)
+            }
+        };
+        // Also where starting it failed: it may have been made. An engine that is gone can not remove it now; the next
+        // box of the episode or the next start does.
+        match (ended, self.remove_box(&name).await) {
+            (Ok(_), Err(error)) => Err(error),
+            (ended, _) => ended,
+        }
+    }
+
+    /// Reads a running box's output and waits for its end, which limits or the caller may bring about.
+    async fn attend(
+        &self,
+        plan: &Plan<'_>,
+        mut output: Output,
+        began: Instant,
+        stop: &CancellationToken,
+        live: Option<mpsc::Sender<Bytes>>,
+    ) -> Result<BoxEnd, SandboxError> {
+        let name = plan.name;
+        let mut printed = Printed::new(plan.limits.output, live);
+        let mut exit = BoxExit::default();
+        let mut host_full = None;
+
+        let mut ended = pin!(self.ended(name));
+        let mut full = pin!(disk::watch(self, name, plan.volumes, plan.limits.disk));
+        let mut out_of_memory = pin!(self.memory_struck(name));
+        let wall = Duration::from_secs(plan.limits.seconds.saturating_add(BACKSTOP));
+        let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(began.elapsed())));
+        // Which of these have happened: each acts once.
+        let (mut watching, mut reading, mut memory, mut ticking, mut stoppable) =
+            (true, true, true, true, true);
+
+        let code = loop {
+            tokio::select! {
+                piece = output.next(), if reading => match piece {
+                    Some(Ok(piece)) => printed.take(piece),
+                    // The end of the output is not the end of the box; `ended` tells that, or why it can not.
+                    Some(Err(_)) | None => reading = false,
+                },
+                code = &mut ended => break code?,
+                () = &mut out_of_memory, if memory => { memory = false; exit.out_of_memory = true; }
+                why = &mut full, if watching => {
+                    watching = false;
+                    match why {
+                        Full::Limit => exit.disk_full = true,
+                        Full::Host { path, free } => host_full = Some((path, free)),
+                    }
+                    self.stop(name, Duration::ZERO).await?;
+                }
+                () = &mut backstop, if ticking => {
+                    ticking = false;
+                    exit.timed_out = true;
+                    self.stop(name, Duration::ZERO).await?;
+                }
+                () = stop.cancelled(), if stoppable => {
+                    stoppable = false;
+                    exit.stopped = true;
+                    // In the background: a box that prints while it is told to stop must not wait for us to read.
+                    let (engine, name) = (self.clone(), name.to_owned());
+                    tokio::spawn(async move { engine.stop(&name, STOP_GRACE).await });
+                }
+            }
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        exit.code = code;
+        let last = async {
+            while let Some(Ok(piece)) = output.next().await {
+                printed.take(piece);
+            }
+        };
+        if reading && tokio::time::timeout(LAG, last).await.is_err() {
+            tracing::debug!(name, "the box has ended, its output has not");
+        }
+        if let Some(state) = self.state(name).await? {
+            exit.out_of_memory |= state.out_of_memory;
+        }
+        // A kill without a known reason: news of the memory limit may come a moment after the end.
+        if exit.code == Some(137)
+            && memory
+            && !exit.out_of_memory
+            && exit == (BoxExit { code: exit.code, ..BoxExit::default() })
+        {
+            exit.out_of_memory = tokio::time::timeout(OOM_LAG, out_of_memory).await.is_ok();
+        }
+        // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
+        let wall_code = matches!(exit.code, Some(124 | 137));
+        if wall_code && !exit.disk_full && !exit.stopped && seconds >= plan.limits.seconds as f64 {
+            exit.timed_out = true;
+        }
+        if let Some((path, free)) = host_full {
+            return Err(SandboxError::Files {
+                path,
+                why: format!(
+                    "its disk has only {} MB left, so the box was ended; make room and resume",
+                    free >> 20
+                ),
+            });
+        }
+        Ok(printed.into_end(exit, seconds))
+    }
+
+    /// Comes back when the memory limit has killed something in the box, whether or not that ended the box. Engines
+    /// that do not tell (Podman) are asked at the end instead, by the box's own flag.
+    async fn memory_struck(&self, name: &str) {
+        let filters = HashMap::from([
+            ("container".to_owned(), vec![name.to_owned()]),
+            ("event".to_owned(), vec!["oom".to_owned()]),
+        ]);
+        let options = EventsOptions { filters: Some(filters), ..Default::default() };
+        let mut events = pin!(self.docker.events(Some(options)));
+        if !matches!(events.next().await, Some(Ok(_))) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Where we are root, the box is not: its folders have to be its own.
+pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> {
+    if !rustix::process::getuid().is_root() {
+        return Ok(());
+    }
+    let (uid, gid) = box_user();
+    for folder in [volumes.workspace.clone(), volumes.home.clone()] {
+        let path = folder.display().to_string();
+        let given = tokio::task::spawn_blocking(move || give_to(&folder, uid, gid)).await;
+        let why = match given {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => error.to_string(),
+            Err(panic) => panic.to_string(),
+        };
+        return Err(SandboxError::Files { path, why });
+    }
+    Ok(())
+}
+
+/// Output of a box: kept within its cap, passed on to whoever watches.
+pub(crate) struct Printed {
+    stdout: Kept,
+    stderr: Kept,
+    live: Option<mpsc::Sender<Bytes>>,
+}
+
+impl Printed {
+    pub(crate) fn new(cap: u64, live: Option<mpsc::Sender<Bytes>>) -> Self {
+        Self { stdout: Kept::new(cap), stderr: Kept::new(cap), live }
+    }
+
+    fn take(&mut self, piece: LogOutput) {
+        match piece {
+            LogOutput::StdErr { message } => self.stderr(message),
+            LogOutput::StdOut { message } | LogOutput::Console { message } | LogOutput::StdIn { message } => {
+                self.stdout(message);
+            }
+        }
+    }
+
+    pub(crate) fn stdout(&mut self, piece: Bytes) {
+        self.stdout.push(&piece);
+        self.show(piece);
+    }
+
+    pub(crate) fn stderr(&mut self, piece: Bytes) {
+        self.stderr.push(&piece);
+        self.show(piece);
+    }
+
+    /// Who watches too slowly misses some: the box never waits for them.
+    fn show(&self, piece: Bytes) {
+        if let Some(live) = &self.live {
+            let _ = live.try_send(piece);
+        }
+    }
+
+    pub(crate) fn into_end(self, exit: BoxExit, seconds: f64) -> BoxEnd {
+        BoxEnd {
+            exit,
+            output_bytes: self.stdout.total() + self.stderr.total(),
+            stdout: self.stdout.into_bytes(),
+            stderr: self.stderr.into_bytes(),
+            seconds,
+        }
+    }
+}

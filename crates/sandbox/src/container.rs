@@ -1,0 +1,263 @@
+//! What agent boxes and server boxes have in common: limits, rights, folders, and how one is made and taken away.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bollard::container::LogOutput;
+use bollard::models::{
+    ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType, MountVolumeOptions,
+    ResourcesUlimits,
+};
+use bollard::query_parameters::{
+    AttachContainerOptions, CreateContainerOptions, InspectContainerOptions, ListContainersOptions,
+    RemoveContainerOptions, StopContainerOptions, WaitContainerOptions,
+};
+use futures_util::{Stream, StreamExt};
+
+use crate::engine::{failed, status};
+use crate::owner::{key, labels};
+use crate::volumes::box_user;
+use crate::{Engine, ExtraArgs, Limits, Owner, SandboxError, Volumes};
+
+/// Seconds between SIGTERM and SIGKILL at the wall limit.
+pub(crate) const GRACE: u64 = 15;
+
+/// Runs `$1…` for at most `$0` seconds. The limit lies inside the box so that it holds without us; images without
+/// `timeout` are ended from outside.
+const WALL: &str =
+    "n=$0; if command -v timeout >/dev/null 2>&1; then exec timeout -k 15 \"$n\" \"$@\"; fi; exec \"$@\"";
+
+/// A box to be made.
+pub(crate) struct Plan<'a> {
+    pub(crate) owner: &'a Owner,
+    pub(crate) kind: &'static str,
+    pub(crate) name: &'a str,
+    pub(crate) image: &'a str,
+    pub(crate) argv: &'a [String],
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) volumes: &'a Volumes,
+    pub(crate) limits: &'a Limits,
+    pub(crate) network: &'a str,
+    pub(crate) extra: &'a ExtraArgs,
+}
+
+/// Output of a box as it comes.
+pub(crate) type Output = Pin<Box<dyn Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>>;
+
+impl Engine {
+    /// Makes a box, attaches to its output and starts it.
+    pub(crate) async fn start(&self, plan: &Plan<'_>) -> Result<Output, SandboxError> {
+        let workspace = self.volume(plan.owner, &plan.volumes.workspace).await?;
+        let home = self.volume(plan.owner, &plan.volumes.home).await?;
+        let body = ContainerCreateBody {
+            image: Some(plan.image.to_owned()),
+            entrypoint: Some(["/bin/sh", "-c", WALL].map(ToOwned::to_owned).to_vec()),
+            cmd: Some(
+                std::iter::once(plan.limits.seconds.to_string()).chain(plan.argv.iter().cloned()).collect(),
+            ),
+            env: Some(environment(plan)),
+            user: Some(plan.extra.user.clone().unwrap_or_else(|| {
+                let (uid, gid) = box_user();
+                format!("{uid}:{gid}")
+            })),
+            working_dir: Some("/workspace".to_owned()),
+            hostname: Some("box".to_owned()),
+            labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
+            tty: Some(false),
+            open_stdin: Some(false),
+            attach_stdin: Some(false),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            host_config: Some(self.host_config(plan, &workspace, &home)),
+            ..Default::default()
+        };
+        let options = CreateContainerOptions { name: Some(plan.name.to_owned()), ..Default::default() };
+        let created = self.docker.create_container(Some(options), body).await;
+        created.map_err(|error| {
+            let message = error.to_string().to_lowercase();
+            if status(&error) == Some(404) && (message.contains("image") || message.contains("manifest")) {
+                SandboxError::NoImage { image: plan.image.to_owned() }
+            } else {
+                failed("make a box")(error)
+            }
+        })?;
+        let attached = self
+            .docker
+            .attach_container(
+                plan.name,
+                Some(AttachContainerOptions {
+                    stdout: true,
+                    stderr: true,
+                    stream: true,
+                    ..Default::default()
+                }),
+            )
+            .await
+            .map_err(failed("attach to a box"))?;
+        self.docker.start_container(plan.name, None).await.map_err(failed("start a box"))?;
+        Ok(attached.output)
+    }
+
+    fn host_config(&self, plan: &Plan<'_>, workspace: &str, home: &str) -> HostConfig {
+        let limits = plan.limits;
+        let volume = |source: &str, target: &str| Mount {
+            typ: Some(MountType::VOLUME),
+            source: Some(source.to_owned()),
+            target: Some(target.to_owned()),
+            // Else the engine fills an empty folder from the image and takes over the image's owner.
+            volume_options: Some(MountVolumeOptions { no_copy: Some(true), ..Default::default() }),
+            ..Default::default()
+        };
+        let ulimit = |name: &str, value: u64| ResourcesUlimits {
+            name: Some(name.to_owned()),
+            soft: Some(signed(value)),
+            hard: Some(signed(value)),
+        };
+        HostConfig {
+            init: Some(true),
+            nano_cpus: Some((limits.cpus * 1e9) as i64),
+            memory: Some(signed(limits.memory)),
+            // Memory and swap together: the same number means no swap.
+            memory_swap: Some(signed(limits.memory)),
+            pids_limit: Some(i64::from(limits.pids)),
+            ulimits: Some(vec![
+                ulimit("nofile", limits.files),
+                ulimit("fsize", limits.disk),
+                ulimit("core", 0),
+            ]),
+            cap_drop: Some(vec!["ALL".to_owned()]),
+            security_opt: Some(vec!["no-new-privileges".to_owned()]),
+            // Nothing is written on the host: output goes to us alone.
+            log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
+            // Memory, so it counts within the memory limit; half of it, so that a full /tmp is an error, not a kill.
+            tmpfs: Some(HashMap::from([(
+                "/tmp".to_owned(),
+                format!("rw,nosuid,nodev,exec,mode=1777,size={}", limits.memory / 2),
+            )])),
+            shm_size: Some(64 << 20),
+            mounts: Some(vec![volume(workspace, "/workspace"), volume(home, "/agent")]),
+            binds: Some(plan.extra.binds.clone()).filter(|binds| !binds.is_empty()),
+            extra_hosts: Some(plan.extra.hosts.clone()).filter(|hosts| !hosts.is_empty()),
+            network_mode: Some(plan.network.to_owned()),
+            userns_mode: (self.podman() && self.info.rootless).then(|| "keep-id".to_owned()),
+            ..Default::default()
+        }
+    }
+
+    /// Waits until a box has ended: its exit code, or `None` where it was removed by someone else.
+    pub(crate) async fn ended(&self, name: &str) -> Result<Option<i64>, SandboxError> {
+        loop {
+            let options = WaitContainerOptions { condition: "not-running".to_owned() };
+            let mut wait = std::pin::pin!(self.docker.wait_container(name, Some(options)));
+            match wait.next().await {
+                Some(Ok(done)) => return Ok(Some(done.status_code)),
+                Some(Err(bollard::errors::Error::DockerContainerWaitError { code, .. })) => {
+                    return Ok(Some(code));
+                }
+                // Engines that send no headers before the end look like this after the client's patience.
+                Some(Err(bollard::errors::Error::RequestTimeoutError)) => {}
+                Some(Err(error)) if status(&error) == Some(404) => return Ok(None),
+                Some(Err(error)) => return Err(failed("wait for a box")(error)),
+                None => {
+                    return Err(SandboxError::Engine {
+                        doing: "wait for a box",
+                        why: "the connection ended".to_owned(),
+                        gone: true,
+                    });
+                }
+            }
+        }
+    }
+
+    /// SIGTERM, and SIGKILL after `grace`. That the box has ended already is fine.
+    pub(crate) async fn stop(&self, name: &str, grace: Duration) -> Result<(), SandboxError> {
+        let options = StopContainerOptions {
+            t: Some(i32::try_from(grace.as_secs()).unwrap_or(i32::MAX)),
+            ..Default::default()
+        };
+        match self.docker.stop_container(name, Some(options)).await {
+            Ok(()) => Ok(()),
+            Err(error) if matches!(status(&error), Some(304 | 404 | 409)) => Ok(()),
+            Err(error) => Err(failed("stop a box")(error)),
+        }
+    }
+
+    /// Removes a box, running or not; that it is gone already is fine.
+    pub(crate) async fn remove_box(&self, name: &str) -> Result<(), SandboxError> {
+        for _ in 0..50 {
+            let options = RemoveContainerOptions {
+                force: true,
+                // Anonymous volumes of the image, if it declares any.
+                v: true,
+                ..Default::default()
+            };
+            match self.docker.remove_container(name, Some(options)).await {
+                Ok(()) => return Ok(()),
+                Err(error) if status(&error) == Some(404) => return Ok(()),
+                // Somebody else removes it just now: wait until they have.
+                Err(error) if status(&error) == Some(409) => {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                Err(error) => return Err(failed("remove a box")(error)),
+            }
+        }
+        Err(SandboxError::Engine {
+            doing: "remove a box",
+            why: format!("the removal of {name} has been in progress for 5 s"),
+            gone: false,
+        })
+    }
+
+    /// Removes boxes of the same episode and kind that an engine's death or a crash has left: they would write into
+    /// the same folders.
+    pub(crate) async fn remove_stale(&self, owner: &Owner, kind: &str) -> Result<(), SandboxError> {
+        let wanted = vec![
+            format!("{}={}", key("run"), owner.run),
+            format!("{}={}", key("episode"), owner.episode),
+            format!("{}={kind}", key("kind")),
+        ];
+        let options = ListContainersOptions {
+            all: true,
+            filters: Some(HashMap::from([("label".to_owned(), wanted)])),
+            ..Default::default()
+        };
+        let found = self.docker.list_containers(Some(options)).await.map_err(failed("look for boxes"))?;
+        for id in found.into_iter().filter_map(|found| found.id) {
+            self.remove_box(&id).await?;
+        }
+        Ok(())
+    }
+
+    /// Exit code, whether the memory limit struck, and whether it still runs.
+    pub(crate) async fn state(&self, name: &str) -> Result<Option<State>, SandboxError> {
+        let found = self.docker.inspect_container(name, None::<InspectContainerOptions>).await;
+        match found {
+            Ok(found) => Ok(found.state.map(|state| State {
+                running: state.running.unwrap_or(false),
+                code: state.exit_code,
+                out_of_memory: state.oom_killed.unwrap_or(false),
+            })),
+            Err(error) if status(&error) == Some(404) => Ok(None),
+            Err(error) => Err(failed("look at a box")(error)),
+        }
+    }
+}
+
+/// What the engine says of a box.
+pub(crate) struct State {
+    pub(crate) running: bool,
+    pub(crate) code: Option<i64>,
+    pub(crate) out_of_memory: bool,
+}
+
+/// HOME, then the caller's, then the configuration's; later ones win.
+fn environment(plan: &Plan<'_>) -> Vec<String> {
+    std::iter::once("HOME=/agent".to_owned())
+        .chain(plan.env.iter().chain(&plan.extra.env).map(|(name, value)| format!("{name}={value}")))
+        .collect()
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,260 @@
+//! The container engine: which socket answers, what it is, and what its errors mean.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bollard::{API_DEFAULT_VERSION, Docker};
+use serde::{Deserialize, Serialize};
+
+use crate::SandboxError;
+use crate::network::Networks;
+use crate::server_box::Served;
+
+/// Seconds that a socket has to answer when engines are looked for.
+const HELLO: Duration = Duration::from_secs(5);
+/// Seconds that the engine has to answer a request. Removing a big container on a busy disk takes its time.
+const PATIENCE: u64 = 120;
+
+/// A container engine that answered. Clones are handles to the same.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) docker: Docker,
+    pub(crate) info: Arc<EngineInfo>,
+    pub(crate) networks: Arc<tokio::sync::Mutex<Networks>>,
+    pub(crate) served: Arc<Mutex<HashMap<String, Served>>>,
+}
+
+/// What an engine says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// `Docker` or `Podman`.
+    pub kind: String,
+    /// Its version.
+    pub version: String,
+    /// Where it answered.
+    pub socket: String,
+    /// `amd64`, `arm64`.
+    pub arch: String,
+    /// Whether it runs without root, so that user ids differ inside and outside.
+    pub rootless: bool,
+}
+
+impl Engine {
+    /// Takes the first engine that answers. Tried are `DOCKER_HOST` (alone, if it is set), Docker's sockets, then
+    /// Podman's.
+    pub async fn connect() -> Result<Self, SandboxError> {
+        let mut tried = Vec::new();
+        for socket in sockets(&|name| std::env::var(name).ok()) {
+            match Self::at(&socket).await {
+                Ok(engine) => return Ok(engine),
+                Err(why) => tried.push((socket, why)),
+            }
+        }
+        Err(SandboxError::NoEngine { tried })
+    }
+
+    /// The engine at one address: `unix:///path`, or `tcp://host:port` where the build speaks HTTP.
+    async fn at(address: &str) -> Result<Self, String> {
+        let Some(path) = address.strip_prefix("unix://") else {
+            return Err("only unix:// sockets are understood".to_owned());
+        };
+        // The client's own message for a missing socket does not say that it is missing.
+        match std::fs::metadata(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err("not there".to_owned());
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+        let docker =
+            Docker::connect_with_unix(path, PATIENCE, API_DEFAULT_VERSION).map_err(|error| chain(&error))?;
+        let hello = async {
+            let docker = docker.negotiate_version().await?;
+            let version = docker.version().await?;
+            let info = docker.info().await?;
+            Ok::<_, bollard::errors::Error>((docker, version, info))
+        };
+        let (docker, version, system) = tokio::time::timeout(HELLO, hello)
+            .await
+            .map_err(|_| format!("no answer in {} s", HELLO.as_secs()))?
+            .map_err(|error| chain(&error))?;
+        let podman =
+            version.components.iter().flatten().any(|part| part.name.to_lowercase().contains("podman"));
+        let rootless = system.security_options.iter().flatten().any(|option| option.contains("rootless"));
+        let info = EngineInfo {
+            kind: if podman { "Podman" } else { "Docker" }.to_owned(),
+            version: version.version.unwrap_or_default(),
+            socket: address.to_owned(),
+            arch: version.arch.unwrap_or_default(),
+            rootless,
+        };
+        Ok(Self { docker, info: Arc::new(info), networks: Arc::default(), served: Arc::default() })
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    pub(crate) fn podman(&self) -> bool {
+        self.info.kind == "Podman"
+    }
+}
+
+impl SandboxError {
+    /// What a person can do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoEngine { tried } => {
+                let denied = tried.iter().any(|(_, why)| why.to_lowercase().contains("permission denied"));
+                Some(if denied {
+                    "A socket is there, but this user may not use it: add the user to the group docker and log in again, \
+                     or use Podman without root (systemctl --user start podman.socket)."
+                        .to_owned()
+                } else {
+                    "Install and start Docker (Debian: apt install docker.io) or Podman (apt install podman; systemctl \
+                     --user start podman.socket), or set DOCKER_HOST to unix:///path/of/its/socket. Without an engine \
+                     only the mock agent runs: use_docker=false."
+                        .to_owned()
+                })
+            }
+            Self::NoImage { image } if image.starts_with("stamina/") => {
+                let name = image.trim_start_matches("stamina/").split(':').next().unwrap_or(image);
+                Some(format!("Build it with: stamina images build {name}"))
+            }
+            Self::NoImage { image } => Some(format!(
+                "Pull or build it first (docker pull {image}), or set docker.image to one that is there."
+            )),
+            Self::Engine { gone: true, .. } => {
+                Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
+            }
+            Self::Engine { .. } | Self::Files { .. } => None,
+        }
+    }
+}
+
+/// Addresses to try, in this order.
+fn sockets(env: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    if let Some(host) = set("DOCKER_HOST") {
+        return vec![host];
+    }
+    let mut paths = vec![PathBuf::from("/var/run/docker.sock")];
+    let runtime = set("XDG_RUNTIME_DIR").map(PathBuf::from);
+    if let Some(runtime) = &runtime {
+        paths.push(runtime.join("docker.sock"));
+    }
+    if let Some(home) = set("HOME") {
+        paths.push(PathBuf::from(home).join(".docker/run/docker.sock"));
+    }
+    if let Some(host) = set("CONTAINER_HOST").and_then(|host| host.strip_prefix("unix://").map(PathBuf::from))
+    {
+        paths.push(host);
+    }
+    if let Some(runtime) = &runtime {
+        paths.push(runtime.join("podman/podman.sock"));
+    }
+    paths.push(PathBuf::from("/run/podman/podman.sock"));
+    paths.into_iter().map(|path| format!("unix://{}", path.display())).collect()
+}
+
+/// An engine's error while `doing`. A 404 that names an image is [`SandboxError::NoImage`] at its own place.
+pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error) -> SandboxError {
+    move |error| SandboxError::Engine { doing, gone: is_gone(&error), why: chain(&error) }
+}
+
+/// Whether the engine itself is away, as against having refused something.
+fn is_gone(error: &bollard::errors::Error) -> bool {
+    use bollard::errors::Error;
+    match error {
+        Error::DockerResponseServerError { status_code, message } => {
+            // A daemon that is shutting down, or whose containerd has just died under it.
+            *status_code == 503
+                || (*status_code == 500
+                    && [
+                        "shutting down",
+                        "connection refused",
+                        "transport is closing",
+                        "grpc: the client connection is closing",
+                        "containerd.sock",
+                    ]
+                    .iter()
+                    .any(|sign| message.contains(sign)))
+        }
+        Error::JsonDataError { .. }
+        | Error::DockerContainerWaitError { .. }
+        | Error::DockerStreamError { .. }
+        | Error::JsonSerdeError { .. }
+        | Error::URLEncodedError { .. }
+        | Error::URLParseError { .. } => false,
+        _ => true,
+    }
+}
+
+/// The status code of a refusal.
+pub(crate) fn status(error: &bollard::errors::Error) -> Option<u16> {
+    match error {
+        bollard::errors::Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
+        _ => None,
+    }
+}
+
+/// An error with its causes on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        cause = inner.source();
+    }
+    text.replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
+        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn sockets_are_tried_in_order() {
+        assert_eq!(
+            sockets(&env(&[("XDG_RUNTIME_DIR", "/run/user/7"), ("HOME", "/home/a")])),
+            [
+                "unix:///var/run/docker.sock",
+                "unix:///run/user/7/docker.sock",
+                "unix:///home/a/.docker/run/docker.sock",
+                "unix:///run/user/7/podman/podman.sock",
+                "unix:///run/podman/podman.sock",
+            ]
+        );
+        assert_eq!(sockets(&env(&[("DOCKER_HOST", "unix:///x")])), ["unix:///x"]);
+    }
+
+    #[tokio::test]
+    async fn what_does_not_answer_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let silent = dir.path().join("s.sock");
+        let Err(missing) = Engine::at(&format!("unix://{}", silent.display())).await else {
+            panic!("nothing is there");
+        };
+        assert_eq!(missing, "not there");
+        drop(std::os::unix::net::UnixListener::bind(&silent).unwrap());
+        let Err(refused) = Engine::at(&format!("unix://{}", silent.display())).await else {
+            panic!("nobody listens");
+        };
+        assert!(refused.to_lowercase().contains("refused"), "{refused}");
+        let error = SandboxError::NoEngine {
+            tried: vec![("unix:///a".to_owned(), missing), ("unix:///b".to_owned(), refused)],
+        };
+        assert!(error.to_string().contains("unix:///a (not there)"));
+        assert!(error.hint().unwrap().contains("DOCKER_HOST"));
+    }
+}

@@ -1,0 +1,127 @@
+//! What runs leave in the engine: found by label, taken away when their run is over, when their process has died, or when
+//! a person asks for it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bollard::query_parameters::{
+    ListContainersOptions, ListNetworksOptions, ListVolumesOptions, RemoveVolumeOptions,
+};
+
+use crate::engine::{failed, status};
+use crate::owner::{key, lives};
+use crate::{Engine, LABEL, Leftover, SandboxError};
+
+impl Engine {
+    /// All containers, networks and volumes with our labels, boxes first: the order in which they can be removed.
+    pub async fn leftovers(&self) -> Result<Vec<Leftover>, SandboxError> {
+        self.labelled(&key("run")).await
+    }
+
+    async fn labelled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
+        let filters = Some(HashMap::from([("label".to_owned(), vec![label.to_owned()])]));
+        let mut found = Vec::new();
+        let containers = self
+            .docker
+            .list_containers(Some(ListContainersOptions {
+                all: true,
+                filters: filters.clone(),
+                ..Default::default()
+            }))
+            .await
+            .map_err(failed("list containers"))?;
+        for container in containers {
+            let name = container
+                .names
+                .unwrap_or_default()
+                .first()
+                .map(|name| name.trim_start_matches('/').to_owned())
+                .or(container.id);
+            found.extend(name.map(|name| leftover("container", name, container.labels)));
+        }
+        let networks = self
+            .docker
+            .list_networks(Some(ListNetworksOptions { filters: filters.clone(), ..Default::default() }))
+            .await
+            .map_err(failed("list networks"))?;
+        for network in networks {
+            found.extend(network.name.map(|name| leftover("network", name, network.labels)));
+        }
+        let volumes = self
+            .docker
+            .list_volumes(Some(ListVolumesOptions { filters }))
+            .await
+            .map_err(failed("list volumes"))?;
+        for volume in volumes.volumes.unwrap_or_default() {
+            found.push(leftover("volume", volume.name, Some(volume.labels)));
+        }
+        Ok(found)
+    }
+
+    /// Takes these away, whether in use or not: whom they belong to is the caller's question. What is gone already is
+    /// fine. Tries them all; the first error is told. Volumes are only names for folders, which stay.
+    pub async fn remove(&self, leftovers: &[Leftover]) -> Result<(), SandboxError> {
+        let mut first = None;
+        for kind in ["container", "network", "volume"] {
+            for leftover in leftovers.iter().filter(|leftover| leftover.kind == kind) {
+                if let Err(error) = self.remove_one(leftover).await {
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    async fn remove_one(&self, leftover: &Leftover) -> Result<(), SandboxError> {
+        let name = &leftover.name;
+        let removed = match leftover.kind.as_str() {
+            "container" => return self.remove_box(name).await,
+            "network" => {
+                self.networks.lock().await.forget(&leftover.run);
+                self.docker.remove_network(name).await
+            }
+            _ => {
+                let options = RemoveVolumeOptions::default();
+                self.docker.remove_volume(name, Some(options)).await
+            }
+        };
+        match removed {
+            Ok(()) => Ok(()),
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            Err(error) => Err(failed("remove a leftover")(error)),
+        }
+    }
+
+    /// Takes away what dead processes have left, and says what that was. Nothing of a living one is touched.
+    pub async fn sweep(&self) -> Result<Vec<Leftover>, SandboxError> {
+        let mut left = self.leftovers().await?;
+        left.retain(|leftover| !leftover.in_use);
+        // A network or volume made by a dead process may be used by a living one that has resumed the run.
+        let busy: Vec<String> = self
+            .leftovers()
+            .await?
+            .into_iter()
+            .filter(|leftover| leftover.in_use)
+            .map(|leftover| leftover.run)
+            .collect();
+        left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
+        self.remove(&left).await?;
+        Ok(left)
+    }
+
+    pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
+        let left = self.labelled(&format!("{}={run}", key("run"))).await?;
+        self.remove(&left).await
+    }
+}
+
+fn leftover(kind: &str, name: String, labels: Option<HashMap<String, String>>) -> Leftover {
+    let labels: BTreeMap<String, String> =
+        labels.unwrap_or_default().into_iter().filter(|(name, _)| name.starts_with(LABEL)).collect();
+    Leftover {
+        kind: kind.to_owned(),
+        name,
+        run: labels.get(&key("run")).cloned().unwrap_or_default(),
+        in_use: labels.get(&key("owner")).is_none_or(|owner| lives(owner)),
+        labels,
+    }
+}

@@ -1,0 +1,249 @@
+//! Boxes that are none: plain processes of this machine, for the mock agent with the oracle model, whose code we wrote
+//! ourselves. Limits are the wall time and the kept output; nothing else is limited, nothing is hidden.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent_box::Printed;
+use crate::container::GRACE;
+use crate::output::Kept;
+use crate::{AgentBox, BoxEnd, BoxExit, SandboxError, ServerAt, ServerBox, ServerEnd, Volumes};
+
+/// Ports that servers get: below those that systems hand out by themselves (from 32768), so that a port that was free a
+/// moment ago is not some client's the next.
+const PORTS: std::ops::Range<u16> = 20_000..30_000;
+
+/// Plain processes. Clones share the servers that run.
+#[derive(Clone)]
+pub struct Local {
+    /// What `run.sh` finds as `$STAMINA`: a program that understands `serve-reference`.
+    pub program: PathBuf,
+    served: Arc<Mutex<HashMap<String, Served>>>,
+}
+
+struct Served {
+    group: Group,
+    log: Arc<Mutex<Kept>>,
+}
+
+impl Local {
+    /// `program` is what `run.sh` finds as `$STAMINA`.
+    pub fn new(program: PathBuf) -> Self {
+        Self { program, served: Arc::default() }
+    }
+
+    pub(crate) async fn agent(
+        &self,
+        what: &AgentBox,
+        stop: CancellationToken,
+        live: Option<mpsc::Sender<Bytes>>,
+    ) -> Result<BoxEnd, SandboxError> {
+        let began = Instant::now();
+        let (program, arguments) = what.argv.split_first().ok_or_else(|| SandboxError::Files {
+            path: what.volumes.workspace.display().to_string(),
+            why: "the agent has no command".to_owned(),
+        })?;
+        let mut command = self.command(program, &what.volumes);
+        command
+            .args(arguments)
+            .envs(what.env.iter().chain(&what.extra.env).map(|(name, value)| (name, value)));
+        // Dropping the group kills it: so does dropping this future.
+        let mut group = Group::start(command, program)?;
+        let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
+        pass_on(group.child.stdout.take(), false, &send);
+        pass_on(group.child.stderr.take(), true, &send);
+        drop(send);
+
+        let mut printed = Printed::new(what.limits.output, live);
+        let mut exit = BoxExit::default();
+        let mut deadline = Box::pin(tokio::time::sleep(Duration::from_secs(what.limits.seconds)));
+        let mut terminated = false;
+        let (mut reading, mut stoppable) = (true, true);
+        let status = loop {
+            tokio::select! {
+                piece = pieces.recv(), if reading => match piece {
+                    Some((true, piece)) => printed.stderr(piece),
+                    Some((false, piece)) => printed.stdout(piece),
+                    None => reading = false,
+                },
+                status = group.child.wait() => break status,
+                () = &mut deadline => {
+                    let signal = if terminated { Signal::KILL } else { Signal::TERM };
+                    exit.timed_out |= !exit.stopped;
+                    group.signal(signal);
+                    terminated = true;
+                    deadline = Box::pin(tokio::time::sleep(Duration::from_secs(GRACE)));
+                }
+                () = stop.cancelled(), if stoppable => {
+                    stoppable = false;
+                    exit.stopped = true;
+                    group.signal(Signal::TERM);
+                    terminated = true;
+                    deadline = Box::pin(tokio::time::sleep(Duration::from_secs(3)));
+                }
+            }
+        };
+        // Whatever it left running goes too, and with it whoever holds the pipes.
+        group.signal(Signal::KILL);
+        let rest = async {
+            while let Some((error, piece)) = pieces.recv().await {
+                if error { printed.stderr(piece) } else { printed.stdout(piece) }
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
+        exit.code = status.ok().and_then(code);
+        Ok(printed.into_end(exit, began.elapsed().as_secs_f64()))
+    }
+
+    pub(crate) fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+        let port = free_port()?;
+        let mut command = self.command("sh", &what.volumes);
+        command.arg("run.sh").env("PORT", port.to_string());
+        let mut group = Group::start(command, "sh")?;
+        let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
+        let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
+        pass_on(group.child.stdout.take(), false, &send);
+        pass_on(group.child.stderr.take(), true, &send);
+        let kept = Arc::clone(&log);
+        tokio::spawn(async move {
+            while let Some((_, piece)) = pieces.recv().await {
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(&piece);
+            }
+        });
+        let id = format!("process {}", group.id);
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Served { group, log });
+        Ok(ServerAt { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), id })
+    }
+
+    pub(crate) fn runs(&self, server: &ServerAt) -> bool {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        served.get_mut(&server.id).is_some_and(|served| matches!(served.group.child.try_wait(), Ok(None)))
+    }
+
+    pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&server.id);
+        let Some(mut served) = served else {
+            return Ok(ServerEnd::default());
+        };
+        let exited = match served.group.child.try_wait() {
+            Ok(Some(status)) => Some(BoxExit { code: code(status), ..BoxExit::default() }),
+            Ok(None) | Err(_) => None,
+        };
+        served.group.signal(Signal::KILL);
+        let _ = served.group.child.wait().await;
+        let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, Kept::new(0)).into_bytes() })
+    }
+
+    /// Dropping them kills them.
+    pub(crate) fn clear(&self) {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// A command in the workspace with next to no environment, no standard input, in a process group of its own.
+    fn command(&self, program: &str, volumes: &Volumes) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&volumes.workspace)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
+            .env("HOME", absolute(&volumes.home))
+            .env("STAMINA", &self.program)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A process and all that it started; killed when dropped.
+struct Group {
+    child: Child,
+    /// The leader's id, which is the group's.
+    id: u32,
+}
+
+impl Group {
+    fn start(mut command: Command, program: &str) -> Result<Self, SandboxError> {
+        let child = command.spawn().map_err(|error| SandboxError::Files {
+            path: program.to_owned(),
+            why: format!("can not be started: {error}"),
+        })?;
+        let id = child.id().unwrap_or(0);
+        Ok(Self { child, id })
+    }
+
+    /// The group outlives its leader as long as one of its members lives; once the group is empty this does nothing.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.id).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Reads a pipe to its end on a task of its own.
+fn pass_on(
+    pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
+    error: bool,
+    to: &mpsc::Sender<(bool, Bytes)>,
+) {
+    let Some(mut pipe) = pipe else { return };
+    let to = to.clone();
+    tokio::spawn(async move {
+        let mut buffer = BytesMut::with_capacity(1 << 16);
+        while let Ok(1..) = pipe.read_buf(&mut buffer).await {
+            if to.send((error, buffer.split().freeze())).await.is_err() {
+                return;
+            }
+            buffer.reserve(1 << 16);
+        }
+    });
+}
+
+/// As shells tell it: the exit code, or 128 and the signal.
+fn code(status: ExitStatus) -> Option<i64> {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).map(i64::from)
+}
+
+/// A port that nobody listens on, another one at each call. Processes start at different places.
+fn free_port() -> Result<u16, SandboxError> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let count = PORTS.end - PORTS.start;
+    let start = (std::process::id() % u32::from(count)) as u16;
+    for _ in 0..count {
+        let offset = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start) % count;
+        let port = PORTS.start + offset;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(SandboxError::Files {
+        path: "127.0.0.1".to_owned(),
+        why: format!("no port between {} and {} is free", PORTS.start, PORTS.end),
+    })
+}

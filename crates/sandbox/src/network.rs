@@ -1,0 +1,150 @@
+//! The networks of a run. Three kinds, each a bridge of its own on which boxes do not reach each other:
+//!
+//! - `agents`: internal (no way out, no name service that leads out); the host's address on it is where the gateway listens.
+//! - `open`: the same with a way out, where the settings ask for it.
+//! - `servers`: internal, for server boxes, so that these are on no network with an agent or the gateway.
+//!
+//! Known limit: a service of the host that listens on all addresses is reached through the bridge's address too.
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+use bollard::models::NetworkCreateRequest;
+
+use crate::engine::{failed, status};
+use crate::owner::{labels, plain};
+use crate::{Engine, Reach, RunNetwork, SandboxError};
+
+/// Networks that this process has made or found, by name.
+#[derive(Default)]
+pub(crate) struct Networks {
+    known: HashSet<String>,
+}
+
+impl Networks {
+    /// Forgets a run's networks; whoever needs one looks for it again.
+    pub(crate) fn forget(&mut self, run: &str) {
+        let prefix = format!("stamina-{}-", plain(run));
+        self.known.retain(|name| !name.starts_with(&prefix));
+    }
+}
+
+pub(crate) fn agents(run: &str, reach: Reach) -> String {
+    let kind = match reach {
+        Reach::Gateway => "agents",
+        Reach::Open => "open",
+    };
+    format!("stamina-{}-{kind}", plain(run))
+}
+
+pub(crate) fn servers(run: &str) -> String {
+    format!("stamina-{}-servers", plain(run))
+}
+
+impl Engine {
+    pub(crate) async fn prepare(&self, run: &str, reach: Reach) -> Result<RunNetwork, SandboxError> {
+        self.network(run, &servers(run), true).await?;
+        let name = agents(run, reach);
+        self.network(run, &name, reach == Reach::Gateway).await?;
+        let network =
+            self.docker.inspect_network(&name, None).await.map_err(failed("look at the run's network"))?;
+        let host = network
+            .ipam
+            .and_then(|ipam| ipam.config)
+            .into_iter()
+            .flatten()
+            .filter_map(|config| {
+                let gateway = config.gateway.filter(|gateway| !gateway.is_empty());
+                gateway.or_else(|| config.subnet.as_deref().and_then(first_address))
+            })
+            .filter_map(|address| address.split('/').next()?.parse::<IpAddr>().ok())
+            .find(IpAddr::is_ipv4)
+            .ok_or_else(|| SandboxError::Engine {
+                doing: "tell the host's address on the run's network",
+                why: format!("network {name} has no IPv4 gateway"),
+                gone: false,
+            })?;
+        Ok(RunNetwork { name, host })
+    }
+
+    /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one.
+    pub(crate) async fn network(&self, run: &str, name: &str, internal: bool) -> Result<(), SandboxError> {
+        let mut networks = self.networks.lock().await;
+        if networks.known.contains(name) {
+            return Ok(());
+        }
+        match self.docker.inspect_network(name, None).await {
+            Ok(_) => {}
+            Err(error) if status(&error) == Some(404) => self.make(run, name, internal).await?,
+            Err(error) => return Err(failed("look for the run's network")(error)),
+        }
+        networks.known.insert(name.to_owned());
+        Ok(())
+    }
+
+    async fn make(&self, run: &str, name: &str, internal: bool) -> Result<(), SandboxError> {
+        let mut options = HashMap::new();
+        if self.podman() {
+            options.insert("isolate".to_owned(), "true".to_owned());
+        } else {
+            options.insert("com.docker.network.bridge.enable_icc".to_owned(), "false".to_owned());
+        }
+        let request = NetworkCreateRequest {
+            name: name.to_owned(),
+            driver: Some("bridge".to_owned()),
+            internal: Some(internal),
+            attachable: Some(false),
+            options: Some(options),
+            labels: Some(labels(run, None, "network")),
+            ..Default::default()
+        };
+        match self.docker.create_network(request).await {
+            Ok(_) => Ok(()),
+            // Another process that resumes the same run was quicker.
+            Err(error) if status(&error) == Some(409) => Ok(()),
+            Err(error) => {
+                let out_of_addresses = error.to_string().contains("non-overlapping IPv4");
+                let error = failed("make the run's network")(error);
+                Err(match error {
+                    SandboxError::Engine { doing, why, gone } if out_of_addresses => SandboxError::Engine {
+                        doing,
+                        gone,
+                        why: format!(
+                            "{why}; all of the engine's address pools are taken: remove networks that nobody uses \
+                             (stamina clean, docker network prune)"
+                        ),
+                    },
+                    error => error,
+                })
+            }
+        }
+    }
+}
+
+/// The first address of `10.89.0.0/24`, which bridges give to the host.
+fn first_address(subnet: &str) -> Option<String> {
+    let (address, _) = subnet.split_once('/')?;
+    let address: std::net::Ipv4Addr = address.parse().ok()?;
+    Some(std::net::Ipv4Addr::from_bits(address.to_bits().checked_add(1)?).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_run_and_kind() {
+        assert_eq!(agents("0f3a5c77", Reach::Gateway), "stamina-0f3a5c77-agents");
+        assert_eq!(agents("0f3a5c77", Reach::Open), "stamina-0f3a5c77-open");
+        assert_eq!(first_address("10.89.0.0/24").as_deref(), Some("10.89.0.1"));
+    }
+
+    #[test]
+    fn a_run_is_forgotten_and_no_other() {
+        let mut networks = Networks::default();
+        networks.known.insert(servers("aaaa"));
+        networks.known.insert(servers("aaaabbbb"));
+        networks.forget("aaaa");
+        assert_eq!(networks.known.len(), 1);
+    }
+}

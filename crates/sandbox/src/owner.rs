@@ -1,0 +1,140 @@
+//! Whose is what: names and labels of containers, networks and volumes.
+//!
+//! An owner is a process: its id, its start time (ids are given anew) and its process namespace (an id says nothing in
+//! another one), joined by `:`. What a living process made is in use; what a dead one made is a leftover.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::LABEL;
+
+/// `org.stamina-lab.run` and its like.
+pub(crate) fn key(name: &str) -> String {
+    format!("{LABEL}.{name}")
+}
+
+/// The labels of something that belongs to an episode of a run, or (without one) to the run.
+pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<String, String> {
+    let mut labels = HashMap::from([
+        (key("run"), run.to_owned()),
+        (key("owner"), this_process()),
+        (key("kind"), kind.to_owned()),
+    ]);
+    if let Some(episode) = episode {
+        labels.insert(key("episode"), episode.to_owned());
+    }
+    labels
+}
+
+/// A name that no other box has: `stamina-0f3a5c77-scenario_3-agent-4711-12`.
+pub(crate) fn unique_name(run: &str, episode: &str, kind: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("stamina-{}-{}-{kind}-{}-{count}", plain(run), plain(episode), std::process::id())
+}
+
+/// Only what engines take in a name.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '.' { c } else { '_' })
+        .take(40)
+        .collect()
+}
+
+/// This process as an owner.
+pub(crate) fn this_process() -> String {
+    let pid = std::process::id();
+    format!("{pid}:{}:{}", start_time(pid).unwrap_or_else(|| "0".to_owned()), namespace())
+}
+
+/// Whether the process that a label names still lives. What can not be told (another namespace, an unreadable label)
+/// counts as living: nothing of it is taken away unasked.
+pub(crate) fn lives(owner: &str) -> bool {
+    let mut parts = owner.splitn(3, ':');
+    let (Some(pid), Some(start), Some(space)) = (parts.next(), parts.next(), parts.next()) else {
+        return true;
+    };
+    let Ok(pid) = pid.parse::<u32>() else {
+        return true;
+    };
+    if space != namespace() {
+        return true;
+    }
+    match start_time(pid) {
+        Some(now) => now == start,
+        None => exists(pid) && start == "0",
+    }
+}
+
+/// Clock ticks since boot at which a process started: field 22 of `/proc/PID/stat`; its second field, the program's name
+/// in parentheses, may itself hold spaces and parentheses. A dead process that nobody has waited for does not count.
+#[cfg(target_os = "linux")]
+fn start_time(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    (!matches!(state, "Z" | "X")).then(|| fields.nth(18)).flatten().map(ToOwned::to_owned)
+}
+
+/// Elsewhere `ps` knows.
+#[cfg(not(target_os = "linux"))]
+fn start_time(pid: u32) -> Option<String> {
+    let out =
+        std::process::Command::new("ps").args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
+    let text = String::from_utf8_lossy(&out.stdout).trim().replace([' ', ':'], "_");
+    (!text.is_empty()).then_some(text)
+}
+
+fn exists(pid: u32) -> bool {
+    i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
+/// The process namespace, as the kernel writes it.
+fn namespace() -> String {
+    std::fs::read_link("/proc/self/ns/pid").map_or_else(
+        |_| "-".to_owned(),
+        |link| link.to_string_lossy().chars().filter(char::is_ascii_digit).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_lives_until_it_is_dead() {
+        assert!(lives(&this_process()));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let owner = format!("{}:{}:{}", child.id(), start_time(child.id()).unwrap(), namespace());
+        assert!(lives(&owner));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!lives(&owner));
+    }
+
+    #[test]
+    fn the_same_id_at_another_time_is_another_process() {
+        let owner = this_process();
+        let (pid, rest) = owner.split_once(':').unwrap();
+        let space = rest.split_once(':').unwrap().1;
+        assert!(!lives(&format!("{pid}:1:{space}")));
+    }
+
+    #[test]
+    fn what_can_not_be_told_is_left_alone() {
+        assert!(lives(""));
+        assert!(lives("4194304"));
+        assert!(lives("x:1:1"));
+        assert!(lives("4194305:1:another"));
+    }
+
+    #[test]
+    fn names_hold_only_what_engines_take() {
+        let name = unique_name("0f3a5c77", "../scenario 3", "agent");
+        assert!(name.starts_with("stamina-0f3a5c77-.._scenario_3-agent-"), "{name}");
+        assert_ne!(name, unique_name("0f3a5c77", "../scenario 3", "agent"));
+    }
+}

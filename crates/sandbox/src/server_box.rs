@@ -1,0 +1,172 @@
+//! A server that is tested: started fresh on copies of the volumes, reached by its own address on an internal network,
+//! its log kept within a cap.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bollard::query_parameters::InspectContainerOptions;
+use futures_util::StreamExt;
+use tokio::task::JoinHandle;
+
+use crate::agent_box::give_volumes;
+use crate::container::Plan;
+use crate::engine::failed;
+use crate::output::Kept;
+use crate::owner::unique_name;
+use crate::{BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, network};
+
+/// What servers in boxes listen on. Each has an address of its own, so it can be the same for all.
+pub(crate) const PORT: u16 = 8000;
+
+/// A server box that this process looks after.
+pub(crate) struct Served {
+    log: Arc<Mutex<Kept>>,
+    reader: JoinHandle<()>,
+    began: Instant,
+    limits: Limits,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Engine {
+    pub(crate) async fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+        let run = &what.owner.run;
+        let network = network::servers(run);
+        self.network(run, &network, true).await?;
+        give_volumes(&what.volumes).await?;
+        let name = unique_name(run, &what.owner.episode, "server");
+        // On a task of its own, for the same reason as an agent's box. If nobody takes what it brings (this future was
+        // dropped), the guard that comes with it removes the box.
+        let (engine, what) = (self.clone(), what.clone());
+        let started = tokio::spawn(async move {
+            let guard = Unclaimed { engine: engine.clone(), name: Some(name.clone()) };
+            let at = engine.start_server(&what, &name, &network).await?;
+            Ok((at, guard))
+        });
+        let started = started.await.unwrap_or_else(|panic| {
+            Err(SandboxError::Engine { doing: "start a server box", why: panic.to_string(), gone: false })
+        });
+        let (at, guard) = started?;
+        guard.claim();
+        Ok(at)
+    }
+
+    async fn start_server(
+        &self,
+        what: &ServerBox,
+        name: &str,
+        network: &str,
+    ) -> Result<ServerAt, SandboxError> {
+        let argv = ["sh", "/workspace/run.sh"].map(ToOwned::to_owned);
+        let env = [("PORT".to_owned(), PORT.to_string())];
+        let plan = Plan {
+            owner: &what.owner,
+            kind: "server",
+            name,
+            image: &what.image,
+            argv: &argv,
+            env: &env,
+            volumes: &what.volumes,
+            limits: &what.limits,
+            network,
+            extra: &ExtraArgs::default(),
+        };
+        let mut output = self.start(&plan).await?;
+        let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
+        let kept = Arc::clone(&log);
+        let reader = tokio::spawn(async move {
+            while let Some(Ok(piece)) = output.next().await {
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(piece.as_ref());
+            }
+        });
+        let served = Served { log, reader, began: Instant::now(), limits: what.limits };
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
+        let found = self
+            .docker
+            .inspect_container(name, None::<InspectContainerOptions>)
+            .await
+            .map_err(failed("ask for a server's address"))?;
+        let address = found
+            .network_settings
+            .and_then(|settings| settings.networks)
+            .and_then(|mut networks| networks.remove(network))
+            .and_then(|endpoint| endpoint.ip_address)
+            .and_then(|address| address.parse().ok());
+        Ok(ServerAt {
+            // A server that ended at once has no address any more; `runs` will say so.
+            address: SocketAddr::new(
+                address.unwrap_or(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)),
+                PORT,
+            ),
+            id: name.to_owned(),
+        })
+    }
+
+    pub(crate) async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {
+        Ok(self.state(&server.id).await?.is_some_and(|state| state.running))
+    }
+
+    pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&server.id);
+        let state = self.state(&server.id).await;
+        let removed = self.remove_box(&server.id).await;
+        let exited = match state? {
+            Some(state) if state.running => None,
+            Some(state) => {
+                let late = served
+                    .as_ref()
+                    .is_some_and(|served| served.began.elapsed().as_secs() >= served.limits.seconds);
+                Some(BoxExit {
+                    code: state.code,
+                    out_of_memory: state.out_of_memory,
+                    timed_out: late && matches!(state.code, Some(124 | 137)),
+                    ..BoxExit::default()
+                })
+            }
+            None => Some(BoxExit::default()),
+        };
+        removed?;
+        let log = match served {
+            Some(mut served) => {
+                // The output ends with the box; a moment for its last lines.
+                let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
+                let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
+                std::mem::replace(&mut *log, Kept::new(0)).into_bytes()
+            }
+            None => Vec::new(),
+        };
+        Ok(ServerEnd { exited, log })
+    }
+}
+
+/// A server that nobody holds yet: removed unless it is claimed.
+struct Unclaimed {
+    engine: Engine,
+    name: Option<String>,
+}
+
+impl Unclaimed {
+    fn claim(mut self) {
+        self.name = None;
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        let (Some(name), Ok(runtime)) = (self.name.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let engine = self.engine.clone();
+        runtime.spawn(async move {
+            engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            if let Err(error) = engine.remove_box(&name).await {
+                tracing::warn!(%error, name, "a server box was left behind");
+            }
+        });
+    }
+}

@@ -1,0 +1,134 @@
+//! Walking a folder that somebody else may be changing.
+//!
+//! Every step goes through the open parent folder and never follows a link (`openat` with `O_NOFOLLOW`), so that a
+//! folder swapped for a link while we walk leads to an error, not out of the tree. Depth is bounded by [`DEPTH`], which
+//! bounds open files and the stack as well.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+/// Folders inside folders that are followed; deeper than any honest tree.
+pub const DEPTH: usize = 256;
+
+/// Opens a folder and nothing else.
+pub(crate) const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NONBLOCK);
+
+/// Opens the top of a tree; the path to it is trusted, the tree is not.
+pub(crate) fn open_top(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, FOLDER, Mode::empty())?)
+}
+
+/// Opens a folder inside an open one.
+pub(crate) fn open_in(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(parent, name, FOLDER, Mode::empty())
+}
+
+/// The entry itself, not what a link points to.
+pub(crate) fn look(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+pub(crate) fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Entries of an open folder without `.` and `..`, read as they are asked for: a folder may hold millions.
+pub(crate) fn entries(
+    folder: BorrowedFd<'_>,
+) -> io::Result<impl Iterator<Item = io::Result<rustix::fs::DirEntry>>> {
+    // A handle of its own, so that its position is its own.
+    let dir = Dir::read_from(folder)?;
+    Ok(dir.filter_map(|entry| match entry {
+        Ok(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => None,
+        Ok(entry) => Some(Ok(entry)),
+        Err(error) => Some(Err(error.into())),
+    }))
+}
+
+/// What a folder takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes on the disk; an entry counts at least [`ENTRY`], since it takes an inode.
+    pub bytes: u64,
+    /// Files, folders, links and whatever else.
+    pub entries: u64,
+    /// Whether something lies deeper than [`DEPTH`], and was not counted.
+    pub too_deep: bool,
+}
+
+/// What an entry counts at least.
+pub const ENTRY: u64 = 1024;
+
+/// How much a folder takes on the disk, as far as it can be read. Blocks: run it on a thread for that. What vanishes or
+/// is locked while we look does not count.
+pub fn size_of(folder: &Path) -> io::Result<Size> {
+    let mut size = Size::default();
+    measure(open_top(folder)?.as_fd(), 0, &mut size);
+    Ok(size)
+}
+
+fn measure(folder: BorrowedFd<'_>, depth: usize, size: &mut Size) {
+    let Ok(entries) = entries(folder) else { return };
+    for entry in entries {
+        // A folder that can not be read on (removed under us) ends its own part of the walk only.
+        let Ok(entry) = entry else { return };
+        let Ok(stat) = look(folder, entry.file_name()) else {
+            continue;
+        };
+        size.entries += 1;
+        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        size.bytes = size.bytes.saturating_add(blocks.max(ENTRY));
+        if kind(&stat) == FileType::Directory {
+            if depth + 1 >= DEPTH {
+                size.too_deep = true;
+            } else if let Ok(inner) = open_in(folder, entry.file_name()) {
+                measure(inner.as_fd(), depth + 1, size);
+            }
+        }
+    }
+}
+
+/// Gives a tree to a user, entry by entry and only where it is not theirs yet; links themselves, never what they point
+/// to. Needs root. Blocks.
+pub fn give_to(folder: &Path, uid: u32, gid: u32) -> io::Result<()> {
+    let top = open_top(folder)?;
+    let stat = rustix::fs::fstat(&top)?;
+    if (stat.st_uid, stat.st_gid) != (uid, gid) {
+        rustix::fs::fchown(&top, Some(rustix::fs::Uid::from_raw(uid)), Some(rustix::fs::Gid::from_raw(gid)))?;
+    }
+    give(top.as_fd(), 0, uid, gid)
+}
+
+fn give(folder: BorrowedFd<'_>, depth: usize, uid: u32, gid: u32) -> io::Result<()> {
+    for entry in entries(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let stat = match look(folder, name) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if (stat.st_uid, stat.st_gid) != (uid, gid) {
+            rustix::fs::chownat(
+                folder,
+                name,
+                Some(rustix::fs::Uid::from_raw(uid)),
+                Some(rustix::fs::Gid::from_raw(gid)),
+                AtFlags::SYMLINK_NOFOLLOW,
+            )?;
+        }
+        if kind(&stat) == FileType::Directory && depth + 1 < DEPTH {
+            give(open_in(folder, name)?.as_fd(), depth + 1, uid, gid)?;
+        }
+    }
+    Ok(())
+}

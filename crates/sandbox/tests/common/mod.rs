@@ -1,0 +1,101 @@
+//! What the tests with a container engine share.
+#![allow(dead_code, reason = "each test file uses its part of it")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sandbox::{AgentBox, BoxEnd, Boxes, Engine, ExtraArgs, Limits, Owner, Reach, ServerBox, Volumes};
+use tokio_util::sync::CancellationToken;
+
+/// A small image that every machine with these tests has; `STAMINA_TEST_IMAGE` names another one.
+pub(crate) fn image() -> String {
+    std::env::var("STAMINA_TEST_IMAGE").unwrap_or_else(|_| "debian:trixie-slim".to_owned())
+}
+
+/// An engine, a run of its own and two folders; cleared by [`Place::clear`].
+pub(crate) struct Place {
+    pub(crate) engine: Engine,
+    pub(crate) boxes: Boxes,
+    pub(crate) owner: Owner,
+    pub(crate) volumes: Volumes,
+    pub(crate) dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) async fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let engine = Engine::connect().await.expect("these tests need a container engine");
+        let dir = tempfile::tempdir().unwrap();
+        // The box's user has to get through to the folders.
+        open(dir.path());
+        let volumes = Volumes { workspace: dir.path().join("workspace"), home: dir.path().join("home") };
+        std::fs::create_dir(&volumes.workspace).unwrap();
+        std::fs::create_dir(&volumes.home).unwrap();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            boxes: Boxes::Engine(engine.clone()),
+            engine,
+            owner: Owner {
+                run: format!("{:04x}{count:04x}", std::process::id() & 0xffff),
+                episode: "scenario_0".to_owned(),
+            },
+            volumes,
+            dir,
+        }
+    }
+
+    pub(crate) fn limits() -> Limits {
+        Limits {
+            cpus: 1.0,
+            memory: 256 << 20,
+            pids: 64,
+            disk: 64 << 20,
+            files: 256,
+            seconds: 60,
+            output: 64 << 10,
+        }
+    }
+
+    pub(crate) fn shell(&self, script: &str) -> AgentBox {
+        AgentBox {
+            owner: self.owner.clone(),
+            image: image(),
+            argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
+            env: vec![("STAMINA_TEST".to_owned(), "yes".to_owned())],
+            volumes: self.volumes.clone(),
+            limits: Self::limits(),
+            reach: Reach::Gateway,
+            extra: ExtraArgs::default(),
+        }
+    }
+
+    pub(crate) fn server(&self, script: &str) -> ServerBox {
+        std::fs::write(self.volumes.workspace.join("run.sh"), script).unwrap();
+        ServerBox {
+            owner: self.owner.clone(),
+            image: image(),
+            volumes: self.volumes.clone(),
+            limits: Self::limits(),
+        }
+    }
+
+    pub(crate) async fn run(&self, what: &AgentBox) -> BoxEnd {
+        self.boxes.agent(what, CancellationToken::new(), None).await.unwrap()
+    }
+
+    /// Takes the run's things away and checks that nothing of it is left in the engine.
+    pub(crate) async fn clear(self) {
+        self.boxes.clear(&self.owner.run).await.unwrap();
+        let left = self.engine.leftovers().await.unwrap();
+        assert!(left.iter().all(|left| left.run != self.owner.run), "{left:?}");
+    }
+}
+
+fn open(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

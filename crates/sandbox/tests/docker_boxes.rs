@@ -1,0 +1,143 @@
+//! Boxes in a real container engine: what a command finds, how it ends, what is left behind.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Place, text};
+use sandbox::{Reach, SandboxError};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
+    let place = Place::new().await;
+    let network = place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    assert!(network.host.is_ipv4());
+    let end = place
+        .run(&place.shell(
+            "pwd; echo $HOME; echo $STAMINA_TEST; id -u; cat /proc/1/comm; ulimit -n; echo oops >&2; \
+             echo kept > file; echo too > $HOME/note; head -c 1 | wc -c; grep -E '^(CapEff|NoNewPrivs)' /proc/self/status; exit 7",
+        ))
+        .await;
+    assert_eq!(end.exit.code, Some(7), "{end:?}");
+    assert!(!end.exit.timed_out && !end.exit.out_of_memory && !end.exit.disk_full && !end.exit.stopped);
+    let stdout = text(&end.stdout);
+    let lines: Vec<&str> = stdout.lines().collect();
+    let (uid, _) = sandbox::box_user();
+    assert_eq!(lines[..4], ["/workspace", "/agent", "yes", &uid.to_string()], "{stdout}");
+    assert!(lines[4].contains("init"), "the first process reaps the others: {stdout}");
+    assert_eq!(lines[5..7], ["256", "0"], "{stdout}");
+    assert!(stdout.contains("CapEff:\t0000000000000000") && stdout.contains("NoNewPrivs:\t1"), "{stdout}");
+    assert_eq!(text(&end.stderr), "oops\n");
+    assert_eq!(end.output_bytes, (end.stdout.len() + end.stderr.len()) as u64);
+
+    // The next box of the episode finds the files, and no temporary ones.
+    let end = place.run(&place.shell("cat file $HOME/note; ls /tmp | wc -l; touch /tmp/x")).await;
+    assert_eq!(text(&end.stdout), "kept\ntoo\n0\n", "{end:?}");
+    assert_eq!(end.exit.code, Some(0));
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_missing_image_and_a_missing_program_are_told_apart() {
+    let place = Place::new().await;
+    let mut what = place.shell("true");
+    what.image = "stamina/there-is-none:1".to_owned();
+    let error = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
+    assert!(matches!(&error, SandboxError::NoImage { image } if image == &what.image), "{error}");
+    assert!(error.hint().unwrap().contains("stamina images build there-is-none"));
+
+    let mut what = place.shell("true");
+    what.argv = vec!["/no/such/program".to_owned()];
+    let end = place.run(&what).await;
+    assert_eq!(end.exit.code, Some(127), "{end:?}");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn the_caller_stops_a_box_and_output_is_seen_as_it_comes() {
+    let place = Place::new().await;
+    let stop = CancellationToken::new();
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    let what = place.shell("trap 'echo bye; exit 3' TERM; echo ready; sleep 1000 & wait");
+    let running = place.boxes.agent(&what, stop.clone(), Some(send));
+    let watching = async {
+        let first = live.recv().await.unwrap();
+        stop.cancel();
+        first
+    };
+    let (end, first) = tokio::join!(running, watching);
+    let end = end.unwrap();
+    assert_eq!(&first[..], b"ready\n");
+    assert!(end.exit.stopped && !end.exit.timed_out, "{end:?}");
+    assert_eq!(text(&end.stdout), "ready\nbye\n");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn dropping_the_future_removes_the_box() {
+    let place = Place::new().await;
+    let what = place.shell("sleep 1000");
+    {
+        let running = place.boxes.agent(&what, CancellationToken::new(), None);
+        let given_up = tokio::time::timeout(Duration::from_millis(700), running).await;
+        assert!(given_up.is_err());
+    }
+    let began = Instant::now();
+    loop {
+        let left = place.engine.leftovers().await.unwrap();
+        if !left.iter().any(|left| left.run == place.owner.run && left.kind == "container") {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{left:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_server_answers_from_outside_and_tells_how_it_ended() {
+    let place = Place::new().await;
+    // Perl is in every Debian: a server of one line, so that this needs no image of ours.
+    let server = place.server(
+        "echo listening on $PORT\nexec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"0.0.0.0\", \
+         LocalPort => $ENV{PORT}, Listen => 5, ReuseAddr => 1) or die $!; while ($c = $s->accept) { print $c \"hello\"; close $c }'\n",
+    );
+    let at = place.boxes.serve(&server).await.unwrap();
+    let answer = ask(at.address).await;
+    assert_eq!(answer, "hello");
+    assert!(place.boxes.runs(&at).await.unwrap());
+    let end = place.boxes.end(at).await.unwrap();
+    assert_eq!(end.exited, None);
+    assert_eq!(text(&end.log), format!("listening on {}\n", 8000));
+
+    let at = place.boxes.serve(&place.server("echo no; exit 3\n")).await.unwrap();
+    let began = Instant::now();
+    while place.boxes.runs(&at).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_secs(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let end = place.boxes.end(at).await.unwrap();
+    assert_eq!(end.exited.unwrap().code, Some(3));
+    assert_eq!(text(&end.log), "no\n");
+    place.clear().await;
+}
+
+async fn ask(address: std::net::SocketAddr) -> String {
+    use tokio::io::AsyncReadExt;
+    let began = Instant::now();
+    loop {
+        if let Ok(mut stream) = tokio::net::TcpStream::connect(address).await {
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            return answer;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "nobody listens at {address}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
