@@ -212,13 +212,17 @@ pub(crate) enum Command {
     /// Serve the reference of a turn on this machine, until Ctrl-C
     ServeReference {
         /// Folder or zip of the pack
-        pack: PathBuf,
+        #[arg(required_unless_present = "schema", requires_all = ["scenario", "turn"])]
+        pack: Option<PathBuf>,
         /// Which scenario, counted from 0 as its folder is
-        #[arg(long)]
-        scenario: u32,
+        #[arg(long, requires = "pack")]
+        scenario: Option<u32>,
         /// Which turn, counted from 1
-        #[arg(long)]
-        turn: u32,
+        #[arg(long, requires = "pack")]
+        turn: Option<u32>,
+        /// Instead of a pack: a file with the schema of a turn (YAML), also one that breaks the rules of schemas
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["pack", "scenario", "turn"])]
+        schema: Option<PathBuf>,
         /// Port; 0 takes a free one
         #[arg(long, default_value_t = 0)]
         port: u16,

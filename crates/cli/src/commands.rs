@@ -64,8 +64,19 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Validate { pack, scenarios, turns, mutants } => {
             scenario_commands::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
         }
-        Command::ServeReference { pack, scenario, turn, port } => {
-            scenario_commands::serve_reference(&pack, scenario, turn, port, json)
+        Command::ServeReference { pack, scenario, turn, schema, port } => {
+            let from = match (schema, pack, scenario, turn) {
+                (Some(file), ..) => scenario_commands::Reference::File(file),
+                (None, Some(pack), Some(scenario), Some(turn)) => {
+                    scenario_commands::Reference::OfPack { pack, scenario, turn }
+                }
+                // The arguments are checked when they are read; this is for readers of the code.
+                _ => {
+                    return Err(ApiError::new("serve.what", "What to serve is not said")
+                        .hint("PACK --scenario S --turn T, or --schema FILE"));
+                }
+            };
+            scenario_commands::serve_reference(&from, port, json)
         }
         Command::TestServer { pack, scenario, turn, url, cases } => {
             scenario_commands::test_server(&pack, (scenario, turn), &url, &cases, json)

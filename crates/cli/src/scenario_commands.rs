@@ -1,5 +1,6 @@
 //! The commands of the scenario engine. They need no library.
 
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use scenario::client::{CaseResult, CaseStatus};
 use scenario::config::{ConfigError, ConfigFile, Generation, resolve};
+use scenario::ir::{SCHEMA_CAP, Schema};
 use scenario::pack::{self, Manifest, Pack, PackError, Target};
 use scenario::validate::{self, Report};
 use serde_json::json;
@@ -287,15 +289,57 @@ fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
 }
 
+/// What `stamina serve-reference` serves.
+pub(crate) enum Reference {
+    /// A turn of a pack.
+    OfPack {
+        /// Folder or zip.
+        pack: PathBuf,
+        /// From 0.
+        scenario: u32,
+        /// From 1.
+        turn: u32,
+    },
+    /// A schema in a file, from whoever wrote it.
+    File(PathBuf),
+}
+
+impl Reference {
+    fn schema(&self) -> Result<Schema, ApiError> {
+        match self {
+            Self::OfPack { pack, scenario, turn } => {
+                open(pack)?.schema(*scenario, *turn).map_err(|error| pack_error(&error, pack))
+            }
+            Self::File(path) => {
+                let told = |code: &str, what: String| {
+                    ApiError::new(code, what)
+                        .at(path.display().to_string())
+                        .hint("--schema takes a schema of a turn, as a pack has it in schemas/turn_N.yaml")
+                };
+                let unreadable =
+                    |error: std::io::Error| told("schema.unreadable", format!("It can not be read: {error}"));
+                let mut bytes = Vec::new();
+                let file = std::fs::File::open(path).map_err(unreadable)?;
+                file.take(SCHEMA_CAP + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+                if bytes.len() as u64 > SCHEMA_CAP {
+                    return Err(told("schema.large", format!("It has more than {SCHEMA_CAP} bytes")));
+                }
+                let text = String::from_utf8(bytes)
+                    .map_err(|_| told("schema.form", "It is no text in UTF-8".to_owned()))?;
+                Schema::from_yaml(&text).map_err(|error| told("schema.form", error.to_string()))
+            }
+        }
+    }
+}
+
 /// `stamina serve-reference`.
-pub(crate) fn serve_reference(
-    path: &Path,
-    scenario: u32,
-    turn: u32,
-    port: u16,
-    as_json: bool,
-) -> Result<ExitCode, ApiError> {
-    let schema = open(path)?.schema(scenario, turn).map_err(|error| pack_error(&error, path))?;
+pub(crate) fn serve_reference(from: &Reference, port: u16, as_json: bool) -> Result<ExitCode, ApiError> {
+    let schema = from.schema()?;
+    let turn = schema.turn;
+    let scenario = match from {
+        Reference::OfPack { scenario, .. } => Some(*scenario),
+        Reference::File(_) => None,
+    };
     runtime()?.block_on(async {
         let world = scenario::reference::World::new(Arc::new(schema));
         let address = (std::net::Ipv4Addr::LOCALHOST, port).into();

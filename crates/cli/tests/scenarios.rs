@@ -55,8 +55,13 @@ struct Serving {
 
 impl Serving {
     fn new(pack: &Path, turn: &str) -> Self {
+        Self::start(&[pack.to_str().expect("UTF-8"), "--scenario", "0", "--turn", turn])
+    }
+
+    fn start(args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_stamina"))
-            .args(["serve-reference", pack.to_str().expect("UTF-8"), "--scenario", "0", "--turn", turn])
+            .arg("serve-reference")
+            .args(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -185,6 +190,41 @@ fn what_can_not_be_generated_is_said_with_what_to_do() {
         assert!(said.contains(part), "{args:?}: {said}");
     }
     assert!(!Path::new(out).exists());
+}
+
+#[test]
+fn a_schema_in_a_file_of_its_own_is_served() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack");
+    generate(&pack);
+    let mut schema = Pack::open_path(&pack).expect("it is a pack").schema(0, 2).expect("a schema");
+    let path = temp.path().join("schema.yaml");
+    let file = path.to_str().expect("UTF-8");
+    let passes = |schema: &scenario::ir::Schema| {
+        std::fs::write(&path, schema.to_yaml().expect("it can be written")).expect("it is written");
+        let serving = Serving::start(&["--schema", file]);
+        let pack = pack.to_str().expect("UTF-8");
+        let output = stamina(&["test-server", pack, "--scenario", "0", "--turn", "2", "--url", &serving.url]);
+        output.status.success()
+    };
+    assert!(passes(&schema));
+    // One that no pack may have is served all the same.
+    schema.entities.clear();
+    assert!(!passes(&schema));
+
+    std::fs::write(&path, "version: stamina-schema/9").expect("it is written");
+    for (args, part) in [
+        (vec!["serve-reference", "--schema", file], "no schema"),
+        (vec!["serve-reference", "--schema", "/no/such/file"], "can not be read"),
+        (vec!["serve-reference"], "PACK"),
+        (vec!["serve-reference", "pack", "--turn", "1"], "--scenario"),
+        (vec!["serve-reference", "pack", "--schema", file], "can not be used with"),
+    ] {
+        let output = stamina(&args);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
 }
 
 #[test]

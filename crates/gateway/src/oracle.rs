@@ -82,6 +82,9 @@ pub struct Task {
     pub attempt: u32,
     /// The schema of each turn up to this one, and the changes that led to it (none for turn 1).
     pub turns: Arc<Vec<(Arc<Schema>, Vec<Change>)>>,
+    /// How many attempts each turn before this one took, in order (shorter = 1 each): how often defects that carry over
+    /// had a chance to be repaired.
+    pub attempts_before: Vec<u32>,
     /// Ids of cases that failed in the attempts before, newest last; what a repair goes by.
     pub failed: Vec<Vec<String>>,
 }

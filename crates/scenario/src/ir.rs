@@ -19,6 +19,7 @@ mod example;
 mod field;
 mod gone;
 mod names;
+mod written;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,7 @@ pub use self::example::example;
 pub use self::field::{Computed, Field, Kind, OnDelete, Pattern};
 pub use self::gone::Gone;
 pub use self::names::{RESERVED, camel, is_name, kebab, words};
+pub use self::written::{SCHEMA_CAP, SchemaFileError};
 
 /// The version of this format; the first line of every `schemas/turn_N.yaml`.
 pub const SCHEMA_VERSION: &str = "stamina-schema/1";
