@@ -218,7 +218,7 @@ fn a_schema_in_a_file_of_its_own_is_served() {
         (vec!["serve-reference", "--schema", "/no/such/file"], "can not be read"),
         (vec!["serve-reference"], "PACK"),
         (vec!["serve-reference", "pack", "--turn", "1"], "--scenario"),
-        (vec!["serve-reference", "pack", "--schema", file], "can not be used with"),
+        (vec!["serve-reference", "pack", "--schema", file], "cannot be used with"),
     ] {
         let output = stamina(&args);
         assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}");

@@ -4,11 +4,40 @@
 //! It speaks all three APIs, streaming and not, and drives whatever tool the harness offers to run a command or write a
 //! file. It makes the whole pipeline testable at no cost. Runs made with it are marked *simulated*.
 
-use std::sync::Arc;
+mod aside;
+mod chat;
+mod conversation;
+mod defects;
+mod messages;
+mod mischief;
+mod reply;
+mod responses;
+mod tools;
+mod work;
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::Tokens;
 use scenario::change::Change;
 use scenario::ir::Schema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::conversation::Conversation;
+use self::mischief::Kind;
+use self::reply::{BYTES_PER_TOKEN, Call, Reply};
+use self::tools::Hands;
+use self::work::File;
+use crate::{Answer, Route};
+
+/// When answers say that they were made, in seconds since 1970: always the same, so that the same request has the same
+/// answer.
+const CREATED: u64 = 1_700_000_000;
+/// Of a chance, in how many parts it is drawn.
+const PARTS: usize = 1_000_000;
+/// Servers that are kept: more than episodes are played at once.
+const KNOWN: usize = 32;
 
 /// How able it is and how it misbehaves. All choices derive from (seed, scenario, turn, attempt).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,11 +123,178 @@ pub struct Task {
 pub struct Oracle {
     /// How able.
     pub ability: Ability,
+    /// The servers of the attempts that were asked for last: an attempt asks several times.
+    known: Mutex<VecDeque<(Which, Arc<[File; 2]>)>>,
+}
+
+/// Whose server it is. Two tasks that are equal in this have the same server.
+#[derive(Debug, Clone)]
+struct Which {
+    scenario: u32,
+    turn: u32,
+    attempt: u32,
+    attempts_before: Vec<u32>,
+    turns: Arc<Vec<(Arc<Schema>, Vec<Change>)>>,
 }
 
 impl Oracle {
-    /// Answers one request of an attempt. Called on a thread that may block; the same input gives the same answer.
-    pub fn answer(&self, _route: crate::Route, _body: &serde_json::Value, _task: &Task) -> crate::Answer {
-        todo!()
+    /// A model of this ability.
+    pub fn new(ability: Ability) -> Self {
+        Self { ability, known: Mutex::default() }
     }
+
+    /// Answers one request of an attempt. Called on a thread that may block; the same input gives the same answer.
+    pub fn answer(&self, route: Route, body: &Value, task: &Task) -> Answer {
+        let asked = Conversation::read(route, body);
+        let mischief = mischief::of(&self.ability, task);
+        match mischief {
+            Some(Kind::Stall) => return Answer::silence(),
+            Some(Kind::Overflow) => {
+                let tokens = asked.bytes / BYTES_PER_TOKEN;
+                let said = match route {
+                    Route::ChatCompletions => chat::overflow(tokens),
+                    Route::Responses => responses::overflow(),
+                    Route::Messages => messages::overflow(tokens),
+                };
+                return Answer::json(400, &said, Tokens::default());
+            }
+            _ => {}
+        }
+        let reply = self.reply(&asked, mischief, body, task);
+        match route {
+            Route::ChatCompletions => chat::answer(&reply, &asked),
+            Route::Responses => responses::answer(&reply, &asked),
+            Route::Messages => messages::answer(&reply, &asked),
+        }
+    }
+
+    fn reply(&self, asked: &Conversation, mischief: Option<Kind>, body: &Value, task: &Task) -> Reply {
+        // Ids must differ from request to request, also where a harness asks the same twice in a conversation.
+        let digest = digest(body);
+        let id = |step: usize| format!("{}{step}x{digest}", marker(task));
+        let hands = Hands::find(&asked.tools);
+        if let Some(text) = aside::answer(asked, &hands, task) {
+            return Reply { id: id(0), text, call: None };
+        }
+        let steps = match mischief {
+            None => self.files(task).map(|files| work::steps(&files, &hands)).unwrap_or_default(),
+            Some(kind) => mischief::steps(kind, &hands),
+        };
+        let done = done(asked, task);
+        if mischief == Some(Kind::Malformed) && done < mischief::PATIENCE && !steps.is_empty() {
+            let step = steps.first().cloned();
+            let call = step.map(|step| mischief::break_off(id(done + 1), &step.uses));
+            return Reply { id: id(done + 1), text: String::new(), call };
+        }
+        if mischief != Some(Kind::Malformed)
+            && let Some(step) = steps.into_iter().nth(done)
+        {
+            let call = Some(Call::new(id(done + 1), step.uses));
+            return Reply { id: id(done + 1), text: step.says, call };
+        }
+        self.end(asked, &hands, task, mischief, &id(done + 1))
+    }
+
+    /// Ends the turn in the way that the harness knows.
+    fn end(
+        &self,
+        asked: &Conversation,
+        hands: &Hands<'_>,
+        task: &Task,
+        mischief: Option<Kind>,
+        id: &str,
+    ) -> Reply {
+        let server = match self.ability.stack {
+            Stack::Flask => "server.py",
+            Stack::Native => "schema.yaml",
+        };
+        let text = match mischief {
+            None => format!("Done: {server} does what turn {} asks for; run.sh starts it.", task.turn),
+            Some(_) => "This is done.".to_owned(),
+        };
+        let last = if asked.was_told(work::SUBMIT) {
+            hands.run(&format!("echo {}", work::SUBMIT), "I hand in.")
+        } else {
+            hands.finish(&text)
+        };
+        let call = last.map(|uses| Call::new(id.to_owned(), uses));
+        Reply { id: id.to_owned(), text, call }
+    }
+
+    /// The server of an attempt; nothing for a task without schemas.
+    fn files(&self, task: &Task) -> Option<Arc<[File; 2]>> {
+        let which = Which {
+            scenario: task.scenario,
+            turn: task.turn,
+            attempt: task.attempt,
+            attempts_before: task.attempts_before.clone(),
+            turns: Arc::clone(&task.turns),
+        };
+        let known = |found: &VecDeque<(Which, Arc<[File; 2]>)>| {
+            found.iter().find(|(one, _)| one.is(&which)).map(|(_, files)| Arc::clone(files))
+        };
+        if let Some(files) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Some(files);
+        }
+        let files = Arc::new(work::files(&*defects::schema(&self.ability, task)?, self.ability.stack));
+        let mut found = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        found.push_back((which, Arc::clone(&files)));
+        while found.len() > KNOWN {
+            found.pop_front();
+        }
+        Some(files)
+    }
+}
+
+impl Which {
+    fn is(&self, other: &Self) -> bool {
+        (self.scenario, self.turn, self.attempt) == (other.scenario, other.turn, other.attempt)
+            && self.attempts_before == other.attempts_before
+            && Arc::ptr_eq(&self.turns, &other.turns)
+    }
+}
+
+/// What marks the calls of an attempt, in their ids.
+fn marker(task: &Task) -> String {
+    format!("t{}a{}s", task.turn, task.attempt)
+}
+
+/// How many of the steps of this attempt were done: the calls carry their number in their ids. Where a harness gives
+/// calls ids of its own, those that were answered since the last request are counted.
+fn done(asked: &Conversation, task: &Task) -> usize {
+    let marker = marker(task);
+    let mut ours = false;
+    let mut done = 0;
+    for call in asked.calls() {
+        let marked = call.split_once('_').map(|(_, id)| id).filter(|id| is_marked(id));
+        ours |= marked.is_some();
+        let step = marked.and_then(|id| id.strip_prefix(&marker)).and_then(|rest| rest.split('x').next());
+        if let Some(step) = step.and_then(|step| step.parse::<usize>().ok())
+            && asked.is_answered(call)
+        {
+            done = done.max(step);
+        }
+    }
+    if ours { done } else { asked.answered_since_asked() }
+}
+
+/// Whether an id is one that [`Oracle`] gave: `t3a1s2x…`.
+fn is_marked(id: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = || {
+        let (turn, rest) = id.strip_prefix('t')?.split_once('a')?;
+        let (attempt, rest) = rest.split_once('s')?;
+        let (step, _) = rest.split_once('x')?;
+        Some(digits(turn) && digits(attempt) && digits(step))
+    };
+    parts().unwrap_or(false)
+}
+
+/// Eight letters and digits that depend on all of a request (FNV-1a).
+fn digest(body: &Value) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in body.to_string().bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }

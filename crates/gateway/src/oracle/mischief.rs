@@ -1,0 +1,73 @@
+//! What else the model does wrong, attempt by attempt.
+
+use scenario::Seed;
+
+use super::tools::{Hands, Use};
+use super::work::Step;
+use super::{Ability, Call, Task};
+
+/// Malformed calls that are sent in an attempt before the model gives up, where the harness leaves them in the
+/// conversation. Most harnesses end the turn earlier.
+pub(super) const PATIENCE: usize = 12;
+
+/// A kind of misbehaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// No answer.
+    Stall,
+    /// 400: the conversation is too long.
+    Overflow,
+    /// Calls with arguments that are no JSON.
+    Malformed,
+    /// Ends the harness's own process.
+    Kill,
+    /// Says that it is done.
+    GiveUp,
+}
+
+/// What is done in an attempt, if anything.
+pub(super) fn of(ability: &Ability, task: &Task) -> Option<Kind> {
+    let shares = &ability.mischief;
+    let mut draw = Seed { base: ability.seed, scenario: task.scenario }
+        .draw(task.turn, &format!("oracle mischief {}", task.attempt));
+    let mut at = draw.below(super::PARTS) as f64 / super::PARTS as f64;
+    [
+        (shares.stall, Kind::Stall),
+        (shares.overflow, Kind::Overflow),
+        (shares.malformed, Kind::Malformed),
+        (shares.kill, Kind::Kill),
+        (shares.give_up, Kind::GiveUp),
+    ]
+    .into_iter()
+    .find_map(|(share, kind)| {
+        let here = at < share;
+        at -= share;
+        here.then_some(kind)
+    })
+}
+
+/// What is called in such an attempt. Without a shell nothing can be killed.
+pub(super) fn steps(kind: Kind, hands: &Hands<'_>) -> Vec<Step> {
+    let (says, command) = match kind {
+        Kind::Stall | Kind::Overflow | Kind::GiveUp => return Vec::new(),
+        Kind::Malformed => ("I look around.", "ls -la /workspace"),
+        // As an agent would that wants to be sure that its server is gone. Harnesses are Python, Node or programs of
+        // their own name.
+        Kind::Kill => (
+            "I stop the old server.",
+            "pkill -9 -f 'python|node|claude|codex|opencode|qwen|kimi|vibe|openhands'",
+        ),
+    };
+    let uses = match kind {
+        Kind::Malformed => hands.run(command, says).or_else(|| hands.write("notes.txt", "", says)),
+        _ => hands.run(command, says),
+    };
+    uses.map(|uses| Step { says: says.to_owned(), uses }).into_iter().collect()
+}
+
+/// The call with arguments that end too early.
+pub(super) fn break_off(id: String, uses: &Use) -> Call {
+    let arguments = uses.arguments.to_string();
+    let whole = arguments.trim_end_matches(['}', '"']);
+    Call { id, name: uses.name.clone(), arguments: format!("{whole} && ") }
+}
