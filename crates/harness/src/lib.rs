@@ -10,24 +10,40 @@
 //! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
 //! the exit code alone.
 
+mod claude_code;
+mod codex;
 mod ends;
+mod kimi_cli;
+mod kimi_code;
 mod lines;
 mod mini_swe;
 mod mock;
+mod opencode;
+mod openhands;
 mod qwen_code;
 mod readers;
 mod record;
 mod shell;
 mod text;
+mod usage;
+mod vibe;
+mod wire;
 
 use std::collections::BTreeMap;
 
 use model::{EndReason, Step, Tokens};
 use serde::{Deserialize, Serialize};
 
+pub use self::claude_code::ClaudeCode;
+pub use self::codex::Codex;
+pub use self::kimi_cli::KimiCli;
+pub use self::kimi_code::KimiCode;
 pub use self::mini_swe::MiniSwe;
 pub use self::mock::Mock;
+pub use self::opencode::OpenCode;
+pub use self::openhands::OpenHands;
 pub use self::qwen_code::QwenCode;
+pub use self::vibe::Vibe;
 
 /// The agent's HOME inside a box.
 pub const HOME: &str = "/agent";
@@ -240,7 +256,8 @@ pub trait Harness: Send + Sync {
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
 }
 
-static ALL: [&dyn Harness; 3] = [&MiniSwe, &QwenCode, &Mock];
+static ALL: [&dyn Harness; 10] =
+    [&MiniSwe, &OpenHands, &OpenCode, &QwenCode, &KimiCli, &KimiCode, &Vibe, &ClaudeCode, &Codex, &Mock];
 
 /// The harnesses that need no file.
 pub fn all() -> &'static [&'static dyn Harness] {

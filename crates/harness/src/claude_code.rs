@@ -1,0 +1,127 @@
+//! Claude Code: the messages API, stream-json on standard output, a session id of the caller's choice.
+//!
+//! `result.usage` is of this call, `total_cost_usd` of the whole session; for models that it does not know it makes a cost
+//! up and says so (`costBasis`: `unknown`). SIGINT ends it with exit code 0. It refuses to run as root.
+
+use model::{EndReason, Tokens};
+use serde_json::Value;
+
+use crate::ends::{Signs, decide, fault};
+use crate::lines::{count_at, said, text_at};
+use crate::readers::stream::{self, Input};
+use crate::shell::{Command, is_id};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+/// Claude Code 2.1.329.
+#[derive(Debug)]
+pub struct ClaudeCode;
+
+impl Harness for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude_code"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/claude-code:2.1.329"
+    }
+
+    fn version(&self) -> &'static str {
+        "2.1.329"
+    }
+
+    fn api(&self) -> Api {
+        Api::Messages
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["claude", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        let command = Command::new(["claude", "-p", "--output-format", "stream-json", "--verbose"])
+            .args(["--dangerously-skip-permissions"])
+            .args(match call.session.and_then(|s| s.id.as_deref()).filter(|id| is_id(id)) {
+                Some(id) => ["--resume", id],
+                None => ["--session-id", call.session_id],
+            })
+            .prompt_on_stdin(call)
+            .env("ANTHROPIC_MODEL", &endpoint.model)
+            .env("ANTHROPIC_SMALL_FAST_MODEL", &endpoint.model)
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .env("DISABLE_AUTOUPDATER", "1")
+            .env("DISABLE_TELEMETRY", "1")
+            .env("CLAUDE_CODE_MAX_RETRIES", "2")
+            .env("BASH_DEFAULT_TIMEOUT_MS", "300000")
+            .env("BASH_MAX_TIMEOUT_MS", "600000");
+        let command = if endpoint.is_direct() {
+            command
+        } else {
+            command.env("ANTHROPIC_BASE_URL", &endpoint.base_url).env("ANTHROPIC_AUTH_TOKEN", &endpoint.key)
+        };
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = stream::read(ended.stdout, Input::WithoutCached);
+        let mut signs = Signs::default();
+        let mut usage = read.record.tokens();
+        let mut cost_usd = None;
+        if let Some(result) = &read.result {
+            usage = result.get("usage").map_or(usage, whole_usage);
+            cost_usd = cost(result);
+            let is_error = result.get("is_error").and_then(Value::as_bool) != Some(false);
+            if !is_error && text_at(result, &["subtype"]) == Some("success") {
+                signs.finished = true;
+            } else {
+                let said = text_at(result, &["result"])
+                    .map(str::to_owned)
+                    .or_else(|| result.get("errors").map(said))
+                    .filter(|text| !text.is_empty())
+                    .unwrap_or_else(|| text_at(result, &["subtype"]).unwrap_or("is_error").to_owned());
+                let reason = match text_at(result, &["terminal_reason"]) {
+                    Some("prompt_too_long") => EndReason::ContextOverflow,
+                    Some("aborted_streaming" | "aborted_tools" | "aborted") => EndReason::KilledItself,
+                    Some("max_turns") => EndReason::AgentError,
+                    _ => fault(count_at(result, &["api_error_status"]), &said),
+                };
+                signs.failed(reason, &said);
+            }
+        }
+        let begun = call.session.is_some_and(|s| s.id.is_some()) || read.begun;
+        let used = call.session.and_then(|s| s.id.as_deref()).unwrap_or(call.session_id);
+        let id = read.session.filter(|id| is_id(id)).unwrap_or_else(|| used.to_owned());
+        let session = crate::next_session(call.session, begun.then_some(id));
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome { session: Some(session), steps: read.record.into_steps(), usage, cost_usd, end, message }
+    }
+}
+
+/// `result.usage`; zeros are what it is, where not one request came to an answer.
+fn whole_usage(usage: &Value) -> Tokens {
+    let count = |key| count_at(usage, &[key]);
+    let cached = count("cache_read_input_tokens");
+    let beside = cached.unwrap_or(0).saturating_add(count("cache_creation_input_tokens").unwrap_or(0));
+    Tokens {
+        input: count("input_tokens").map(|n| n.saturating_add(beside)),
+        cached,
+        output: count("output_tokens"),
+    }
+}
+
+/// What this call cost, if each model's price is known to it.
+fn cost(result: &Value) -> Option<f64> {
+    let models = result.get("model_usage_since_last_result")?.as_object()?;
+    let mut sum = None;
+    for model in models.values() {
+        if text_at(model, &["costBasis"]) == Some("unknown") {
+            return None;
+        }
+        *sum.get_or_insert(0.0) += model.get("costUSD")?.as_f64()?;
+    }
+    sum.filter(|c: &f64| c.is_finite() && *c >= 0.0)
+}

@@ -1,0 +1,156 @@
+//! Codex CLI: the responses API only, JSON lines, a thread id of its own in the first line.
+//!
+//! Usage is cumulative over the thread, so the count of the call before is subtracted; after a kill it is taken from the
+//! thread's rollout file. A refused connection is tried again for ever. When it exits it ends what the agent left running.
+
+use model::{EndReason, Tokens};
+
+use crate::ends::{Signs, decide, fault};
+use crate::lines::{at, objects, text_at};
+use crate::readers::codex::{read, usage_of};
+use crate::shell::{Command, is_uuid, toml_text};
+use crate::usage::Meter;
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+const SESSIONS: &str = ".codex/sessions";
+/// Bytes from the end of a rollout in which the last count is looked for.
+const TAIL: u64 = 4 << 20;
+
+/// Codex CLI 0.169.0.
+#[derive(Debug)]
+pub struct Codex;
+
+impl Harness for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex CLI"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/codex:0.169.0"
+    }
+
+    fn version(&self) -> &'static str {
+        "0.169.0"
+    }
+
+    fn api(&self) -> Api {
+        Api::Responses
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["codex", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        let mut config = format!(
+            "model = {}\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
+             check_for_update_on_startup = false\nmodel_context_window = {}\n",
+            toml_text(&endpoint.model),
+            endpoint.context_window,
+        );
+        if !endpoint.is_direct() {
+            config.push_str("model_provider = \"bench\"\n");
+        }
+        config.push_str("\n[analytics]\nenabled = false\n");
+        if !endpoint.is_direct() {
+            config.push_str(&format!(
+                "\n[model_providers.bench]\nname = \"bench\"\nbase_url = {}\nenv_key = \"BENCH_API_KEY\"\n\
+                 wire_api = \"responses\"\nrequest_max_retries = 2\nstream_max_retries = 2\n",
+                toml_text(&endpoint.v1()),
+            ));
+        }
+        config.push_str(&format!("\n[projects.{}]\ntrust_level = \"trusted\"\n", toml_text(call.workspace)));
+        let flags = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+        let command = match call.session {
+            None => Command::new(["codex", "exec"]).args(flags),
+            Some(session) => match session.id.as_deref().filter(|id| is_uuid(id)) {
+                Some(id) => Command::new(["codex", "exec", "resume"]).args(flags).args([id]),
+                None => {
+                    return Err(HarnessError::NoSession {
+                        harness: self.title().to_owned(),
+                        why: format!("no thread.started in its output, nor just one file in ~/{SESSIONS}"),
+                    });
+                }
+            },
+        };
+        let command = command
+            .args(["-"])
+            .prompt_on_stdin(call)
+            .file(".codex/config.toml", config)
+            .env("CODEX_HOME", format!("{}/.codex", call.home));
+        let command =
+            if endpoint.is_direct() { command } else { command.env("BENCH_API_KEY", &endpoint.key) };
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = read(ended.stdout);
+        let mut signs = Signs { finished: read.completed, ..Signs::default() };
+        if let Some(said) = read.failed.as_deref().or(read.retrying.as_deref()) {
+            let ran_out = said.contains("ran out of room");
+            signs.failed(if ran_out { EndReason::ContextOverflow } else { fault(status(said), said) }, said);
+        }
+        signs.waits_for_endpoint = read.retrying.is_some() && signs.reason == Some(EndReason::Endpoint);
+        let known = call.session.and_then(|s| s.id.clone());
+        let rollouts = rollouts(ended.home);
+        let id = read.session.filter(|id| is_uuid(id)).or(known).or_else(|| match rollouts.as_slice() {
+            [(_, only)] => Some(only.clone()),
+            _ => None,
+        });
+        let total = read.total.or_else(|| {
+            let id = id.as_deref()?;
+            rollouts.iter().rev().find(|(_, of)| of == id).and_then(|(path, _)| last_count(ended.home, path))
+        });
+        let mut session = crate::next_session(call.session, id);
+        let usage = Meter::of(&mut session).tokens(total.unwrap_or_default());
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome {
+            session: Some(session),
+            steps: read.record.into_steps(),
+            usage,
+            cost_usd: None,
+            end,
+            message,
+        }
+    }
+}
+
+/// The status in `unexpected status 401 Unauthorized: …`.
+fn status(message: &str) -> Option<u64> {
+    message.split_once("status ")?.1.get(..3)?.parse().ok()
+}
+
+/// The rollout files, path and thread, oldest first: `sessions/2026/11/21/rollout-…-<thread>.jsonl`.
+fn rollouts(home: &files::Tree) -> Vec<(String, String)> {
+    let folders = |path: &str| {
+        let mut found = home.list(path);
+        found.retain(files::Entry::is_folder);
+        // Nobody runs one episode for years: whoever made more folders is welcome to be misread.
+        found.into_iter().rev().take(40).rev().map(move |e| files::join(path, &e.name)).collect::<Vec<_>>()
+    };
+    let mut found = Vec::new();
+    for day in folders(SESSIONS).iter().flat_map(|y| folders(y)).flat_map(|m| folders(&m)) {
+        for entry in home.list(&day).into_iter().filter(|e| !e.is_folder()).take(1000) {
+            let Some(name) = entry.name.strip_suffix(".jsonl") else { continue };
+            let Some(id) = name.len().checked_sub(36).and_then(|at| name.get(at..)) else { continue };
+            if is_uuid(id) {
+                found.push((files::join(&day, &entry.name), id.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn last_count(home: &files::Tree, path: &str) -> Option<Tokens> {
+    let size = home.entry(path)?.size;
+    let (bytes, _) = home.read_range(path, size.saturating_sub(TAIL), TAIL).ok()?;
+    objects(&bytes).rev().find_map(|line| {
+        (text_at(&line, &["payload", "type"]) == Some("token_count"))
+            .then(|| at(&line, &["payload", "info", "total_token_usage"]).map(usage_of))?
+    })
+}

@@ -1,0 +1,170 @@
+//! Kimi Code, the successor of Kimi CLI: chat completions, chat messages and `meta` lines as JSON lines, a session id of its
+//! own.
+//!
+//! The request can only be an argument. What tools print goes to standard error as it is, so only the line that begins with
+//! its own `error: failed to run prompt:` at the very end is its word. Tokens stand in `wire.jsonl` files below the session,
+//! one an agent, which grow from call to call.
+
+use model::{EndReason, Tokens};
+use serde_json::Value;
+
+use crate::ends::{Signs, TAIL, decide, fault};
+use crate::lines::{Line, count_at, lines, objects, text_at};
+use crate::readers::chat;
+use crate::record::Record;
+use crate::shell::{Command, is_id, toml_text};
+use crate::wire::Wire;
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
+
+const STATE: &str = ".kimi-code";
+const INDEX: &str = ".kimi-code/session_index.jsonl";
+
+/// Kimi Code 2.1.0.
+#[derive(Debug)]
+pub struct KimiCode;
+
+impl Harness for KimiCode {
+    fn name(&self) -> &'static str {
+        "kimi_code"
+    }
+
+    fn title(&self) -> &'static str {
+        "Kimi Code"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/kimi-code:2.1.0"
+    }
+
+    fn version(&self) -> &'static str {
+        "2.1.0"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["kimi", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        if endpoint.is_direct() {
+            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
+        }
+        let config = format!(
+            "default_model = \"bench\"\ntelemetry = false\n\n\
+             [providers.bench]\ntype = \"openai\"\nbase_url = {}\napi_key = {}\n\n\
+             [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\ncapabilities = [\"tool_use\"]\n",
+            toml_text(&endpoint.v1()),
+            toml_text(&endpoint.key),
+            toml_text(&endpoint.model),
+            endpoint.context_window,
+        );
+        let mut command = Command::new(["kimi", "--output-format", "stream-json", "-m", "bench"]);
+        if let Some(session) = call.session {
+            let Some(id) = session.id.as_deref().filter(|id| is_id(id)) else {
+                return Err(HarnessError::NoSession {
+                    harness: self.title().to_owned(),
+                    why: format!("no session.resume_hint in its output, nor a last line in ~/{INDEX}"),
+                });
+            };
+            command = command.args(["-S", id]);
+        }
+        command
+            .args([format!("--prompt={}", call.prompt)])
+            .file(&format!("{STATE}/config.toml"), config)
+            .env("KIMI_CODE_HOME", format!("{}/{STATE}", call.home))
+            .env("KIMI_CODE_NO_AUTO_UPDATE", "1")
+            .done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let (mut record, mut signs) = (Record::default(), Signs::default());
+        let mut id = None;
+        let mut retrying = None;
+        for line in lines(ended.stdout) {
+            retrying = None;
+            let Line::Json(line) = line else { continue };
+            chat::message(&mut record, &line);
+            match text_at(&line, &["type"]) {
+                Some("session.resume_hint") if text_at(&line, &["role"]) == Some("meta") => {
+                    id = text_at(&line, &["session_id"]).map(str::to_owned);
+                    signs.finished = ended.exit.code == Some(0);
+                }
+                Some("turn.step.retrying") => {
+                    let said = text_at(&line, &["error_message"]).unwrap_or_default().to_owned();
+                    retrying = Some((count_at(&line, &["status_code"]), said));
+                }
+                _ => {}
+            }
+        }
+        if !signs.finished {
+            if let Some(said) = own_error(ended.stderr) {
+                signs.failed(fault(status(&said), &said), &said);
+            } else if let Some((status, said)) = retrying {
+                let reason = fault(status, &said);
+                signs.waits_for_endpoint = reason == EndReason::Endpoint;
+                signs.failed(reason, &said);
+            }
+        }
+        let id = id
+            .or_else(|| call.session.and_then(|s| s.id.clone()))
+            .or_else(|| from_index(ended.home))
+            .filter(|id| is_id(id));
+        let mut session = crate::next_session(call.session, id);
+        let mut usage = Tokens::default();
+        if let Some(id) = session.id.clone() {
+            let agents = ended
+                .home
+                .list(&format!("{STATE}/sessions"))
+                .into_iter()
+                .filter(files::Entry::is_folder)
+                .take(20)
+                .map(|workspace| format!("{STATE}/sessions/{}/{id}/agents", workspace.name));
+            for folder in agents {
+                for agent in ended.home.list(&folder).into_iter().filter(files::Entry::is_folder).take(200) {
+                    let path = format!("{folder}/{}/wire.jsonl", agent.name);
+                    Wire::of(&mut session, &agent.name, ended.home, &path).read(|line| {
+                        if text_at(line, &["type"]) == Some("usage.record") {
+                            usage = usage.plus(line.get("usage").map(parts).unwrap_or_default());
+                        }
+                    });
+                }
+            }
+        }
+        let (end, message) = decide(ended, &record, signs);
+        Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: None, end, message }
+    }
+}
+
+/// What stands after `error: failed to run prompt:` in the last lines of standard error.
+fn own_error(stderr: &[u8]) -> Option<String> {
+    let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL)..]);
+    let tail = text::last_lines(&tail, 3);
+    let said = tail.lines().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
+    Some(said.to_owned())
+}
+
+/// The status in `provider.api_error: 500 mock internal error`.
+fn status(message: &str) -> Option<u64> {
+    message.split_once("_error: ")?.1.get(..3)?.parse().ok()
+}
+
+/// The session of the index's last line.
+fn from_index(home: &files::Tree) -> Option<String> {
+    let size = home.entry(INDEX)?.size;
+    let (bytes, _) = home.read_range(INDEX, size.saturating_sub(1 << 16), 1 << 16).ok()?;
+    objects(&bytes).rev().find_map(|line| text_at(&line, &["sessionId"]).map(str::to_owned))
+}
+
+fn parts(usage: &Value) -> Tokens {
+    let count = |key| count_at(usage, &[key]);
+    let sum = ["inputOther", "inputCacheRead", "inputCacheCreation"].iter().filter_map(|k| count(k));
+    Tokens {
+        input: count("inputOther").map(|_| sum.fold(0, u64::saturating_add)),
+        cached: count("inputCacheRead"),
+        output: count("output"),
+    }
+}

@@ -1,0 +1,145 @@
+//! OpenCode: chat completions, JSON lines, a session id of its own that is in every line.
+//!
+//! Sessions lie in an SQLite file below `~/.local/share/opencode`. Where a first call ended before it printed anything, its
+//! session's id stands in the log, and else `--continue` takes the folder's last session.
+
+use model::EndReason;
+use serde_json::json;
+
+use crate::ends::{Signs, decide, fault};
+use crate::readers::opencode::read;
+use crate::shell::{Command, is_id};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+const CONFIG: &str = ".stamina/opencode.json";
+const LOGS: &str = ".local/share/opencode/log";
+
+/// OpenCode 1.18.33.
+#[derive(Debug)]
+pub struct OpenCode;
+
+impl Harness for OpenCode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenCode"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/opencode:1.18.33"
+    }
+
+    fn version(&self) -> &'static str {
+        "1.18.33"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["opencode", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        let direct = endpoint.is_direct();
+        let model = if direct { endpoint.model.clone() } else { format!("bench/{}", endpoint.model) };
+        let mut config = json!({
+            "$schema": "https://opencode.ai/config.json",
+            "autoupdate": false,
+            "share": "disabled",
+            "model": model,
+            "small_model": model,
+            "permission": { "*": "allow" },
+        });
+        if !direct {
+            // No prices: what is not known must not be computed. Its own cap on an answer is 32,000 as well.
+            let limit = json!({
+                "context": endpoint.context_window,
+                "output": (endpoint.context_window / 4).clamp(1, 32_000),
+            });
+            config["provider"] = json!({ "bench": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "bench",
+                "options": { "baseURL": "{env:BENCH_BASE_URL}", "apiKey": "{env:BENCH_API_KEY}" },
+                "models": { (endpoint.model.as_str()): { "name": endpoint.model, "limit": limit } },
+            }});
+        }
+        let command = Command::new(["opencode", "run", "--format", "json", "--auto", "-m"]).args([model]);
+        let command = match call.session {
+            Some(session) => match session.id.as_deref().filter(|id| is_id(id)) {
+                Some(id) => command.args(["--session", id]),
+                None => command.args(["--continue"]),
+            },
+            // A title of ours saves the request that would make one.
+            None => command.args(["--title", "stamina"]),
+        };
+        let command = command
+            .prompt_on_stdin(call)
+            .file(CONFIG, config.to_string())
+            .env("OPENCODE_CONFIG", format!("{}/{CONFIG}", call.home))
+            .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+            .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
+            .env("OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS", "300000");
+        let command = if direct {
+            command
+        } else {
+            command.env("BENCH_BASE_URL", endpoint.v1()).env("BENCH_API_KEY", &endpoint.key)
+        };
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = read(ended.stdout);
+        let mut signs = Signs::default();
+        match (&read.error, read.finish.as_deref()) {
+            (Some((name, message, status)), _) => {
+                let reason = match name.as_str() {
+                    "ContextOverflowError" => EndReason::ContextOverflow,
+                    "ProviderAuthError" => EndReason::Endpoint,
+                    _ => fault(*status, message),
+                };
+                signs.failed(reason, &format!("{name}: {message}"));
+            }
+            (None, Some("stop")) => signs.finished = ended.exit.code == Some(0),
+            (None, Some("length")) => {
+                signs.failed(EndReason::AgentError, "the model's answer was longer than an answer may be");
+            }
+            _ => {}
+        }
+        let known = call.session.is_some_and(|s| s.id.is_some());
+        let id =
+            read.session.filter(|id| is_id(id)).or_else(|| if known { None } else { from_log(ended.home) });
+        let session = crate::next_session(call.session, id);
+        let usage = read.record.tokens();
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome {
+            session: Some(session),
+            steps: read.record.into_steps(),
+            usage,
+            cost_usd: read.cost_usd,
+            end,
+            message,
+        }
+    }
+}
+
+/// The id of the only session that the log tells of.
+fn from_log(home: &files::Tree) -> Option<String> {
+    let mut found = None::<String>;
+    for entry in home.list(LOGS).iter().filter(|e| !e.is_folder()).take(20) {
+        let (bytes, _) = home.read_range(&files::join(LOGS, &entry.name), 0, 1 << 20).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        for line in text.lines().filter(|line| line.contains(" message=created ")) {
+            let id = line.split(" id=").nth(1)?.split_whitespace().next().filter(|id| is_id(id))?;
+            if id.starts_with("ses_") && found.replace(id.to_owned()).is_some_and(|other| other != id) {
+                return None;
+            }
+        }
+    }
+    found
+}

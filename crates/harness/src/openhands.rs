@@ -1,0 +1,163 @@
+//! OpenHands CLI: chat completions, events on standard output between lines of text, its exit code always 0.
+//!
+//! Tokens stand in the conversation's `base_state.json` only, cumulative over all its calls, one count for the agent and
+//! one for the condenser; the sum of the call before is kept in the session's memory and subtracted.
+//!
+//! After a kill in the middle of a tool call it runs that call again when it goes on, and puts the result after the new
+//! request: an order that strict endpoints refuse. Nothing here can change that.
+
+use std::collections::BTreeMap;
+
+use model::{EndReason, Tokens};
+use serde::Deserialize;
+
+use crate::ends::{Signs, decide, fault};
+use crate::readers::openhands::{dashed, read};
+use crate::shell::{Command, is_uuid, prompt_path};
+use crate::usage::Meter;
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+const CONVERSATIONS: &str = ".openhands/conversations";
+/// Bytes of `base_state.json` that is read.
+const CAP: u64 = 32 << 20;
+
+/// OpenHands CLI 1.16.0.
+#[derive(Debug)]
+pub struct OpenHands;
+
+impl Harness for OpenHands {
+    fn name(&self) -> &'static str {
+        "openhands"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenHands"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/openhands:1.16.0"
+    }
+
+    fn version(&self) -> &'static str {
+        "1.16.0"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["openhands", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        let command =
+            Command::new(["openhands", "--headless", "--json", "--always-approve", "--override-with-envs"]);
+        let command = match call.session {
+            None => command,
+            Some(session) => match session.id.as_deref().filter(|id| is_uuid(id)) {
+                Some(id) => command.args(["--resume", id]),
+                None => {
+                    return Err(HarnessError::NoSession {
+                        harness: self.title().to_owned(),
+                        why: format!("no conversation in its output, nor just one in ~/{CONVERSATIONS}"),
+                    });
+                }
+            },
+        };
+        let command = command
+            .args(["-f".to_owned(), prompt_path(call)])
+            .prompt_file(call)
+            .env("OPENHANDS_SUPPRESS_BANNER", "1")
+            .env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+        let command = if endpoint.is_direct() {
+            command.env("LLM_MODEL", &endpoint.model)
+        } else {
+            command
+                .env("LLM_MODEL", format!("openai/{}", endpoint.model))
+                .env("LLM_BASE_URL", endpoint.v1())
+                .env("LLM_API_KEY", &endpoint.key)
+        };
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = read(ended.stdout);
+        let mut signs = Signs::default();
+        let before = call.session.and_then(|s| s.id.clone());
+        let id = read.session.or(before).or_else(|| only_conversation(ended.home));
+        let state = id.as_deref().filter(|id| is_uuid(id)).and_then(|id| {
+            let path = format!("{CONVERSATIONS}/{}/base_state.json", id.replace('-', ""));
+            ended.home.read_json::<State>(&path, CAP).ok()
+        });
+        if let Some((code, detail)) = &read.error {
+            let reason = match code.as_str() {
+                "MaxIterationsReached" => EndReason::AgentError,
+                _ => fault(None, &format!("{code}: {detail}")),
+            };
+            signs.failed(reason, &format!("{code}: {detail}"));
+        }
+        match state.as_ref().and_then(|s| s.execution_status.as_deref()) {
+            Some("finished") if read.error.is_none() => signs.finished = true,
+            Some("stuck") => signs.failed(EndReason::LoopDetected, "OpenHands found the agent stuck"),
+            _ => {}
+        }
+        let mut session = crate::next_session(call.session, id);
+        let mut meter = Meter::of(&mut session);
+        let metrics = state.map(|s| s.stats.usage_to_metrics).unwrap_or_default();
+        let total = metrics.values().map(Metrics::tokens).fold(Tokens::default(), Tokens::plus);
+        let cost: f64 = metrics.values().filter_map(|m| m.accumulated_cost).filter(|c| c.is_finite()).sum();
+        let usage = meter.tokens(total);
+        let cost_usd = meter.cost(Some(cost).filter(|c| *c > 0.0));
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome { session: Some(session), steps: read.record.into_steps(), usage, cost_usd, end, message }
+    }
+}
+
+/// The conversation, where there is just one.
+fn only_conversation(home: &files::Tree) -> Option<String> {
+    let mut ids =
+        home.list(CONVERSATIONS).into_iter().filter(files::Entry::is_folder).filter_map(|e| dashed(&e.name));
+    let only = ids.next()?;
+    ids.next().is_none().then_some(only)
+}
+
+#[derive(Debug, Deserialize)]
+struct State {
+    #[serde(default)]
+    execution_status: Option<String>,
+    #[serde(default)]
+    stats: Stats,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Stats {
+    #[serde(default)]
+    usage_to_metrics: BTreeMap<String, Metrics>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metrics {
+    #[serde(default)]
+    accumulated_cost: Option<f64>,
+    #[serde(default)]
+    accumulated_token_usage: Option<Usage>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct Usage {
+    #[serde(default, rename = "prompt_tokens")]
+    prompt: Option<u64>,
+    #[serde(default, rename = "cache_read_tokens")]
+    cache_read: Option<u64>,
+    #[serde(default, rename = "completion_tokens")]
+    completion: Option<u64>,
+}
+
+impl Metrics {
+    fn tokens(&self) -> Tokens {
+        let usage = self.accumulated_token_usage.unwrap_or_default();
+        Tokens { input: usage.prompt, cached: usage.cache_read, output: usage.completion }
+    }
+}

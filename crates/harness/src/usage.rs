@@ -1,0 +1,71 @@
+//! Counts that a harness keeps over a whole session, and what of them is this call's.
+
+use model::Tokens;
+
+use crate::Session;
+
+const KEYS: [&str; 3] = ["input", "cached", "output"];
+const COST: &str = "cost";
+
+/// The cumulative counts of a session, in its memory.
+pub(crate) struct Meter<'a> {
+    session: &'a mut Session,
+}
+
+impl<'a> Meter<'a> {
+    /// Of a session.
+    pub(crate) fn of(session: &'a mut Session) -> Self {
+        Self { session }
+    }
+
+    fn before<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+        self.session.memory.get(key)?.parse().ok()
+    }
+
+    /// What this call used, when the session has used `total` by now. Remembers `total`.
+    ///
+    /// Unknown stays unknown, and what was known before stays remembered. A count that fell (the session began anew) is
+    /// this call's alone.
+    pub(crate) fn tokens(&mut self, total: Tokens) -> Tokens {
+        let mut parts = [total.input, total.cached, total.output];
+        for (key, part) in KEYS.iter().zip(&mut parts) {
+            let Some(now) = *part else { continue };
+            *part = Some(less(now, self.before(key).unwrap_or(0)));
+            self.session.memory.insert((*key).to_owned(), now.to_string());
+        }
+        let [input, cached, output] = parts;
+        Tokens { input, cached, output }
+    }
+
+    /// The same for a cost in US dollars.
+    pub(crate) fn cost(&mut self, total: Option<f64>) -> Option<f64> {
+        let now = total?;
+        let before = self.before(COST).unwrap_or(0.0);
+        self.session.memory.insert(COST.to_owned(), now.to_string());
+        Some(if now >= before { now - before } else { now })
+    }
+}
+
+fn less(now: u64, before: u64) -> u64 {
+    now.checked_sub(before).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_the_difference() {
+        let mut session = Session::default();
+        let tokens = |input, output| Tokens { input, cached: None, output };
+        let mut meter = Meter::of(&mut session);
+        assert_eq!(meter.tokens(tokens(Some(10), Some(3))), tokens(Some(10), Some(3)));
+        assert_eq!(meter.tokens(Tokens::default()), Tokens::default());
+        assert_eq!(meter.tokens(tokens(Some(25), None)), tokens(Some(15), None));
+        assert_eq!(meter.tokens(tokens(Some(5), Some(4))), tokens(Some(5), Some(1)));
+        assert_eq!(meter.cost(Some(0.5)), Some(0.5));
+        assert_eq!(meter.cost(None), None);
+        assert_eq!(meter.cost(Some(0.75)), Some(0.25));
+        assert_eq!(session.memory["input"], "5");
+    }
+}

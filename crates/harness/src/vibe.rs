@@ -1,0 +1,167 @@
+//! Mistral Vibe: chat completions, entries as JSON lines, and an `export.json` on every exit but SIGKILL, with the outcome
+//! and the usage of this call alone.
+//!
+//! An endpoint that fails keeps it waiting for minutes, so it is told a little less than the attempt's wall limit. A SIGTERM
+//! ends it with exit code 3 and the outcome `terminated`.
+
+use model::{EndReason, Tokens};
+use serde::Deserialize;
+
+use crate::ends::{Signs, decide, fault};
+use crate::readers::vibe::read;
+use crate::shell::{Command, is_id, prompt_path, toml_text};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+
+const OUTPUT: &str = ".stamina/vibe";
+const EXPORT: &str = ".stamina/vibe/export.json";
+const SESSIONS: &str = ".vibe/logs/session/unified";
+/// Bytes of an export that is read.
+const CAP: u64 = 16 << 20;
+/// Seconds before the wall limit at which it stops itself, so that it can write what it did.
+const AHEAD: u64 = 10;
+
+/// Mistral Vibe 3.0.2.
+#[derive(Debug)]
+pub struct Vibe;
+
+impl Harness for Vibe {
+    fn name(&self) -> &'static str {
+        "vibe"
+    }
+
+    fn title(&self) -> &'static str {
+        "Mistral Vibe"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/mistral-vibe:3.0.2"
+    }
+
+    fn version(&self) -> &'static str {
+        "3.0.2"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["vibe", "--version"].map(str::to_owned).into()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let endpoint = call.endpoint;
+        if endpoint.is_direct() {
+            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
+        }
+        // No prices: what is not known must not be computed.
+        let config = format!(
+            "active_model = \"bench\"\nenable_telemetry = false\nenable_update_checks = false\n\
+             enable_auto_update = false\nenable_notifications = false\n\n\
+             [experiments]\nenable = false\n\n\
+             [[providers]]\nname = \"bench\"\napi_base = {}\napi_key_env_var = \"BENCH_API_KEY\"\n\
+             api_style = \"openai\"\nbackend = \"generic\"\n\n\
+             [[models]]\nname = {}\nprovider = \"bench\"\nalias = \"bench\"\nmax_context_length = {}\n",
+            toml_text(&endpoint.v1()),
+            toml_text(&endpoint.model),
+            endpoint.context_window,
+        );
+        let mut command = Command::new(["vibe"]);
+        if let Some(session) = call.session {
+            let Some(id) = session.id.as_deref().filter(|id| is_id(id)) else {
+                return Err(HarnessError::NoSession {
+                    harness: self.title().to_owned(),
+                    why: format!("no entry in its output, nor just one folder in ~/{SESSIONS}"),
+                });
+            };
+            command = command.args(["--resume", id]);
+        }
+        command
+            .args(["--auto-approve", "--trust", "--output", "streaming"])
+            .args(["--output-dir".to_owned(), format!("{}/{OUTPUT}", call.home)])
+            .args(["--prompt-file".to_owned(), prompt_path(call)])
+            .args(["--time-limit".to_owned(), call.seconds.saturating_sub(AHEAD).max(1).to_string()])
+            .prompt_file(call)
+            .file(".vibe/config.toml", config)
+            // The export of the call before must not be taken for this call's.
+            .file(EXPORT, "")
+            .env("BENCH_API_KEY", &endpoint.key)
+            .done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let read = read(ended.stdout);
+        let export = ended.home.read_json::<Export>(EXPORT, CAP).ok();
+        let mut signs = Signs::default();
+        if let Some(export) = &export {
+            let said = export.error.as_ref().and_then(|e| e.message.as_deref());
+            match export.outcome.as_deref() {
+                Some("finished") => signs.finished = true,
+                Some("deadline") => signs.failed(EndReason::AgentTimeout, "the time ran out"),
+                Some("terminated") => {
+                    signs
+                        .failed(EndReason::KilledItself, "the harness was ended by a signal while it worked");
+                }
+                Some(outcome @ ("infrastructure_failure" | "config_error")) => {
+                    let said = said.unwrap_or(outcome);
+                    signs.failed(fault(status(said), said), said);
+                }
+                Some(outcome) => signs.failed(EndReason::AgentError, said.unwrap_or(outcome)),
+                None => {}
+            }
+        }
+        let known = call.session.and_then(|s| s.id.clone());
+        let exported = export.as_ref().and_then(|e| e.session_id.clone());
+        let id =
+            read.session.or(exported).filter(|id| is_id(id)).or(known).or_else(|| only_session(ended.home));
+        let usage = export.as_ref().and_then(|e| e.usage).unwrap_or_default();
+        let usage = Tokens { input: usage.input, cached: usage.cached, output: usage.output };
+        let cost_usd = export.and_then(|e| e.cost_usd).filter(|c| *c > 0.0 && c.is_finite());
+        let session = crate::next_session(call.session, id);
+        let (end, message) = decide(ended, &read.record, signs);
+        Outcome { session: Some(session), steps: read.record.into_steps(), usage, cost_usd, end, message }
+    }
+}
+
+/// The status in `Client error '400 Bad Request' for url …`.
+fn status(message: &str) -> Option<u64> {
+    message.split_once(" error '")?.1.get(..3)?.parse().ok()
+}
+
+/// The session, where there is just one.
+fn only_session(home: &files::Tree) -> Option<String> {
+    let mut ids =
+        home.list(SESSIONS).into_iter().filter(files::Entry::is_folder).map(|e| e.name).filter(|n| is_id(n));
+    let only = ids.next()?;
+    ids.next().is_none().then_some(only)
+}
+
+#[derive(Debug, Deserialize)]
+struct Export {
+    #[serde(default)]
+    outcome: Option<String>,
+    #[serde(default)]
+    error: Option<Error>,
+    #[serde(default)]
+    session_id: Option<String>,
+    #[serde(default)]
+    usage: Option<Usage>,
+    #[serde(default)]
+    cost_usd: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Error {
+    #[serde(default)]
+    message: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct Usage {
+    #[serde(default, rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(default, rename = "cached_input_tokens")]
+    cached: Option<u64>,
+    #[serde(default, rename = "output_tokens")]
+    output: Option<u64>,
+}
