@@ -12,11 +12,30 @@
 //!
 //! One upstream is the [`oracle`], a scripted model that needs no endpoint.
 
+mod attempt;
+mod clock;
+mod forward;
+mod ledger;
+mod log;
 pub mod oracle;
+mod overflow;
+mod refusal;
+mod request;
+mod retry;
 mod route;
+mod secret;
+mod serve;
+mod sse;
+mod stream;
+mod upstream;
+mod usage;
 
+pub use attempt::Attempt;
 pub use route::{Answer, Route};
+pub use secret::Secret;
+pub use serve::Gateway;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,36 +44,15 @@ use std::time::Duration;
 use model::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// A key that shows itself nowhere: not in `Debug`, not in errors.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps it.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The only way to it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// Where requests go.
 #[derive(Debug, Clone)]
 pub enum Upstream {
     /// An endpoint: everything after the attempt's prefix is appended to `base_url` (so `…/v1/chat/completions`).
     Http {
-        /// Without a slash at the end and without `/v1`.
+        /// `https://api.openai.com`, without `/v1`. One that names a version of its own (`…/paas/v4`,
+        /// `…/v1beta/openai`) takes the place of `/v1`.
         base_url: String,
-        /// Put in as `Authorization: Bearer` and, for `/v1/messages`, `x-api-key`.
+        /// Put in as `Authorization: Bearer` and, for `/v1/messages`, `x-api-key` (which alone at Anthropic's own).
         key: Option<Secret>,
         /// The model's name at the endpoint, put in place of what the agent asks for; `None` = as asked.
         model: Option<String>,
@@ -64,13 +62,17 @@ pub enum Upstream {
 }
 
 /// US dollars for a million tokens of one model.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Price {
     /// Input that was not cached.
     pub input: f64,
-    /// Input that was; without it as `input`.
+    /// Input that was read from the cache; without it as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
+    /// Input that was written to the cache, where the endpoint counts it (Anthropic); without it as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
     /// Output.
     pub output: f64,
 }
@@ -84,7 +86,7 @@ pub struct Budget {
     /// US dollars; can only be watched where prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Wall seconds.
+    /// Wall seconds in which an attempt is open; attempts at the same time count once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
 }
@@ -108,7 +110,8 @@ pub struct Budgets {
 pub struct Retry {
     /// Tries in all.
     pub tries: u32,
-    /// Wait before the second; doubled each time, with seeded jitter; `Retry-After` wins if it is longer.
+    /// Wait before the second; doubled each time, with seeded jitter; `Retry-After` wins if it is longer. An endpoint
+    /// that asks for more than ten minutes is not waited for.
     pub first_wait: Duration,
     /// Longest wait.
     pub longest_wait: Duration,
@@ -140,6 +143,8 @@ pub struct Settings {
     pub retry: Retry,
     /// What earlier parts of a resumed run have spent already.
     pub spent: Spent,
+    /// The same of its episodes, for their budgets.
+    pub episodes: BTreeMap<String, Spent>,
     /// Each record is appended here as a line of JSON, without bodies; `None` = not written.
     pub log: Option<PathBuf>,
 }
@@ -173,13 +178,28 @@ pub struct Record {
     pub cost_usd: Option<f64>,
     /// Until the last byte, waits included.
     pub seconds: f64,
-    /// What the agent got.
+    /// What the agent got; 499 = it hung up before, 410 = the attempt was closed before.
     pub status: u16,
     /// Tries beyond the first.
     pub retries: u32,
-    /// Statuses of tries that were repeated, 0 = no answer.
+    /// Statuses of tries that failed at the endpoint, 0 = no answer, or one that broke off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<u16>,
+    /// Who ended it before its end; `None` = it came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+}
+
+/// Who ended an answer before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cut {
+    /// The agent hung up.
+    Agent,
+    /// The endpoint broke off, fell silent, or sent an error in the middle of a stream.
+    Endpoint,
+    /// The attempt was closed.
+    Closed,
 }
 
 /// Which budget is spent.
@@ -210,7 +230,8 @@ pub enum Over {
         /// One line.
         message: String,
     },
-    /// The endpoint said that the context is too long: the agent's.
+    /// The endpoint said that the context is too long: the agent's. It may compact and go on, so this cuts nothing off and
+    /// [`Attempt::over`] never says it; [`Seen::over`] does where it was the answer to the last request of the attempt.
     ContextOverflow {
         /// One line.
         message: String,
@@ -220,15 +241,18 @@ pub enum Over {
 /// What was spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Requests answered.
+    /// Requests to a model that were answered (2xx).
     pub requests: u64,
-    /// Tokens of them.
+    /// Tokens of them, as far as they were told.
     pub tokens: Tokens,
     /// Cost; `None` = unknown (no price, or an answer without usage).
     pub cost_usd: Option<f64>,
-    /// Answers that told no usage.
+    /// The part of the cost that is known; what budgets go by.
+    #[serde(default)]
+    pub known_usd: f64,
+    /// Requests that the endpoint took and whose usage is not known: it told none, or they were cut off before.
     pub unmetered: u64,
-    /// Wall seconds of attempts.
+    /// Wall seconds in which an attempt was open; attempts at the same time count once.
     pub seconds: f64,
 }
 
@@ -239,7 +263,7 @@ pub struct Seen {
     pub records: Vec<Record>,
     /// Their sums.
     pub spent: Spent,
-    /// Why it was cut off, if it was.
+    /// Why it was cut off, if it was; or [`Over::ContextOverflow`] where that was the last answer.
     pub over: Option<Over>,
 }
 
@@ -262,59 +286,4 @@ pub enum GatewayError {
         /// What is wrong with it.
         why: String,
     },
-}
-
-/// A running gateway. Dropping it ends it.
-pub struct Gateway {}
-
-/// An open attempt.
-pub struct Attempt {}
-
-impl Gateway {
-    /// Listens on these addresses (port 0 takes a free one) and serves until it is dropped.
-    pub async fn start(_listen: &[SocketAddr], _settings: Settings) -> Result<Self, GatewayError> {
-        todo!()
-    }
-
-    /// Where it listens, in the order of `listen`.
-    pub fn addresses(&self) -> &[SocketAddr] {
-        todo!()
-    }
-
-    /// Opens an attempt. `task` is what the oracle solves; other upstreams ignore it.
-    pub fn open(&self, _key: AttemptKey, _task: Option<oracle::Task>) -> Attempt {
-        todo!()
-    }
-
-    /// What the run has spent, earlier parts included.
-    pub fn spent(&self) -> Spent {
-        todo!()
-    }
-}
-
-impl Attempt {
-    /// Base URL for the agent, for the address with this index.
-    pub fn base_url(&self, _address: usize) -> String {
-        todo!()
-    }
-
-    /// What the agent uses as its key.
-    pub fn key(&self) -> &str {
-        todo!()
-    }
-
-    /// What was seen so far.
-    pub fn seen(&self) -> Seen {
-        todo!()
-    }
-
-    /// Waits until the attempt is over for a reason of the gateway's.
-    pub async fn over(&self) -> Over {
-        todo!()
-    }
-
-    /// Ends it: later requests get 410.
-    pub fn close(self) -> Seen {
-        todo!()
-    }
 }

@@ -1,0 +1,514 @@
+//! Attempts that are open, and what was seen of them.
+//!
+//! A [`Room`] is an open attempt; its address is `/a/<token>`. A [`Flight`] is one request on its way. A flight is settled
+//! exactly once, by whoever ends it: the end of the answer, the agent that hangs up (its [`Guard`] is dropped), or the
+//! close of the attempt. So nothing is missing from what [`Attempt::close`] gives, and nothing is counted twice.
+//!
+//! Locks are taken in the order flight, room, books.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::Tokens;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+
+use crate::ledger::{Books, Entry, Ledger, cost};
+use crate::log::Log;
+use crate::oracle::Task;
+use crate::request::Kind;
+use crate::upstream::Backend;
+use crate::usage::{Meter, Tally};
+use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Seen, Spent, clock};
+
+/// Requests of one attempt that are with the endpoint at once; further ones wait.
+const AT_ONCE: usize = 16;
+/// Bytes of bodies of one attempt in memory at once, in KiB.
+const BODIES_KIB: usize = 128 << 10;
+/// Records of an attempt that are kept in memory.
+const RECORDS: usize = 10_000;
+/// Closed attempts that are still told from addresses that never were.
+const REMEMBERED: usize = 4096;
+
+/// Takes a lock; what a panicking holder left is whole, as every change here is.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What all attempts share.
+#[derive(Debug)]
+pub(crate) struct House {
+    pub(crate) backend: Backend,
+    pub(crate) retry: Retry,
+    pub(crate) books: Mutex<Books>,
+    /// `None` = not written, or no more.
+    pub(crate) log: Mutex<Option<Log>>,
+    rooms: Mutex<Rooms>,
+}
+
+#[derive(Debug, Default)]
+struct Rooms {
+    open: HashMap<String, Arc<Room>>,
+    closed: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+/// What an address leads to.
+pub(crate) enum Found {
+    /// An open attempt.
+    Open(Arc<Room>),
+    /// One that has ended.
+    Closed,
+    /// Nothing.
+    Nothing,
+}
+
+impl House {
+    pub(crate) fn new(backend: Backend, retry: Retry, books: Books, log: Option<Log>) -> Self {
+        Self {
+            backend,
+            retry,
+            books: Mutex::new(books),
+            log: Mutex::new(log),
+            rooms: Mutex::new(Rooms::default()),
+        }
+    }
+
+    pub(crate) fn find(&self, token: &str) -> Found {
+        let rooms = lock(&self.rooms);
+        match rooms.open.get(token) {
+            Some(room) => Found::Open(Arc::clone(room)),
+            None if rooms.closed.contains(token) => Found::Closed,
+            None => Found::Nothing,
+        }
+    }
+
+    pub(crate) fn open(&self, key: AttemptKey, task: Option<Task>) -> Arc<Room> {
+        let now = Instant::now();
+        let mut ledger = Ledger::default();
+        let left = lock(&self.books).open(&mut ledger, &key.episode, now);
+        let room = Arc::new(Room {
+            token: random(),
+            secret: random(),
+            key,
+            task,
+            deadline: left.and_then(|(left, scope)| Some((now.checked_add(left)?, scope))),
+            over: watch::Sender::new(None),
+            closed: watch::Sender::new(false),
+            slots: Arc::new(Semaphore::new(AT_ONCE)),
+            bodies: Arc::new(Semaphore::new(BODIES_KIB)),
+            notes: Mutex::new(Notes { ledger, ..Notes::default() }),
+        });
+        lock(&self.rooms).open.insert(room.token.clone(), Arc::clone(&room));
+        room
+    }
+
+    /// Ends an attempt; once more does nothing.
+    pub(crate) fn close(&self, room: &Room) {
+        {
+            let mut rooms = lock(&self.rooms);
+            if rooms.open.remove(&room.token).is_some() {
+                rooms.closed.insert(room.token.clone());
+                rooms.order.push_back(room.token.clone());
+                if rooms.order.len() > REMEMBERED
+                    && let Some(oldest) = rooms.order.pop_front()
+                {
+                    rooms.closed.remove(&oldest);
+                }
+            }
+        }
+        let flights: Vec<Arc<Flight>> = {
+            let mut notes = lock(&room.notes);
+            if !notes.closed {
+                notes.closed = true;
+                lock(&self.books).close(&mut notes.ledger, &room.key.episode, Instant::now());
+            }
+            notes.flights.values().cloned().collect()
+        };
+        room.closed.send_replace(true);
+        for flight in flights {
+            flight.settle(Some(Cut::Closed));
+        }
+    }
+
+    /// Ends all attempts.
+    pub(crate) fn close_all(&self) {
+        let rooms: Vec<Arc<Room>> = lock(&self.rooms).open.values().cloned().collect();
+        for room in rooms {
+            self.close(&room);
+        }
+    }
+
+    /// How many are open, and how many are remembered.
+    #[cfg(test)]
+    pub(crate) fn sizes(&self) -> (usize, usize) {
+        let rooms = lock(&self.rooms);
+        assert_eq!(rooms.closed.len(), rooms.order.len());
+        (rooms.open.len(), rooms.order.len())
+    }
+}
+
+/// 128 random bits in hex digits.
+fn random() -> String {
+    let mut bytes = [0_u8; 16];
+    // It fails only where the operating system has no randomness, and then nothing secret can be done at all.
+    getrandom::fill(&mut bytes).expect("the operating system gives random numbers");
+    bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
+        text.push_str(&format!("{byte:02x}"));
+        text
+    })
+}
+
+/// An open attempt.
+#[derive(Debug)]
+pub(crate) struct Room {
+    token: String,
+    secret: String,
+    pub(crate) key: AttemptKey,
+    pub(crate) task: Option<Task>,
+    /// When its first budget of time is spent, and which.
+    deadline: Option<(Instant, Scope)>,
+    over: watch::Sender<Option<Over>>,
+    closed: watch::Sender<bool>,
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) bodies: Arc<Semaphore>,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    ledger: Ledger,
+    records: Vec<Record>,
+    /// The last answer of a model was that the context is too long.
+    overflow: Option<String>,
+    /// Answers in a row that the endpoint broke off.
+    broken: u32,
+    flights: HashMap<u64, Arc<Flight>>,
+    next: u64,
+    closed: bool,
+}
+
+impl Room {
+    /// Whether it is the key of this attempt.
+    pub(crate) fn is_key(&self, given: &str) -> bool {
+        given == self.secret
+    }
+
+    /// Waits until it is closed.
+    pub(crate) async fn closed(&self) {
+        // It fails only if the sender is gone, and it is a part of this room.
+        let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
+    }
+
+    /// Says why no further request is answered; the first word counts.
+    pub(crate) fn end(&self, over: Over) {
+        self.over.send_if_modified(|held| {
+            let first = held.is_none();
+            if first {
+                *held = Some(over);
+            }
+            first
+        });
+    }
+
+    /// Why no further request is to be forwarded, by all that is known now.
+    pub(crate) fn over_by_now(&self, house: &House) -> Option<Over> {
+        if let Some(over) = self.over.borrow().clone() {
+            return Some(over);
+        }
+        let over = {
+            let notes = lock(&self.notes);
+            lock(&house.books).over(Some(&notes.ledger), &self.key.episode, Instant::now())
+        }?;
+        self.end(over);
+        self.over.borrow().clone()
+    }
+
+    /// A request begins; `None` = the attempt is closed.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        house: &Arc<House>,
+        kind: Kind,
+        route: String,
+        request_bytes: usize,
+    ) -> Option<Guard> {
+        let mut notes = lock(&self.notes);
+        if notes.closed {
+            return None;
+        }
+        let flight = Arc::new(Flight {
+            id: notes.next,
+            room: Arc::clone(self),
+            house: Arc::clone(house),
+            kind,
+            route,
+            at: clock::now(),
+            started: Instant::now(),
+            request_bytes: request_bytes as u64,
+            progress: Mutex::new(Progress::default()),
+        });
+        notes.next += 1;
+        notes.flights.insert(flight.id, Arc::clone(&flight));
+        Some(Guard { flight, _held: Vec::new() })
+    }
+
+    fn seen(&self, house: &House) -> Seen {
+        let notes = lock(&self.notes);
+        let books = lock(&house.books);
+        let over = self.over.borrow().clone();
+        Seen {
+            records: notes.records.clone(),
+            spent: notes.ledger.spent(Instant::now(), books.price()),
+            over: over.or_else(|| notes.overflow.clone().map(|message| Over::ContextOverflow { message })),
+        }
+    }
+}
+
+/// A request on its way.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    id: u64,
+    pub(crate) room: Arc<Room>,
+    pub(crate) house: Arc<House>,
+    pub(crate) kind: Kind,
+    route: String,
+    at: String,
+    started: Instant,
+    request_bytes: u64,
+    progress: Mutex<Progress>,
+}
+
+/// How far a request has come.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) model: Option<String>,
+    /// What the agent gets; 0 = not known yet.
+    pub(crate) status: u16,
+    pub(crate) faults: Vec<u16>,
+    pub(crate) tries: u32,
+    /// A try is with the endpoint, or was answered.
+    pub(crate) taken: bool,
+    pub(crate) meter: Option<Meter>,
+    /// What the scripted model says that it counts.
+    pub(crate) told: Option<Tokens>,
+    /// The endpoint said that the context is too long.
+    pub(crate) overflow: Option<String>,
+    settled: bool,
+}
+
+impl Flight {
+    /// How far it has come.
+    pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
+        lock(&self.progress)
+    }
+
+    /// Where its waits derive from.
+    pub(crate) fn seed(&self) -> u64 {
+        let AttemptKey { episode, turn, attempt } = &self.room.key;
+        crate::retry::seed(&format!("{episode}/{turn}/{attempt}/{}", self.id))
+    }
+
+    /// It has come to an end; the first call counts.
+    pub(crate) fn settle(&self, cut: Option<Cut>) {
+        let mut progress = self.progress();
+        if std::mem::replace(&mut progress.settled, true) {
+            return;
+        }
+        let paid = self.kind.is_paid();
+        let good = (200..300).contains(&progress.status);
+        let whole = progress.meter.as_ref().is_some_and(Meter::is_whole);
+        let error = progress.meter.as_ref().and_then(|meter| meter.error().map(str::to_owned));
+        let cut = match cut {
+            // It has what it came for; many clients hang up without reading the last bytes.
+            Some(Cut::Agent | Cut::Closed) if whole => None,
+            None if good && error.is_some() && progress.overflow.is_none() => Some(Cut::Endpoint),
+            cut => cut,
+        };
+        let status = match (progress.status, cut) {
+            (0, Some(Cut::Closed)) => 410,
+            (0, _) => 499,
+            (status, _) => status,
+        };
+        let mut tally = progress.meter.as_ref().map(Meter::tally).unwrap_or_default();
+        if let Some(tokens) = progress.told {
+            tally = Tally { tokens, written: None };
+        }
+        let taken = paid && progress.taken && (good || progress.status == 0);
+        if !taken {
+            tally = Tally::default();
+        }
+        if cut == Some(Cut::Endpoint) {
+            progress.faults.push(0);
+        }
+
+        let mut notes = lock(&self.room.notes);
+        let mut books = lock(&self.house.books);
+        let entry = Entry {
+            answered: paid && good,
+            taken,
+            tally,
+            cost_usd: cost(books.price(), &tally).filter(|_| taken),
+            guess: Tokens {
+                input: Some(self.request_bytes / 4),
+                cached: None,
+                output: progress.meter.as_ref().map(Meter::guess),
+            },
+        };
+        books.add(&mut notes.ledger, &self.room.key.episode, &entry);
+        drop(books);
+
+        let record = Record {
+            key: self.room.key.clone(),
+            at: self.at.clone(),
+            route: self.route.clone(),
+            model: progress.model.take(),
+            tokens: tally.tokens,
+            cost_usd: entry.cost_usd,
+            seconds: self.started.elapsed().as_secs_f64(),
+            status,
+            retries: progress.tries.saturating_sub(1),
+            faults: std::mem::take(&mut progress.faults),
+            cut,
+        };
+        if let Some(log) = lock(&self.house.log).as_ref() {
+            log.append(&record);
+        }
+        if notes.records.len() < RECORDS {
+            notes.records.push(record);
+        }
+        notes.flights.remove(&self.id);
+        if matches!(self.kind, Kind::Model(_)) {
+            match progress.overflow.take() {
+                Some(message) => notes.overflow = Some(message),
+                None if good && cut.is_none() => notes.overflow = None,
+                None => {}
+            }
+            if cut == Some(Cut::Endpoint) {
+                notes.broken += 1;
+                if notes.broken >= self.house.retry.tries.max(1) {
+                    let message = error.unwrap_or_else(|| "the connection broke off".to_owned());
+                    let broken = notes.broken;
+                    self.room.end(Over::Endpoint {
+                        message: format!(
+                            "{broken} answers in a row broke off in the middle; the last: {message}"
+                        ),
+                    });
+                }
+            } else if good && cut.is_none() {
+                notes.broken = 0;
+            }
+        }
+    }
+}
+
+/// Settles a request as cut off by the agent, if nobody has settled it before, when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    pub(crate) flight: Arc<Flight>,
+    _held: Vec<OwnedSemaphorePermit>,
+}
+
+impl Guard {
+    /// Keeps a permit as long as the request is on its way.
+    pub(crate) fn hold(&mut self, permit: OwnedSemaphorePermit) {
+        self._held.push(permit);
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.flight.settle(Some(Cut::Agent));
+    }
+}
+
+/// An open attempt. Dropping it closes it.
+#[derive(Debug)]
+pub struct Attempt {
+    room: Arc<Room>,
+    house: Arc<House>,
+    bases: Vec<String>,
+}
+
+impl Attempt {
+    pub(crate) fn new(house: Arc<House>, room: Arc<Room>, addresses: &[std::net::SocketAddr]) -> Self {
+        let bases = addresses.iter().map(|address| format!("http://{address}/a/{}", room.token)).collect();
+        Self { room, house, bases }
+    }
+
+    /// Base URL for the agent, for the address with this index (the last one if there are fewer); without a slash at the
+    /// end and without `/v1`.
+    pub fn base_url(&self, address: usize) -> String {
+        self.bases.get(address).or(self.bases.last()).cloned().unwrap_or_default()
+    }
+
+    /// Its path on every address: `/a/<token>`, for boxes that reach the gateway by a name of their own.
+    pub fn path(&self) -> String {
+        format!("/a/{}", self.room.token)
+    }
+
+    /// What the agent uses as its key.
+    pub fn key(&self) -> &str {
+        &self.room.secret
+    }
+
+    /// What was seen so far. Requests on their way are not in it.
+    pub fn seen(&self) -> Seen {
+        self.room.seen(&self.house)
+    }
+
+    /// What was spent so far; cheaper than [`Attempt::seen`].
+    pub fn spent(&self) -> Spent {
+        let notes = lock(&self.room.notes);
+        notes.ledger.spent(Instant::now(), lock(&self.house.books).price())
+    }
+
+    /// Waits until the attempt is over for a reason of the gateway's: a budget, or the endpoint. A budget of time is over
+    /// when its time has come, the others when a request finds nothing left, so that the agent can still use the answer that
+    /// it got last.
+    pub async fn over(&self) -> Over {
+        let mut over = self.room.over.subscribe();
+        let late = async {
+            match self.room.deadline {
+                Some((at, scope)) => {
+                    tokio::time::sleep_until(at).await;
+                    self.room.end(Over::Budget { scope, of: "seconds".to_owned() });
+                }
+                None => std::future::pending().await,
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            Ok(over) = over.wait_for(Option::is_some) => {
+                if let Some(over) = over.clone() {
+                    return over;
+                }
+            }
+            () = late => {}
+        }
+        std::future::pending().await
+    }
+
+    /// Ends it: later requests get 410, those on their way are cut off and counted.
+    pub fn close(self) -> Seen {
+        self.house.close(&self.room);
+        self.room.seen(&self.house)
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.house.close(&self.room);
+    }
+}
+
+/// Takes as much of the attempt's memory as a body of `bytes` needs.
+pub(crate) async fn room_for(room: &Room, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let kib = u32::try_from(bytes.div_ceil(1024).clamp(1, BODIES_KIB)).ok()?;
+    Arc::clone(&room.bodies).acquire_many_owned(kib).await.ok()
+}
+
+/// How long a silence may last, for messages.
+pub(crate) fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64().ceil())
+}

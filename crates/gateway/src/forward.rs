@@ -1,0 +1,372 @@
+//! One request, from the agent to the endpoint and back.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::body::{Body, HttpBody};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::attempt::{Flight, Found, Guard, House, Room, room_for, seconds};
+use crate::overflow;
+use crate::refusal::Refusal;
+use crate::request::{self, Ask, Kind};
+use crate::retry;
+use crate::stream;
+use crate::upstream::{Reply, Source};
+use crate::usage::{Meter, one_line, short};
+use crate::{Over, Route};
+
+/// Longest body of a request.
+const LONGEST_BODY: usize = 64 << 20;
+/// A plain answer up to here is read whole before the agent gets it, so that one that breaks off can be asked for again.
+const WHOLE: usize = 8 << 20;
+/// As much of an answer with an error is read.
+const LONGEST_ERROR: usize = 256 << 10;
+
+/// Answers one request.
+pub(crate) async fn serve(house: Arc<House>, request: Request<Body>) -> Response<Body> {
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    let address = target.strip_prefix("/a/").and_then(|rest| rest.split_at_checked(rest.find('/')?));
+    let Some((token, target)) = address else {
+        return Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.").answer(None);
+    };
+    let target = target.to_owned();
+    let path = target.split('?').next().unwrap_or_default();
+    let route = Route::of(path);
+    let room = match house.find(token) {
+        Found::Open(room) => room,
+        Found::Closed => return gone().answer(route),
+        Found::Nothing => {
+            return Refusal::new(StatusCode::NOT_FOUND, "There is no attempt with this address.")
+                .answer(route);
+        }
+    };
+    if !given_key(request.headers()).is_some_and(|key| room.is_key(key)) {
+        return Refusal::new(StatusCode::UNAUTHORIZED, "This is not the key of this attempt.").answer(route);
+    }
+    let Some(kind) = Kind::of(request.method(), path) else {
+        let message = format!("The gateway passes no {} {} on.", request.method(), short(path));
+        return Refusal::new(StatusCode::NOT_FOUND, message).answer(route);
+    };
+    let closing = Arc::clone(&room);
+    tokio::select! {
+        biased;
+        () = closing.closed() => gone().answer(route),
+        answer = admitted(&house, &room, kind, target, request) => {
+            answer.unwrap_or_else(|refusal| refusal.answer(route))
+        }
+    }
+}
+
+fn gone() -> Refusal {
+    Refusal::new(StatusCode::GONE, "This attempt has ended.")
+}
+
+/// The key that the agent sends, in either of the two ways.
+fn given_key(headers: &HeaderMap) -> Option<&str> {
+    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| {
+        let (scheme, key) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
+    });
+    bearer.or_else(|| headers.get("x-api-key")?.to_str().ok())
+}
+
+async fn admitted(
+    house: &Arc<House>,
+    room: &Arc<Room>,
+    kind: Kind,
+    target: String,
+    request: Request<Body>,
+) -> Result<Response<Body>, Refusal> {
+    refuse_if_over(house, room, kind)?;
+    let (parts, body) = request.into_parts();
+    let expected = body.size_hint().upper().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let too_long = || {
+        Refusal::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("A request has at most {} MiB.", LONGEST_BODY >> 20),
+        )
+    };
+    if expected.is_some_and(|bytes| bytes > LONGEST_BODY) {
+        return Err(too_long());
+    }
+    let memory = room_for(room, expected.unwrap_or(LONGEST_BODY)).await;
+    let mut whole = BytesMut::with_capacity(expected.unwrap_or(0).min(1 << 20));
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "The request broke off."))?;
+        if whole.len() + piece.len() > LONGEST_BODY {
+            return Err(too_long());
+        }
+        whole.extend_from_slice(&piece);
+    }
+    let label = format!("{} {}", parts.method, target.split('?').next().unwrap_or_default());
+    let mut guard = room.begin(house, kind, label, whole.len()).ok_or_else(gone)?;
+    if let Some(memory) = memory {
+        guard.hold(memory);
+    }
+    if let Ok(slot) = Arc::clone(&room.slots).acquire_owned().await {
+        guard.hold(slot);
+    }
+
+    let (body, told) = request::prepare(whole.freeze(), kind, house.backend.model());
+    guard.flight.progress().model = told.model.map(|name| short(&name));
+    let ask = Ask { method: parts.method, target, headers: request::headers(&parts.headers), body, kind };
+    match tried(house, room, &guard.flight, &ask, told.hides_usage).await {
+        Ok(ready) => Ok(answer(ready, guard, told.hides_usage)),
+        Err(refusal) => {
+            guard.flight.progress().status = refusal.status.as_u16();
+            guard.flight.settle(None);
+            Err(refusal)
+        }
+    }
+}
+
+fn refuse_if_over(house: &House, room: &Room, kind: Kind) -> Result<(), Refusal> {
+    match room.over_by_now(house) {
+        Some(over) if kind.is_paid() => Err(Refusal::over(&over)),
+        _ => Ok(()),
+    }
+}
+
+/// An answer that is fit for the agent.
+struct Ready {
+    status: StatusCode,
+    headers: HeaderMap,
+    /// What was read of it, without what is not for the agent.
+    first: Bytes,
+    /// Where the rest comes from.
+    rest: Option<Source>,
+}
+
+fn answer(ready: Ready, guard: Guard, hides_usage: bool) -> Response<Body> {
+    let silence = guard.flight.house.retry.silence;
+    let body = match ready.rest {
+        Some(source) => stream::body(ready.first, source, guard, silence, hides_usage),
+        None => {
+            guard.flight.settle(None);
+            Body::from(ready.first)
+        }
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = ready.status;
+    *response.headers_mut() = request::answer_headers(&ready.headers);
+    response
+}
+
+/// A try that came to nothing.
+struct Fault {
+    /// 0 = no answer.
+    status: u16,
+    /// One line.
+    message: String,
+    /// Trying again is of no use.
+    last: bool,
+    /// What the endpoint asks to wait.
+    wait: Option<std::time::Duration>,
+}
+
+impl Fault {
+    fn of(message: String) -> Self {
+        Self { status: 0, message, last: false, wait: None }
+    }
+}
+
+/// Asks the endpoint until it answers, or until that is of no use.
+async fn tried(
+    house: &House,
+    room: &Room,
+    flight: &Flight,
+    ask: &Ask,
+    hides_usage: bool,
+) -> Result<Ready, Refusal> {
+    let silence = house.retry.silence;
+    let mut tries = 0;
+    loop {
+        // Another request may have spent what was left, or found the endpoint dead, while this one waited.
+        refuse_if_over(house, room, ask.kind)?;
+        tries += 1;
+        {
+            let mut progress = flight.progress();
+            progress.tries = tries;
+            progress.taken = true;
+            progress.meter = None;
+        }
+        let result = match tokio::time::timeout(silence, house.backend.ask(ask, room.task.as_ref())).await {
+            Ok(Ok(reply)) => examined(house, flight, ask.kind, reply, hides_usage).await,
+            Ok(Err(why)) => Err(Fault::of(why)),
+            Err(_) => Err(Fault::of(format!("no answer for {}", seconds(silence)))),
+        };
+        let fault = match result {
+            Ok(ready) => return Ok(ready),
+            Err(fault) => fault,
+        };
+        {
+            let mut progress = flight.progress();
+            progress.faults.push(fault.status);
+            progress.taken = false;
+            progress.meter = None;
+        }
+        let message = house.backend.scrub(&fault.message);
+        if !ask.kind.is_paid() {
+            // A list of models is no reason to end an attempt, nor to keep an agent waiting.
+            return Err(Refusal::new(StatusCode::BAD_GATEWAY, message));
+        }
+        let wait = retry::wait(&house.retry, tries, flight.seed(), fault.wait);
+        match wait.filter(|_| !fault.last && tries < house.retry.tries) {
+            Some(wait) => {
+                tracing::debug!(%message, tries, ?wait, "the endpoint is tried again");
+                tokio::time::sleep(wait).await;
+            }
+            None => {
+                let message = match (fault.last, wait) {
+                    (true, _) => message,
+                    (false, None) => format!("{message}; it asks to be left alone for more than ten minutes"),
+                    (false, Some(_)) => format!("{message} ({tries} tries)"),
+                };
+                let over = Over::Endpoint { message };
+                room.end(over.clone());
+                return Err(Refusal::over(&over));
+            }
+        }
+    }
+}
+
+/// Looks at an answer before the agent gets any of it.
+async fn examined(
+    house: &House,
+    flight: &Flight,
+    kind: Kind,
+    mut reply: Reply,
+    hides_usage: bool,
+) -> Result<Ready, Fault> {
+    if !reply.status.is_success() {
+        return refused(house, flight, kind, reply).await;
+    }
+    let events = reply
+        .headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/event-stream"));
+    let mut meter = Meter::new(kind.route(), events);
+    let mut read = BytesMut::new();
+    let mut kept = Vec::new();
+    let mut rest = None;
+    loop {
+        match next(house, &mut reply.body).await? {
+            Some(bytes) => {
+                meter.push(&bytes, hides_usage.then_some(&mut kept));
+                if !hides_usage {
+                    read.extend_from_slice(&bytes);
+                }
+                if (events && meter.has_events()) || read.len().max(kept.len()) > WHOLE {
+                    rest = Some(reply.body);
+                    break;
+                }
+            }
+            None => {
+                let end = meter.end();
+                if hides_usage {
+                    kept.extend_from_slice(&end);
+                }
+                break;
+            }
+        }
+    }
+    let first = if hides_usage { Bytes::from(kept) } else { read.freeze() };
+    if kind.is_paid() && events && first.is_empty() && rest.is_none() {
+        return Err(Fault::of("the endpoint sent an empty stream".to_owned()));
+    }
+    let mut overflow = None;
+    if let Some(error) = meter.error() {
+        if overflow::is_meant(error) {
+            overflow = Some(house.backend.scrub(error));
+        } else if !meter.tally().is_whole() {
+            return Err(Fault::of(format!("the endpoint sent an error: {error}")));
+        }
+    }
+    let mut progress = flight.progress();
+    progress.status = reply.status.as_u16();
+    progress.told = reply.told;
+    progress.overflow = overflow;
+    progress.meter = kind.is_paid().then_some(meter);
+    drop(progress);
+    Ok(Ready { status: reply.status, headers: reply.headers, first, rest })
+}
+
+/// Looks at an answer with an error: whose it is, and whether to try again.
+async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -> Result<Ready, Fault> {
+    let mut read = BytesMut::new();
+    // Whatever went wrong with the body of an error, its status is known.
+    while let Ok(Some(bytes)) = next(house, &mut reply.body).await {
+        read.extend_from_slice(&bytes);
+        if read.len() > LONGEST_ERROR {
+            read.truncate(LONGEST_ERROR);
+            break;
+        }
+    }
+    let text = house.backend.scrub(&String::from_utf8_lossy(&read));
+    let status = reply.status.as_u16();
+    let message = said(&text);
+    let means_overflow = matches!(status, 400 | 413 | 422) && overflow::is_meant(&text);
+    let owners = kind.is_paid() && !means_overflow && is_owners(reply.status, &text);
+    let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=599);
+    if owners || (kind.is_paid() && passing) {
+        let what = if message.is_empty() {
+            reply.status.to_string()
+        } else {
+            format!("{}: {message}", reply.status)
+        };
+        let wait = retry::asked(&reply.headers, SystemTime::now());
+        return Err(Fault { status, message: what, last: owners, wait });
+    }
+    let mut progress = flight.progress();
+    progress.status = status;
+    progress.overflow = means_overflow.then_some(message);
+    drop(progress);
+    Ok(Ready { status: reply.status, headers: reply.headers, first: Bytes::from(text), rest: None })
+}
+
+/// Whether an error is for the owner of the key or of the settings: trying again is of no use, and no agent could have
+/// avoided it.
+fn is_owners(status: StatusCode, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
+    match status.as_u16() {
+        300..400 | 401 | 402 | 403 | 404 | 405 | 407 | 410 | 501 => true,
+        429 => says(&["insufficient_quota", "exceeded your current quota", "insufficient balance"]),
+        400 => says(&[
+            "credit balance is too low",
+            "model_not_found",
+            "model not exist",
+            "model does not exist",
+            "invalid_api_key",
+        ]),
+        _ => false,
+    }
+}
+
+/// What an error's body says, on one line.
+pub(crate) fn said(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(body) => match body.get("error").filter(|error| !error.is_null()) {
+            Some(error) => one_line(error),
+            None => one_line(&body),
+        },
+        Err(_) if text.trim_start().starts_with('<') => "a web page".to_owned(),
+        Err(_) => short(text),
+    }
+}
+
+async fn next(house: &House, source: &mut Source) -> Result<Option<Bytes>, Fault> {
+    let silence = house.retry.silence;
+    match tokio::time::timeout(silence, source.next()).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(why)) => Err(Fault::of(why)),
+        Err(_) => Err(Fault::of(format!("nothing came for {}", seconds(silence)))),
+    }
+}

@@ -1,0 +1,242 @@
+//! What was spent, of an attempt, an episode and the run, and whether a budget allows more.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use model::Tokens;
+use tokio::time::Instant;
+
+use crate::usage::Tally;
+use crate::{Budget, Budgets, Over, Price, Scope, Spent};
+
+/// What one request came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Entry {
+    /// It was answered (2xx).
+    pub(crate) answered: bool,
+    /// The endpoint took it, so it may have cost something.
+    pub(crate) taken: bool,
+    /// What it told.
+    pub(crate) tally: Tally,
+    /// By the price.
+    pub(crate) cost_usd: Option<f64>,
+    /// Where it told nothing: what budgets go by.
+    pub(crate) guess: Tokens,
+}
+
+/// The cost of an answer; `None` = unknown.
+pub(crate) fn cost(price: Option<&Price>, tally: &Tally) -> Option<f64> {
+    let price = price?;
+    let (input, output) = (tally.tokens.input?, tally.tokens.output?);
+    let cached = tally.tokens.cached.unwrap_or(0).min(input);
+    let written = tally.written.unwrap_or(0).min(input - cached);
+    let plain = input - cached - written;
+    Some(
+        (plain as f64 * price.input
+            + cached as f64 * price.cached.unwrap_or(price.input)
+            + written as f64 * price.cache_write.unwrap_or(price.input)
+            + output as f64 * price.output)
+            / 1e6,
+    )
+}
+
+/// The account of an attempt, an episode or the run.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    spent: Spent,
+    /// Some request's cost is not known.
+    unknown: bool,
+    guessed: u64,
+    guessed_usd: f64,
+    /// Attempts open now, and since when there is one.
+    open: u32,
+    since: Option<Instant>,
+}
+
+impl Ledger {
+    /// Goes on from what an earlier part has spent.
+    pub(crate) fn after(spent: Spent) -> Self {
+        let unknown = spent.cost_usd.is_none() && (spent.requests > 0 || spent.unmetered > 0);
+        let known_usd = spent.known_usd.max(spent.cost_usd.unwrap_or(0.0));
+        Self { spent: Spent { known_usd, ..spent }, unknown, ..Self::default() }
+    }
+
+    fn add(&mut self, entry: &Entry, price: Option<&Price>) {
+        self.spent.requests += u64::from(entry.answered);
+        self.spent.tokens = self.spent.tokens.plus(entry.tally.tokens);
+        self.spent.known_usd += entry.cost_usd.unwrap_or(0.0);
+        if entry.taken {
+            self.unknown |= entry.cost_usd.is_none();
+            if !entry.tally.is_whole() {
+                self.spent.unmetered += 1;
+                let told = entry.tally.tokens;
+                let guess = Tally {
+                    tokens: Tokens {
+                        input: told.input.or(entry.guess.input),
+                        cached: told.cached,
+                        output: told.output.or(entry.guess.output),
+                    },
+                    written: entry.tally.written,
+                };
+                let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
+                self.guessed += sum(guess.tokens).saturating_sub(sum(told));
+                self.guessed_usd += cost(price, &guess).unwrap_or(0.0);
+            }
+        }
+    }
+
+    fn opened(&mut self, now: Instant) {
+        self.open += 1;
+        self.since.get_or_insert(now);
+    }
+
+    fn closed(&mut self, now: Instant) {
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0
+            && let Some(since) = self.since.take()
+        {
+            self.spent.seconds += (now - since).as_secs_f64();
+        }
+    }
+
+    fn seconds(&self, now: Instant) -> f64 {
+        self.spent.seconds + self.since.map_or(0.0, |since| (now - since).as_secs_f64())
+    }
+
+    /// As it is shown.
+    pub(crate) fn spent(&self, now: Instant, price: Option<&Price>) -> Spent {
+        let known = !self.unknown && (price.is_some() || self.spent.cost_usd.is_some());
+        Spent { cost_usd: known.then_some(self.spent.known_usd), seconds: self.seconds(now), ..self.spent }
+    }
+
+    /// Which limit is reached.
+    fn over(&self, budget: &Budget, now: Instant) -> Option<&'static str> {
+        let tokens = self.spent.tokens;
+        let used = tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.guessed;
+        if budget.tokens.is_some_and(|most| used >= most) {
+            return Some("tokens");
+        }
+        if budget.usd.is_some_and(|most| self.spent.known_usd + self.guessed_usd >= most) {
+            return Some("usd");
+        }
+        // Compared as durations: the clock counts in whole nanoseconds, and a deadline that has just come is over.
+        let seconds = Duration::try_from_secs_f64(self.seconds(now)).unwrap_or(Duration::MAX);
+        if budget.seconds.is_some_and(|most| seconds >= Duration::from_secs(most)) {
+            return Some("seconds");
+        }
+        None
+    }
+
+    /// How long it may stay open.
+    fn left(&self, budget: &Budget, now: Instant) -> Option<Duration> {
+        let most = budget.seconds?;
+        let used = Duration::try_from_secs_f64(self.seconds(now)).unwrap_or(Duration::MAX);
+        Some(Duration::from_secs(most).saturating_sub(used))
+    }
+}
+
+/// All accounts of a run.
+#[derive(Debug)]
+pub(crate) struct Books {
+    run: Ledger,
+    episodes: HashMap<String, Ledger>,
+    budgets: Budgets,
+    price: Option<Price>,
+}
+
+impl Books {
+    /// Goes on from what earlier parts have spent.
+    pub(crate) fn new(
+        budgets: Budgets,
+        price: Option<Price>,
+        run: Spent,
+        episodes: BTreeMap<String, Spent>,
+    ) -> Self {
+        Self {
+            run: Ledger::after(run),
+            episodes: episodes.into_iter().map(|(name, spent)| (name, Ledger::after(spent))).collect(),
+            budgets,
+            price,
+        }
+    }
+
+    fn episode(&mut self, name: &str) -> &mut Ledger {
+        if !self.episodes.contains_key(name) {
+            self.episodes.insert(name.to_owned(), Ledger::default());
+        }
+        self.episodes.entry(name.to_owned()).or_default()
+    }
+
+    /// The price that costs are counted by.
+    pub(crate) fn price(&self) -> Option<&Price> {
+        self.price.as_ref()
+    }
+
+    /// An attempt begins. How long its budgets of time last, the shortest first.
+    pub(crate) fn open(
+        &mut self,
+        attempt: &mut Ledger,
+        episode: &str,
+        now: Instant,
+    ) -> Option<(Duration, Scope)> {
+        let budgets = self.budgets;
+        attempt.opened(now);
+        self.run.opened(now);
+        let episode = self.episode(episode);
+        episode.opened(now);
+        let of_episode = episode.left(&budgets.episode, now);
+        [
+            (attempt.left(&budgets.attempt, now), Scope::Attempt),
+            (of_episode, Scope::Episode),
+            (self.run.left(&budgets.run, now), Scope::Run),
+        ]
+        .into_iter()
+        .filter_map(|(left, scope)| Some((left?, scope)))
+        .min_by_key(|(left, _)| *left)
+    }
+
+    /// An attempt ends.
+    pub(crate) fn close(&mut self, attempt: &mut Ledger, episode: &str, now: Instant) {
+        attempt.closed(now);
+        self.run.closed(now);
+        self.episode(episode).closed(now);
+    }
+
+    /// A request came to its end.
+    pub(crate) fn add(&mut self, attempt: &mut Ledger, episode: &str, entry: &Entry) {
+        let price = self.price;
+        for ledger in [attempt, &mut self.run] {
+            ledger.add(entry, price.as_ref());
+        }
+        self.episode(episode).add(entry, price.as_ref());
+    }
+
+    /// Which budget allows nothing more; the widest first, because it decides what else stops. `attempt` = of one in play.
+    pub(crate) fn over(&self, attempt: Option<&Ledger>, episode: &str, now: Instant) -> Option<Over> {
+        let over = |ledger: Option<&Ledger>, budget: &Budget, scope: Scope| {
+            let of = ledger?.over(budget, now)?;
+            Some(Over::Budget { scope, of: of.to_owned() })
+        };
+        // An episode that has no account yet has spent nothing; its budget may still be 0.
+        let nothing = Ledger::default();
+        over(Some(&self.run), &self.budgets.run, Scope::Run)
+            .or_else(|| {
+                let ledger = self.episodes.get(episode).unwrap_or(&nothing);
+                over(Some(ledger), &self.budgets.episode, Scope::Episode)
+            })
+            .or_else(|| over(attempt, &self.budgets.attempt, Scope::Attempt))
+    }
+
+    /// Of the run.
+    pub(crate) fn spent(&self, now: Instant) -> Spent {
+        self.run.spent(now, self.price.as_ref())
+    }
+
+    /// Of an episode.
+    pub(crate) fn spent_of(&self, episode: &str, now: Instant) -> Spent {
+        self.episodes.get(episode).map_or_else(
+            || Ledger::default().spent(now, self.price.as_ref()),
+            |ledger| ledger.spent(now, self.price.as_ref()),
+        )
+    }
+}

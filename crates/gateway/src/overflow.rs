@@ -1,0 +1,76 @@
+//! How endpoints say that a context is too long.
+//!
+//! There is no common code for it. The words below are those of the providers' documentation and of the servers that people
+//! run themselves; they are looked for in answers with status 400, 413 and 422 and in error events, in lower case.
+
+const WORDS: [&str; 24] = [
+    // OpenAI and what follows it: the code, chat completions, responses.
+    "context_length_exceeded",
+    "maximum context length",
+    "exceeds the context window",
+    // Anthropic.
+    "prompt is too long",
+    "exceed context limit",
+    "model_context_window_exceeded",
+    // Amazon Bedrock.
+    "input is too long for requested model",
+    "too many input tokens",
+    // Google.
+    "exceeds the maximum number of tokens allowed",
+    "input token count",
+    // Mistral.
+    "too large for model",
+    "maximum context",
+    // xAI.
+    "maximum prompt length",
+    // Groq.
+    "please reduce the length of the messages",
+    // Moonshot.
+    "exceeded model token limit",
+    // Alibaba.
+    "range of input length should be",
+    // Fireworks, Together, DeepSeek and others.
+    "prompt too long",
+    "exceeds the model's context",
+    "exceeds model context",
+    "exceeds maximum context",
+    // vLLM.
+    "longer than the maximum model length",
+    // llama.cpp.
+    "exceed_context_size_error",
+    "exceeds the available context size",
+    // Text Generation Inference.
+    "`max_new_tokens` must be",
+];
+
+/// Whether a text of an endpoint says so.
+pub(crate) fn is_meant(text: &str) -> bool {
+    let text = text.to_lowercase();
+    WORDS.iter().any(|words| text.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn providers_words_are_known() {
+        for text in [
+            r#"{"error":{"message":"This model's maximum context length is 131072 tokens. However, you requested 140000","code":"context_length_exceeded"}}"#,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            r"Your input exceeds the context window of this model. Please adjust your input and try again.",
+            r"the request exceeds the available context size, try increasing it",
+            r"Invalid request: Your request exceeded model token limit: 262144",
+            r"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        ] {
+            assert!(is_meant(text), "{text}");
+        }
+        for text in [
+            r#"{"error":{"message":"Unsupported parameter: 'max_tokens'"}}"#,
+            "max_tokens is too large: 110003. This model supports at most 16384 completion tokens",
+            "Invalid value for messages[3].content",
+        ] {
+            assert!(!is_meant(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The body of an answer on its way to the agent.
+//!
+//! It is pulled by the agent's connection: the next piece is asked of the endpoint only when the last one was taken, so a
+//! slow agent slows the endpoint down and nothing piles up here.
+
+use std::io;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+
+use crate::Cut;
+use crate::attempt::{Guard, seconds};
+use crate::upstream::Source;
+
+/// An answer under way.
+struct Flow {
+    /// The piece that was read before the head was sent, ready for the agent.
+    first: Option<Bytes>,
+    source: Option<Source>,
+    guard: Guard,
+    silence: Duration,
+    /// The usage is not for the agent.
+    hides_usage: bool,
+}
+
+/// Passes an answer on. `first` was metered already, what comes from `source` was not.
+pub(crate) fn body(first: Bytes, source: Source, guard: Guard, silence: Duration, hides_usage: bool) -> Body {
+    let flow = Flow { first: Some(first), source: Some(source), guard, silence, hides_usage };
+    Body::from_stream(stream::unfold(flow, |mut flow| async move {
+        let piece = flow.next().await?;
+        Some((piece, flow))
+    }))
+}
+
+impl Flow {
+    /// The next piece for the agent; `None` at the end. An error breaks the agent's connection.
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if let Some(first) = self.first.take().filter(|first| !first.is_empty()) {
+            return Some(Ok(first));
+        }
+        loop {
+            let source = self.source.as_mut()?;
+            let room = std::sync::Arc::clone(&self.guard.flight.room);
+            let read = tokio::select! {
+                biased;
+                () = room.closed() => return self.broken(Cut::Closed, "the attempt has ended".to_owned()),
+                read = tokio::time::timeout(self.silence, source.next()) => read,
+            };
+            match read {
+                Ok(Ok(Some(bytes))) => {
+                    let bytes = self.metered(bytes);
+                    if !bytes.is_empty() {
+                        return Some(Ok(bytes));
+                    }
+                }
+                Ok(Ok(None)) => return self.ended(),
+                Ok(Err(why)) => return self.broken(Cut::Endpoint, why),
+                Err(_) => {
+                    let why = format!("nothing came for {}", seconds(self.silence));
+                    return self.broken(Cut::Endpoint, why);
+                }
+            }
+        }
+    }
+
+    fn metered(&mut self, bytes: Bytes) -> Bytes {
+        let mut progress = self.guard.flight.progress();
+        let Some(meter) = progress.meter.as_mut() else { return bytes };
+        if self.hides_usage {
+            let mut kept = Vec::with_capacity(bytes.len());
+            meter.push(&bytes, Some(&mut kept));
+            Bytes::from(kept)
+        } else {
+            meter.push(&bytes, None);
+            bytes
+        }
+    }
+
+    fn ended(&mut self) -> Option<io::Result<Bytes>> {
+        self.source = None;
+        let rest = {
+            let mut progress = self.guard.flight.progress();
+            let rest = progress.meter.as_mut().map(crate::usage::Meter::end).unwrap_or_default();
+            if self.hides_usage { rest } else { Vec::new() }
+        };
+        self.guard.flight.settle(None);
+        (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))
+    }
+
+    fn broken(&mut self, cut: Cut, why: String) -> Option<io::Result<Bytes>> {
+        self.source = None;
+        self.guard.flight.settle(Some(cut));
+        Some(Err(io::Error::other(why)))
+    }
+}
