@@ -250,7 +250,7 @@ impl Room {
         });
         notes.next += 1;
         notes.flights.insert(flight.id, Arc::clone(&flight));
-        Some(Guard { flight, _held: Vec::new() })
+        Some(Guard { flight, held: Vec::new() })
     }
 
     fn seen(&self, house: &House) -> Seen {
@@ -406,13 +406,15 @@ impl Flight {
 #[derive(Debug)]
 pub(crate) struct Guard {
     pub(crate) flight: Arc<Flight>,
-    _held: Vec<OwnedSemaphorePermit>,
+    /// Given back when the request has ended.
+    #[expect(dead_code, reason = "held for what its drop does")]
+    held: Vec<OwnedSemaphorePermit>,
 }
 
 impl Guard {
     /// Keeps a permit as long as the request is on its way.
     pub(crate) fn hold(&mut self, permit: OwnedSemaphorePermit) {
-        self._held.push(permit);
+        self.held.push(permit);
     }
 }
 

@@ -7,7 +7,7 @@
 //! retried here with back-off; where they persist the attempt is over with [`Over::Endpoint`], and it is not the agent's
 //! failure. Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
 //!
-//! Three APIs pass through as they are: OpenAI chat completions and responses, Anthropic messages. They are not
+//! Three APIs pass through as they are: `OpenAI` chat completions and responses, Anthropic messages. They are not
 //! translated into each other: the endpoint has to speak what the harness speaks.
 //!
 //! One upstream is the [`oracle`], a scripted model that needs no endpoint.
@@ -124,8 +124,8 @@ impl Default for Retry {
         Self {
             tries: 6,
             first_wait: Duration::from_secs(2),
-            longest_wait: Duration::from_secs(60),
-            silence: Duration::from_secs(600),
+            longest_wait: Duration::from_mins(1),
+            silence: Duration::from_mins(10),
         }
     }
 }

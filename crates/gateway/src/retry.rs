@@ -86,7 +86,7 @@ mod tests {
         let retry = Retry::default();
         assert_eq!(wait(&retry, 1, 1, Some(Duration::from_secs(90))), Some(Duration::from_secs(90)));
         assert!(wait(&retry, 6, 1, Some(Duration::from_secs(1))).unwrap() > Duration::from_secs(20));
-        assert_eq!(wait(&retry, 1, 1, Some(Duration::from_secs(3600))), None);
+        assert_eq!(wait(&retry, 1, 1, Some(Duration::from_hours(1))), None);
     }
 
     #[test]

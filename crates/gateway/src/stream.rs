@@ -45,7 +45,7 @@ impl Flow {
             let room = std::sync::Arc::clone(&self.guard.flight.room);
             let read = tokio::select! {
                 biased;
-                () = room.closed() => return self.broken(Cut::Closed, "the attempt has ended".to_owned()),
+                () = room.closed() => return Some(self.broken(Cut::Closed, "the attempt has ended".to_owned())),
                 read = tokio::time::timeout(self.silence, source.next()) => read,
             };
             match read {
@@ -56,10 +56,10 @@ impl Flow {
                     }
                 }
                 Ok(Ok(None)) => return self.ended(),
-                Ok(Err(why)) => return self.broken(Cut::Endpoint, why),
+                Ok(Err(why)) => return Some(self.broken(Cut::Endpoint, why)),
                 Err(_) => {
                     let why = format!("nothing came for {}", seconds(self.silence));
-                    return self.broken(Cut::Endpoint, why);
+                    return Some(self.broken(Cut::Endpoint, why));
                 }
             }
         }
@@ -89,9 +89,9 @@ impl Flow {
         (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))
     }
 
-    fn broken(&mut self, cut: Cut, why: String) -> Option<io::Result<Bytes>> {
+    fn broken(&mut self, cut: Cut, why: String) -> io::Result<Bytes> {
         self.source = None;
         self.guard.flight.settle(Some(cut));
-        Some(Err(io::Error::other(why)))
+        Err(io::Error::other(why))
     }
 }

@@ -6,7 +6,7 @@
 //! | responses | `usage` | `response.usage` of `response.completed`, `.incomplete`, `.failed` |
 //! | messages | `usage` | `message.usage` of `message_start`, overridden by `usage` of `message_delta` |
 //!
-//! OpenAI counts cached tokens inside the input. Anthropic counts what was read from the cache and what was written to it
+//! `OpenAI` counts cached tokens inside the input. Anthropic counts what was read from the cache and what was written to it
 //! beside the input; here they are put together, so that `input` means the same everywhere.
 
 use model::Tokens;

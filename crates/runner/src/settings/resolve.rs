@@ -278,7 +278,7 @@ fn plain_url(text: &str) -> Result<String, SettingsError> {
 fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
     let (input, output) = (keys.number("endpoint.price.input"), keys.number("endpoint.price.output"));
     match (input, output, keys.number("endpoint.price.cached")) {
-        (Some(input), Some(output), cached) => Ok(Some(gateway::Price { input, cached, output })),
+        (Some(input), Some(output), cached) => Ok(Some(gateway::Price { input, cached, output, cache_write: None })),
         (None, None, None) => Ok(None),
         _ => Err(SettingsError::of("endpoint.price", "it takes input and output, both in US dollars for a million tokens")),
     }
