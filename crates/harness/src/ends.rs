@@ -100,10 +100,8 @@ pub(crate) fn decide(
     if code == 0 && record.is_empty() && no_request {
         return (Some(R::AgentError), Some("it ended without a single request to the model".to_owned()));
     }
-    (
-        Some(R::AgentError),
-        last_words().or_else(|| Some(format!("exit code {code}, and no sign that it finished"))),
-    )
+    let words = if code == 0 { None } else { last_words() };
+    (Some(R::AgentError), words.or_else(|| Some(format!("exit code {code}, and no sign that it finished"))))
 }
 
 fn killed_by(code: i64) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use model::{EndReason, Tokens};
 use serde_json::Value;
 
 use crate::ends::{Signs, TAIL, decide, fault};
-use crate::lines::{Line, at, count_at, lines, plain_tail, text_at};
+use crate::lines::{Line, at, count_at, lines, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, is_uuid, toml_text};
@@ -86,8 +86,7 @@ impl Harness for KimiCli {
         }
         signs.finished = answered && ended.exit.code == Some(0);
         if !signs.finished {
-            // Wrapped at 80 columns in the middle of words.
-            let said = plain_tail(ended.stdout, TAIL).replace('\n', "");
+            let said = unwrapped(ended.stdout);
             let said = said.trim();
             if said.starts_with("Interrupted by user") {
                 signs.failed(EndReason::KilledItself, "the harness was ended by SIGINT while it worked");
@@ -110,6 +109,22 @@ impl Harness for KimiCli {
         let (end, message) = decide(ended, &record, signs);
         Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: None, end, message }
     }
+}
+
+/// The plain lines at the end, put together again: it wraps at 80 columns, in the middle of words and after blanks.
+fn unwrapped(stdout: &[u8]) -> String {
+    let tail = &stdout[stdout.len().saturating_sub(TAIL)..];
+    let mut all = String::new();
+    for line in lines(tail) {
+        if let Line::Text(text) = line {
+            let full = text.chars().count() >= 79;
+            all.push_str(&text);
+            if text.chars().count() == 79 || !full {
+                all.push(' ');
+            }
+        }
+    }
+    all
 }
 
 /// Tokens of a `StatusUpdate`, also one of a sub-agent.

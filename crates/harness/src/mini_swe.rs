@@ -1,8 +1,8 @@
 //! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
 //!
-//! It always starts afresh; the agent class `stamina_mini.ResumeAgent` in the image loads the messages of an earlier
-//! trajectory and goes on with the new request. The trajectory is rewritten after each step, not atomically, so two files
-//! take turns: a call reads the last whole one ([`LAST`] in the session's memory) and writes the other.
+//! It always starts afresh. An agent class that is laid into HOME (`stamina_mini.py`) loads the messages of an earlier
+//! trajectory and goes on with the new request. One file serves all calls: it is replaced as a whole after each step and
+//! holds the whole conversation, so what of it is older than a call is counted in the session's memory.
 //!
 //! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.
 
@@ -16,14 +16,14 @@ use serde_json::Value;
 
 use crate::ends::{Signs, decide, fault};
 use crate::record::Record;
-use crate::shell::Command;
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Session, text};
+use crate::shell::{Command, prompt_path};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 
-/// Name of the last whole trajectory in the session's memory.
-const LAST: &str = "trajectory";
-/// How many of its messages are older than the next call.
+/// How many messages of the trajectory are older than the next call, in the session's memory.
 const MESSAGES: &str = "messages";
-const FILES: [&str; 2] = [".stamina/mini/a.json", ".stamina/mini/b.json"];
+const TRAJECTORY: &str = ".stamina/mini/trajectory.json";
+const ADAPTERS: &str = ".stamina/mini/adapters";
+const ADAPTER: &str = include_str!("stamina_mini.py");
 /// Bytes of a trajectory that is read.
 const CAP: u64 = 128 << 20;
 /// Messages from the end of a trajectory that are kept.
@@ -34,15 +34,6 @@ const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 /// mini-swe-agent 2.4.6.
 #[derive(Debug)]
 pub struct MiniSwe;
-
-fn whole(session: Option<&Session>) -> Option<&str> {
-    session.and_then(|s| s.memory.get(LAST)).map(String::as_str).filter(|path| FILES.contains(path))
-}
-
-/// The file that a call writes: the one that does not hold the last whole trajectory.
-fn written(session: Option<&Session>) -> &'static str {
-    if whole(session) == Some(FILES[0]) { FILES[1] } else { FILES[0] }
-}
 
 impl Harness for MiniSwe {
     fn name(&self) -> &'static str {
@@ -66,31 +57,30 @@ impl Harness for MiniSwe {
     }
 
     fn probe(&self) -> Vec<String> {
-        // It has no --version; the package knows.
-        ["python3", "-c", "import minisweagent, stamina_mini; print(minisweagent.__version__)"]
-            .map(str::to_owned)
-            .into()
+        // It has no --version; the Python that its first line names knows.
+        let script = r#""$(sed -n "1s/^#!//p" "$(command -v mini)")" -c "import minisweagent as m; print(m.__version__)""#;
+        ["sh", "-c", script].map(str::to_owned).into()
     }
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
-        let to = written(call.session);
         let endpoint = call.endpoint;
-        let mut command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
+        let command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
             // Any -c drops the default configuration, so that is named first. 30 s would end most installs and builds.
             .args(["-c", "mini.yaml", "-c", "environment.timeout=300"])
-            .args(["--agent-class", "stamina_mini.ResumeAgent"])
-            .args(["-o".to_owned(), format!("{}/{to}", call.home)])
-            .args([format!("--task={}", call.prompt)])
+            .args(["--agent-class", "stamina_mini.ResumeAgent", "-t", "the request"])
+            .args(["-o".to_owned(), format!("{}/{TRAJECTORY}", call.home)])
+            .prompt_file(call)
+            .file(&format!("{ADAPTERS}/stamina_mini.py"), ADAPTER)
+            .env("PYTHONPATH", format!("{}/{ADAPTERS}", call.home))
+            .env("STAMINA_PROMPT", prompt_path(call))
+            .env("STAMINA_TRAJECTORY", format!("{}/{TRAJECTORY}", call.home))
             .env("MSWEA_CONFIGURED", "true")
             .env("MSWEA_COST_TRACKING", "ignore_errors")
             .env("MSWEA_SILENT_STARTUP", "1")
             // The gateway has already tried again: an endpoint's fault that comes through is meant to end the attempt.
             .env("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2")
-            .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-            .env("PYTHONPATH", "/opt/adapters")
-            // A trajectory of two calls ago must not be taken for this call's.
-            .file(to, "");
-        command = if endpoint.is_direct() {
+            .env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+        let command = if endpoint.is_direct() {
             command.args(["-m", &endpoint.model])
         } else {
             command
@@ -98,21 +88,16 @@ impl Harness for MiniSwe {
                 .env("OPENAI_BASE_URL", endpoint.v1())
                 .env("OPENAI_API_KEY", &endpoint.key)
         };
-        if let Some(from) = whole(call.session) {
-            command = command.env("RESUME_TRAJ", format!("{}/{from}", call.home));
-        }
         command.done(self.title())
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
-        let path = written(call.session);
         let before: usize =
             call.session.and_then(|s| s.memory.get(MESSAGES)).and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut session = crate::next_session(call.session, None);
         let (mut record, mut signs) = (Record::default(), Signs::default());
         let mut cost = None;
-        if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(path, CAP) {
-            session.memory.insert(LAST.to_owned(), path.to_owned());
+        if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(TRAJECTORY, CAP) {
             session.memory.insert(MESSAGES.to_owned(), trajectory.messages.history.to_string());
             cost = trajectory
                 .info
@@ -120,9 +105,17 @@ impl Harness for MiniSwe {
                 .and_then(|s| s.instance_cost)
                 .filter(|c| *c > 0.0 && c.is_finite());
             let exit = trajectory.messages.exit.take();
+            // Nothing new: the file is that of the call before.
+            let stale = before > 0 && trajectory.messages.history <= before;
+            let status = trajectory.info.exit_status.filter(|_| !stale);
             read(&mut record, trajectory.messages, before);
-            match trajectory.info.exit_status.as_deref().map(str::trim) {
+            match status.as_deref().map(str::trim) {
                 Some("Submitted") => signs.finished = true,
+                // Three answers in a row without a call that it could run. Who never called anything did not want to.
+                Some("RepeatedFormatError") if record.working_calls() == 0 => {
+                    let said = format!("it only talked, and called no tool: {}", record.last_text());
+                    signs.failed(EndReason::GaveUp, &said);
+                }
                 Some("LimitsExceeded") => {
                     signs.failed(EndReason::AgentError, "a limit of mini-swe-agent ended it");
                 }
@@ -161,24 +154,24 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
         match message.role.as_str() {
             "assistant" => {
                 let extra = message.extra.unwrap_or_default();
-                record.agent(extra.timestamp.and_then(|t| text::time_of_millis((t * 1000.0) as i64)));
-                record.think(&message.reasoning_content.0);
-                record.say(&message.content.0);
-                for call in message.tool_calls.0 {
-                    let arguments = call.function.arguments.0;
-                    let submits = arguments.contains(SUBMIT) && arguments.len() < 200;
-                    record.call(call.id.as_deref(), &call.function.name.0, &Value::String(arguments));
-                    if submits {
-                        record.ending();
-                    }
-                }
-                let usage = extra.response.and_then(|r| r.usage).unwrap_or_default();
-                let tokens = Tokens {
-                    input: usage.prompt_tokens,
-                    cached: usage.prompt_tokens_details.and_then(|d| d.cached_tokens),
-                    output: usage.completion_tokens,
+                let answer = Answer {
+                    content: message.content,
+                    reasoning_content: message.reasoning_content,
+                    tool_calls: message.tool_calls,
                 };
-                record.spent(tokens, extra.cost.filter(|c| *c > 0.0));
+                read_answer(record, answer, &extra);
+            }
+            // An answer that could not be run: only what was said to the agent about it is a message.
+            "user" if message.extra.as_ref().is_some_and(|e| e.response.is_some()) => {
+                let mut extra = message.extra.unwrap_or_default();
+                let answer =
+                    extra.response.as_mut().and_then(|r| r.choices.0.pop()).unwrap_or_default().message;
+                let calls = !answer.tool_calls.0.is_empty();
+                read_answer(record, answer, &extra);
+                if calls {
+                    record.malformed();
+                }
+                record.note(&message.content.0);
             }
             "tool" if begun => {
                 let extra = message.extra.unwrap_or_default();
@@ -190,6 +183,27 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
             _ => {}
         }
     }
+}
+
+fn read_answer(record: &mut Record, answer: Answer, extra: &Extra) {
+    record.agent(extra.timestamp.and_then(|t| text::time_of_millis((t * 1000.0) as i64)));
+    record.think(&answer.reasoning_content.0);
+    record.say(&answer.content.0);
+    for call in answer.tool_calls.0 {
+        let arguments = call.function.arguments.0;
+        let submits = arguments.contains(SUBMIT) && arguments.len() < 200;
+        record.call(call.id.as_deref(), &call.function.name.0, &Value::String(arguments));
+        if submits {
+            record.ending();
+        }
+    }
+    let usage = extra.response.as_ref().and_then(|r| r.usage.as_ref());
+    let tokens = Tokens {
+        input: usage.and_then(|u| u.prompt_tokens),
+        cached: usage.and_then(|u| u.prompt_tokens_details.as_ref()?.cached_tokens),
+        output: usage.and_then(|u| u.completion_tokens),
+    };
+    record.spent(tokens, extra.cost.filter(|c| *c > 0.0));
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -242,6 +256,23 @@ struct Message {
     extra: Option<Extra>,
 }
 
+/// A message of the model, as the endpoint gave it.
+#[derive(Debug, Default, Deserialize)]
+struct Answer {
+    #[serde(default)]
+    content: Words,
+    #[serde(default)]
+    reasoning_content: Words,
+    #[serde(default)]
+    tool_calls: Calls,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Choice {
+    #[serde(default)]
+    message: Answer,
+}
+
 #[derive(Debug, Default, Deserialize)]
 struct ToolCall {
     #[serde(default)]
@@ -270,10 +301,40 @@ struct Extra {
     response: Option<Response>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 struct Response {
-    #[serde(default)]
     usage: Option<Usage>,
+    choices: Few<Choice, 1>,
+}
+
+impl<'de> Deserialize<'de> for Response {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Response;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an answer of the endpoint")
+            }
+            /// What it writes where it can not put the answer into JSON.
+            fn visit_str<E>(self, _: &str) -> Result<Response, E> {
+                Ok(Response::default())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Response, A::Error> {
+                let mut found = Response::default();
+                while let Some(Words(key)) = map.next_key()? {
+                    match key.as_str() {
+                        "usage" => found.usage = map.next_value()?,
+                        "choices" => found.choices = map.next_value()?,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(found)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -321,34 +382,43 @@ impl<'de> Deserialize<'de> for Messages {
     }
 }
 
-/// At most 100 calls of one message.
-#[derive(Debug, Default)]
-struct Calls(Vec<ToolCall>);
+/// The calls of one message.
+type Calls = Few<ToolCall, 100>;
 
-impl<'de> Deserialize<'de> for Calls {
+/// At most the first `N` of a list.
+#[derive(Debug)]
+struct Few<T, const N: usize>(Vec<T>);
+
+impl<T, const N: usize> Default for Few<T, N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct First;
-        impl<'de> Visitor<'de> for First {
-            type Value = Calls;
+        struct First<T, const N: usize>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for First<T, N> {
+            type Value = Few<T, N>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of calls")
+                f.write_str("a list")
             }
-            fn visit_unit<E>(self) -> Result<Calls, E> {
-                Ok(Calls::default())
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Few::default())
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Calls, A::Error> {
-                let mut calls = Vec::new();
-                while calls.len() < 100 {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut kept = Vec::new();
+                while kept.len() < N {
                     match seq.next_element()? {
-                        Some(call) => calls.push(call),
-                        None => return Ok(Calls(calls)),
+                        Some(one) => kept.push(one),
+                        None => return Ok(Few(kept)),
                     }
                 }
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Calls(calls))
+                Ok(Few(kept))
             }
         }
-        deserializer.deserialize_any(First)
+        deserializer.deserialize_any(First(std::marker::PhantomData))
     }
 }
 

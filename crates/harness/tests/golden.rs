@@ -1,0 +1,552 @@
+//! Recorded outputs of the real programs, read: steps, tokens and session of two turns, and how each failure is told.
+
+mod common;
+
+use common::{ID, Left, fixtures};
+use harness::{Harness, Outcome, Session};
+use model::{EndReason as R, StepKind, Tokens};
+
+fn case(harness: &str, name: &str) -> Left {
+    Left::case(&fixtures().join(harness), name)
+}
+
+fn fixture(harness: &str, name: &str) -> String {
+    std::fs::read_to_string(fixtures().join(harness).join(name)).unwrap()
+}
+
+fn find(name: &str) -> &'static dyn Harness {
+    harness::find(name).unwrap()
+}
+
+fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
+    Tokens { input: Some(input), cached: Some(cached), output: Some(output) }
+}
+
+/// The two turns of each recording: write a server file with a shell command, then say that it is done.
+fn is_turn(outcome: &Outcome, turn: u32, tool: &str, last: &str) {
+    assert_eq!((outcome.end, &outcome.message), (None, &None));
+    assert_eq!(outcome.session.as_ref().unwrap().calls, turn);
+    let calls: Vec<_> = outcome.steps.iter().flat_map(|s| &s.tool_calls).collect();
+    assert_eq!(calls[0].name, tool);
+    assert!(
+        calls[0].arguments.contains(&format!(r#"\"turn\\\":{turn}"#)) || calls[0].arguments.contains("turn")
+    );
+    assert!(calls[0].summary.contains("cat > /workspace/server.py"), "{}", calls[0].summary);
+    let result = calls[0].result.as_deref().unwrap();
+    assert!(result.contains("server.py"), "{result}");
+    assert_eq!(calls[0].is_error, Some(false).filter(|_| calls[0].is_error.is_some()));
+    assert!(outcome.steps.iter().all(|s| s.kind != StepKind::Tool && s.kind != StepKind::User));
+    assert_eq!(outcome.steps.last().unwrap().text, last);
+    assert!(outcome.steps.iter().enumerate().all(|(n, s)| s.index as usize == n + 1));
+}
+
+#[test]
+fn mini_swe_turns() {
+    let mini = find("mini_swe");
+    let first =
+        case("mini_swe", "turn1").file(".stamina/mini/trajectory.json", fixture("mini_swe", "traj1.json"));
+    let first = first.outcome(mini);
+    is_turn(&first, 1, "bash", "Work finished, submitting.");
+    assert_eq!((first.steps.len(), first.usage), (2, tokens(1934, 966, 240)));
+    let second =
+        case("mini_swe", "turn2").file(".stamina/mini/trajectory.json", fixture("mini_swe", "traj2.json"));
+    let second = second.after(first.session).outcome(mini);
+    is_turn(&second, 2, "bash", "Work finished, submitting.");
+    assert_eq!((second.steps.len(), second.usage), (2, tokens(2659, 1329, 240)));
+    assert!(second.steps[0].at.as_deref().unwrap().starts_with("2026-11-21T07:2"));
+}
+
+#[test]
+fn mini_swe_is_not_done_with_the_trajectory_of_the_call_before() {
+    let mini = find("mini_swe");
+    let whole = fixture("mini_swe", "traj1.json");
+    let first = case("mini_swe", "turn1").file(".stamina/mini/trajectory.json", &whole).outcome(mini).session;
+    let stale = Left::nothing().file(".stamina/mini/trajectory.json", &whole).code(143);
+    let outcome = stale.after(first.clone()).outcome(mini);
+    assert_eq!((outcome.end, outcome.steps.len()), (Some(R::KilledItself), 0));
+    assert_eq!(outcome.usage, Tokens::default());
+    let session = outcome.session.unwrap();
+    assert_eq!((session.calls, &session.memory), (2, &first.unwrap().memory));
+}
+
+#[test]
+fn openhands_turns() {
+    let openhands = find("openhands");
+    let state = fixture("openhands", "base_state.json");
+    let path = ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json";
+    // Of the first turn no state was kept: its counts are the first two entries of the second's.
+    let mut early: serde_json::Value = serde_json::from_str(&state).unwrap();
+    early["stats"]["usage_to_metrics"]["agent"]["accumulated_token_usage"] = serde_json::json!({
+        "prompt_tokens": 8744 + 9095, "completion_tokens": 240, "cache_read_tokens": 4372 + 4547,
+    });
+    let first = case("openhands", "turn1").file(path, early.to_string()).outcome(openhands);
+    is_turn(&first, 1, "terminal", "Done: server.py written for turn 1.");
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("c2deb65b-83a4-493b-ad6c-2163bbe95989"));
+    assert_eq!(first.usage, tokens(17839, 8919, 240));
+    let second = case("openhands", "turn2").file(path, state).after(first.session).outcome(openhands);
+    is_turn(&second, 2, "terminal", "Done: server.py written for turn 2.");
+    assert_eq!((second.usage, second.cost_usd), (tokens(36625 - 17839, 18311 - 8919, 240), None));
+}
+
+#[test]
+fn opencode_turns() {
+    let opencode = find("opencode");
+    let first = case("opencode", "turn1").outcome(opencode);
+    is_turn(&first, 1, "bash", "Done: server.py written for turn 1.");
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("ses_e0302d922ffeTIPyTr0w9hsrPC"));
+    assert_eq!(first.usage, tokens(2 * 3843 + 2 * 3951, 3843 + 3951, 113 + 7 + 18 + 7));
+    assert!((first.cost_usd.unwrap() - 0.008_863_4).abs() < 1e-9);
+    assert!(first.steps[0].tool_calls[0].seconds.is_some_and(|s| s < 5.0));
+    assert_eq!(first.steps[0].at.as_deref(), Some("2026-11-21T07:23:34.495Z"));
+    let second = case("opencode", "turn2").after(first.session).outcome(opencode);
+    is_turn(&second, 2, "bash", "Done: server.py written for turn 2.");
+    assert_eq!(second.steps.len(), 2);
+}
+
+#[test]
+fn opencode_finds_a_session_that_never_spoke() {
+    let silent = case("opencode", "fail-hang-sigterm").code(143);
+    let silent = silent.file(".local/share/opencode/log/opencode.log", fixture("opencode", "opencode.log"));
+    let session = silent.outcome(find("opencode")).session.unwrap();
+    assert_eq!(session.id.as_deref(), Some("ses_e0302d922ffeTIPyTr0w9hsrPC"));
+}
+
+#[test]
+fn qwen_code_turns() {
+    let qwen = find("qwen_code");
+    let first = case("qwen_code", "turn1").outcome(qwen);
+    is_turn(&first, 1, "run_shell_command", "Done: server.py written for turn 1.");
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("23b2acb0-3306-4e83-a794-14f956fc9990"));
+    assert_eq!((first.steps.len(), first.usage), (2, tokens(38345, 19172, 145)));
+    // One answer in two lines is one step, with its tokens.
+    assert_eq!(first.steps[0].tokens, Some(tokens(18993, 9496, 120)));
+    let second = case("qwen_code", "turn2").after(first.session).outcome(qwen);
+    is_turn(&second, 2, "run_shell_command", "Done: server.py written for turn 2.");
+    assert_eq!(second.usage, tokens(77501 - 38345, 38750 - 19172, 145));
+}
+
+#[test]
+fn kimi_cli_turns() {
+    let kimi = find("kimi_cli");
+    let wire = fixture("kimi_cli", "wire.jsonl");
+    let path = format!(".kimi/sessions/0123456789abcdef0123456789abcdef/{ID}/wire.jsonl");
+    let half = wire.find("TURN-TWO").and_then(|at| wire[..at].rfind('\n')).unwrap() + 1;
+    let first = case("kimi_cli", "turn1").file(&path, &wire[..half]).outcome(kimi);
+    is_turn(&first, 1, "Shell", "Done: server.py written for turn 1.");
+    assert_eq!(first.usage, tokens(12198 + 12440, 6099 + 6220, 145));
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(ID));
+    let second = case("kimi_cli", "turn2").file(&path, &wire).after(first.session).outcome(kimi);
+    is_turn(&second, 2, "Shell", "Done: server.py written for turn 2.");
+    assert_eq!(second.usage, tokens(12474 + 12716, 6237 + 6358, 145));
+}
+
+#[test]
+fn kimi_code_turns() {
+    let kimi = find("kimi_code");
+    let wire = fixture("kimi_code", "wire.jsonl");
+    let id = "session_dc4de231-b482-4d3a-8b23-4b180f65d1e3";
+    let path = format!(".kimi-code/sessions/wd_workspace_c52ddf65534b/{id}/agents/main/wire.jsonl");
+    let half: String = wire.split_inclusive('\n').take(3).collect();
+    let first = case("kimi_code", "turn1").file(&path, half).outcome(kimi);
+    assert_eq!((first.end, first.usage), (None, tokens(20949 + 21173, 10474 + 10586, 145)));
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(id));
+    assert_eq!(first.steps[0].tool_calls[0].name, "Bash");
+    assert!(first.steps[0].tool_calls[0].result.as_deref().unwrap().contains("wrote turn 3"));
+    let second = case("kimi_code", "turn2").file(&path, wire).after(first.session).outcome(kimi);
+    assert_eq!((second.end, second.usage), (None, tokens(21343 + 21566, 10671 + 10783, 145)));
+    assert_eq!(second.steps.len(), 2);
+}
+
+#[test]
+fn kimi_code_finds_the_session_of_a_killed_call() {
+    let index =
+        "{\"sessionId\":\"session_a\"}\n{\"sessionId\":\"session_b\",\"cwd\":\"/workspace\"}\n{\"sess";
+    let killed = case("kimi_code", "kill-KILL-turn1").code(137).file(".kimi-code/session_index.jsonl", index);
+    let outcome = killed.outcome(find("kimi_code"));
+    assert_eq!(outcome.end, Some(R::KilledItself));
+    assert_eq!(outcome.session.unwrap().id.as_deref(), Some("session_b"));
+}
+
+#[test]
+fn vibe_turns() {
+    let vibe = find("vibe");
+    let turn = |name: &str| {
+        case("vibe", name).file(".stamina/vibe/export.json", fixture("vibe", &format!("{name}.export.json")))
+    };
+    let first = turn("turn1").outcome(vibe);
+    is_turn(&first, 1, "file_system.bash", "Done: server.py written for turn 1.");
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("3487e9b4-c0d0-8adc-54f2-3258963d0811"));
+    let export = |name: &str| serde_json::from_str::<serde_json::Value>(&fixture("vibe", name)).unwrap();
+    let count = |value: &serde_json::Value, key: &str| value["usage"][key].as_u64();
+    for (outcome, name) in
+        [(&first, "turn1"), (&turn("turn2").after(first.session.clone()).outcome(vibe), "turn2")]
+    {
+        let export = export(&format!("{name}.export.json"));
+        assert_eq!(outcome.usage.input, count(&export, "input_tokens"));
+        assert_eq!(outcome.usage.output, Some(145));
+        assert_eq!(outcome.cost_usd, export["cost_usd"].as_f64());
+        assert_eq!(outcome.steps.len(), 2);
+    }
+}
+
+#[test]
+fn codex_turns() {
+    let codex = find("codex");
+    let first = case("codex", "turn1").outcome(codex);
+    assert_eq!((first.end, first.usage), (None, tokens(19994, 9997, 145)));
+    let id = "01a1fd0a-1431-78e0-b128-05bce077b8b9";
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some(id));
+    let second = case("codex", "turn2").after(first.session).outcome(codex);
+    assert_eq!((second.end, second.usage), (None, tokens(40644 - 19994, 20322 - 9997, 145)));
+    let kinds: Vec<_> = second.steps.iter().map(|s| s.kind).collect();
+    assert_eq!(kinds, [StepKind::System, StepKind::Agent, StepKind::Agent]);
+    let call = &second.steps[1].tool_calls[0];
+    assert_eq!((call.name.as_str(), call.is_error), ("command_execution", Some(false)));
+    assert!(call.result.as_deref().unwrap().contains("wrote turn 2"));
+}
+
+#[test]
+fn codex_counts_a_killed_call_by_its_rollout() {
+    let first = case("codex", "turn1").outcome(find("codex")).session;
+    let killed = case("codex", "kill-TERM-turn1").code(143).file(
+        ".codex/sessions/2026/11/21/rollout-2026-11-21T07-42-16-01a1fd0e-5057-7f33-98a1-000000000000.jsonl",
+        "{\"payload\":{\"type\":\"token_count\",\"info\":{\"total_token_usage\":{\"input_tokens\":1}}}}\n",
+    );
+    let mut killed = killed.file(
+        ".codex/sessions/2026/11/22/rollout-2026-11-22T07-42-16-01a1fd0a-1431-78e0-b128-05bce077b8b9.jsonl",
+        fixture("codex", "rollout.jsonl"),
+    );
+    killed.stdout =
+        b"{\"type\":\"thread.started\",\"thread_id\":\"01a1fd0a-1431-78e0-b128-05bce077b8b9\"}\n".into();
+    let outcome = killed.after(first).outcome(find("codex"));
+    assert_eq!(
+        (outcome.end, outcome.usage),
+        (Some(R::KilledItself), tokens(40644 - 19994, 20322 - 9997, 145))
+    );
+}
+
+#[test]
+fn claude_code_turns() {
+    let claude = find("claude_code");
+    let first = case("claude_code", "turn1").outcome(claude);
+    is_turn(&first, 1, "Bash", "Done: server.py written for turn 1.");
+    assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("65b8c3db-4494-4095-ab01-e1cb8218ff4c"));
+    assert_eq!((first.steps.len(), first.usage), (2, tokens(12320 + 12319, 12319, 145)));
+    // Its model is not one whose price it knows.
+    assert_eq!(first.cost_usd, None);
+    assert_eq!(first.steps[0].tokens, Some(Tokens { output: None, ..tokens(6107 + 6106, 6106, 0) }));
+    let second = case("claude_code", "turn2").after(first.session).outcome(claude);
+    is_turn(&second, 2, "Bash", "Done: server.py written for turn 2.");
+    assert_eq!(second.usage, tokens(12580 + 12578, 12578, 145));
+}
+
+/// How each recorded end is told: case, exit code, reason, part of the message.
+#[test]
+fn ends() {
+    let table: &[(&str, &[(&str, i64, Option<R>, &str)])] = &[
+        (
+            "openhands",
+            &[
+                ("fail-500", 0, Some(R::Endpoint), "mock internal error"),
+                ("fail-401", 0, Some(R::Endpoint), "Incorrect API key"),
+                ("fail-ctx", 0, Some(R::ContextOverflow), "NoCondensationAvailableException"),
+                ("fail-refused", 0, Some(R::Endpoint), "Connection error"),
+                ("fr-2", 0, Some(R::Endpoint), "AuthenticationError"),
+                ("fail-hang-sigterm", 143, Some(R::KilledItself), "SIGTERM"),
+                ("sig-INT", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+            ],
+        ),
+        (
+            "opencode",
+            &[
+                ("fail-500", 1, Some(R::Endpoint), "APIError: mock internal error"),
+                ("fail-429", 1, Some(R::Endpoint), "Rate limit"),
+                ("fail-401", 1, Some(R::Endpoint), "Incorrect API key"),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "maximum context length"),
+                ("fail-refused", 1, Some(R::Endpoint), "Unable to connect"),
+                ("fr-2", 1, Some(R::Endpoint), "Incorrect API key"),
+                ("nohome", 1, Some(R::AgentError), "Bun v1.3.14"),
+                ("sig-INT", 130, Some(R::KilledItself), "SIGINT"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+            ],
+        ),
+        (
+            "qwen_code",
+            &[
+                ("fail-500", 1, Some(R::Endpoint), "[API Error: 500"),
+                ("fail-401", 1, Some(R::Endpoint), "Incorrect API key"),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "maximum context length"),
+                ("fail-refused", 1, Some(R::Endpoint), "Connection error"),
+                ("fr-2", 1, Some(R::Endpoint), "Incorrect API key"),
+                ("maxturns", 53, Some(R::AgentError), "limit"),
+                ("walltime", 55, Some(R::AgentError), "limit"),
+                ("nohome", 1, Some(R::AgentError), ""),
+                ("sig-INT", 130, Some(R::KilledItself), "SIGINT"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+                ("bgpipe", 0, None, ""),
+            ],
+        ),
+        (
+            "kimi_cli",
+            &[
+                ("fail-500", 75, Some(R::Endpoint), "'server_error'"),
+                ("fail-401", 1, Some(R::Endpoint), "'invalid_request_error'"),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "maximum context length is 131072 tokens"),
+                ("fail-refused", 75, Some(R::Endpoint), "Connection error."),
+                ("fr-2", 1, Some(R::Endpoint), "Error code: 401"),
+                ("maxsteps", 1, Some(R::AgentError), "Max number of steps reached: 3"),
+                ("nohome", 1, Some(R::AgentError), "PermissionError"),
+                ("sig-INT", 1, Some(R::KilledItself), "SIGINT"),
+                ("sig-TERM", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+            ],
+        ),
+        (
+            "kimi_code",
+            &[
+                ("fail-500", 1, Some(R::Endpoint), "provider.api_error: 500 mock internal error"),
+                ("fail-401", 1, Some(R::Endpoint), "provider.auth_error"),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "compaction.failed"),
+                ("fail-refused", 143, Some(R::Endpoint), "Connection error"),
+                ("fr-2", 1, Some(R::Endpoint), "provider.auth_error"),
+                ("nohome", 0, None, ""),
+                ("sig-INT", 130, Some(R::KilledItself), "SIGINT"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+                ("bgpipe", 0, None, ""),
+            ],
+        ),
+        (
+            "codex",
+            &[
+                ("fail-500", 1, Some(R::Endpoint), "high demand"),
+                ("fail-401", 1, Some(R::Endpoint), "401 Unauthorized"),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "ran out of room"),
+                ("fail-refused", 143, Some(R::Endpoint), "waiting for network"),
+                ("fr-2", 1, Some(R::Endpoint), "401 Unauthorized"),
+                ("sig-INT", 1, Some(R::AgentError), ""),
+                ("sig-TERM", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+                ("bgpipe", 0, None, ""),
+            ],
+        ),
+        (
+            "claude_code",
+            &[
+                ("fail-500", 1, Some(R::Endpoint), "API Error: 500"),
+                ("fail-401", 1, Some(R::Endpoint), ""),
+                ("fail-ctx", 1, Some(R::ContextOverflow), "Prompt is too long"),
+                ("fail-refused", 1, Some(R::Endpoint), "Connection refused"),
+                ("fr-2", 1, Some(R::Endpoint), ""),
+                ("maxturns", 1, Some(R::AgentError), "Reached maximum number of turns (3)"),
+                ("root", 1, Some(R::AgentError), "cannot be used with root"),
+                ("sig-INT", 0, Some(R::KilledItself), ""),
+                ("sig-TERM", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("kill-TERM-turn2", 0, None, ""),
+                ("kill-KILL-turn2", 0, None, ""),
+                ("bgpipe", 0, None, ""),
+            ],
+        ),
+        (
+            "mini_swe",
+            &[
+                ("kill-TERM-turn1", 143, Some(R::KilledItself), "SIGTERM"),
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                ("sig-INT", 1, Some(R::KilledItself), "SIGINT"),
+                ("nohome", 1, Some(R::AgentError), "PermissionError"),
+            ],
+        ),
+        (
+            "vibe",
+            &[
+                ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
+                // Its export is what tells; here there is none.
+                ("turn1", 0, Some(R::AgentError), "no sign that it finished"),
+            ],
+        ),
+    ];
+    for (name, cases) in table {
+        for (file, code, reason, message) in *cases {
+            let outcome = case(name, file).code(*code).outcome(find(name));
+            let said = outcome.message.as_deref().unwrap_or_default();
+            assert_eq!((outcome.end, said.contains(message)), (*reason, true), "{name} {file}: {said}");
+            assert_eq!(outcome.end.is_none(), said.is_empty(), "{name} {file}");
+            assert!(!said.contains(['\n', '\u{1b}']), "{name} {file}");
+        }
+    }
+}
+
+#[test]
+fn ends_told_by_files() {
+    let mini = |file: &str| {
+        let left = Left::nothing().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
+        left.outcome(find("mini_swe"))
+    };
+    assert_eq!(mini("traj-500.json").end, Some(R::Endpoint));
+    assert_eq!(mini("traj-429.json").end, Some(R::Endpoint));
+    let context = mini("traj-ctx.json");
+    assert_eq!(context.end, Some(R::ContextOverflow));
+    assert!(context.message.unwrap().starts_with("ContextWindowExceededError: litellm."));
+    let status = |status: &str| {
+        let text = format!(
+            "{{\"info\":{{\"exit_status\":\"{status}\"}},\"messages\":[{{\"role\":\"exit\",\"content\":\"\"}}]}}"
+        );
+        Left::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe")).end
+    };
+    let talks = |answer: &str| {
+        let text = format!(
+            "{{\"info\":{{\"exit_status\":\"RepeatedFormatError\"}},\"messages\":[{{\"role\":\"user\",\"content\":\"Tool call \
+             error\",\"extra\":{{\"interrupt_type\":\"FormatError\",\"response\":{{\"usage\":{{\"prompt_tokens\":7}},\
+             \"choices\":[{{\"message\":{answer}}}]}}}}}}]}}"
+        );
+        Left::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe"))
+    };
+    let gave_up = talks("{\"content\":\"I am done.\",\"tool_calls\":null}");
+    assert_eq!((gave_up.end, gave_up.usage.input), (Some(R::GaveUp), Some(7)));
+    let malformed =
+        talks("{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"bash\",\"arguments\":\"{oops\"}}]}");
+    assert_eq!((malformed.end, malformed.steps.len()), (Some(R::ToolCallFormat), 2));
+    assert_eq!(status("LimitsExceeded"), Some(R::AgentError));
+    assert_eq!(status("AuthenticationError"), Some(R::Endpoint));
+    assert_eq!(status("Submitted"), None);
+
+    let vibe = |name: &str, export: &str, code| {
+        let left = case("vibe", name).file(".stamina/vibe/export.json", fixture("vibe", export)).code(code);
+        left.outcome(find("vibe"))
+    };
+    assert_eq!(vibe("fail-401", "fail-401.export.json", 1).end, Some(R::Endpoint));
+    assert_eq!(vibe("fail-ctx", "fail-ctx.export.json", 2).end, Some(R::ContextOverflow));
+    assert_eq!(vibe("fail-hang-sigterm", "fail-hang.export.json", 3).end, Some(R::KilledItself));
+    assert_eq!(vibe("kill-TERM-turn1", "fail-500.export.json", 3).end, Some(R::KilledItself));
+    let deadline = fixture("vibe", "fail-500.export.json").replace("\"terminated\"", "\"deadline\"");
+    let deadline = case("vibe", "timelimit-hang").file(".stamina/vibe/export.json", deadline).code(3);
+    assert_eq!(deadline.outcome(find("vibe")).end, Some(R::AgentTimeout));
+
+    let stuck = Left::case(&fixtures().join("openhands"), "turn1").file(
+        ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json",
+        "{\"execution_status\":\"stuck\"}",
+    );
+    assert_eq!(stuck.outcome(find("openhands")).end, Some(R::LoopDetected));
+}
+
+#[test]
+fn qwen_says_when_it_halts_a_loop() {
+    let mut left = case("qwen_code", "fail-500").code(1);
+    left.stdout = b"{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"error\":{\"message\":\"Loop detection halted the run (5 identical calls)\"}}".into();
+    assert_eq!(left.outcome(find("qwen_code")).end, Some(R::LoopDetected));
+}
+
+/// A limit of ours, a lost box, an unchanged workspace and a harness that asked nothing, for every harness.
+#[test]
+fn what_the_box_says_goes_for_all() {
+    for harness in harness::all() {
+        let folder = fixtures().join(harness.name());
+        let with = |change: &dyn Fn(&mut Left)| {
+            let mut left = Left::case(&folder, "kill-TERM-turn1").code(143);
+            change(&mut left);
+            left.outcome(*harness).end
+        };
+        assert_eq!(with(&|l| l.exit.timed_out = true), Some(R::AgentTimeout), "{}", harness.name());
+        assert_eq!(with(&|l| l.exit.out_of_memory = true), Some(R::AgentError), "{}", harness.name());
+        assert_eq!(with(&|l| l.exit.disk_full = true), Some(R::AgentError), "{}", harness.name());
+        assert_eq!(with(&|l| l.exit.code = None), Some(R::Environment), "{}", harness.name());
+    }
+    for name in ["opencode", "qwen_code", "kimi_cli", "kimi_code", "codex", "claude_code"] {
+        let with = |change: &dyn Fn(&mut Left)| {
+            let mut left = case(name, "turn1");
+            change(&mut left);
+            left.outcome(find(name)).end
+        };
+        assert_eq!(with(&|_| ()), None, "{name}");
+        assert_eq!(with(&|l| l.requests = None), None, "{name}");
+        assert_eq!(with(&|l| l.requests = Some(0)), Some(R::AgentError), "{name}");
+        assert_eq!(with(&|l| l.changed = false), Some(R::NoChange), "{name}");
+    }
+}
+
+/// The waiting that never ends: the time ran out, and not over anything that the agent did.
+#[test]
+fn who_only_waited_for_the_endpoint_did_not_run_out_of_time() {
+    for name in ["kimi_code", "codex"] {
+        let mut left = case(name, "fail-refused").code(143);
+        left.exit.timed_out = true;
+        assert_eq!(left.outcome(find(name)).end, Some(R::Endpoint), "{name}");
+    }
+}
+
+#[test]
+fn a_session_survives_a_call_that_says_nothing() {
+    for harness in harness::all() {
+        let before = Session { id: Some(ID.into()), calls: 3, ..Session::default() };
+        let mut left = Left::nothing().code(143).after(Some(before.clone()));
+        left.requests = Some(0);
+        let after = left.outcome(*harness).session.unwrap();
+        assert_eq!((after.id, after.calls), (before.id, 4), "{}", harness.name());
+    }
+}
+
+/// All recordings, where they lie beside the repository: none that ended well is taken for a failure, and none that
+/// failed for a success.
+#[test]
+fn every_recording_is_told_right() {
+    let shared = std::env::var_os("STAMINA_SHARED").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        std::path::PathBuf::from,
+    );
+    let folders = [
+        ("opencode", "opencode"),
+        ("qwen_code", "qwen-code"),
+        ("kimi_cli", "kimi-cli"),
+        ("kimi_code", "kimi-code"),
+        ("codex", "codex"),
+        ("claude_code", "claude-code"),
+    ];
+    for (name, folder) in folders {
+        let folder = shared.join("fixtures/harness/samples").join(folder);
+        let Ok(entries) = std::fs::read_dir(&folder) else { return };
+        let mut read = 0;
+        for entry in entries {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            let Some(case) = file.strip_suffix(".stdout") else { continue };
+            let ended_well = match case {
+                "turn1" | "turn2" | "fr-1" | "fr-3" | "stdin" | "bg" => true,
+                "root" => name != "claude_code",
+                "nohome" => matches!(name, "kimi_code" | "codex" | "claude_code"),
+                "bgpipe" => name != "opencode",
+                "kill-TERM-turn2" | "kill-KILL-turn2" | "root-issandbox" => true,
+                "export" => continue,
+                _ => false,
+            };
+            let code = i64::from(!ended_well);
+            let outcome = Left::case(&folder, case).code(code).outcome(find(name));
+            assert_eq!(
+                outcome.end.is_none(),
+                ended_well,
+                "{name} {case}: {:?} {:?}",
+                outcome.end,
+                outcome.message
+            );
+            assert!(!ended_well || outcome.steps.len() >= 2, "{name} {case}");
+            read += 1;
+        }
+        assert!(read > 10, "{name}");
+    }
+}
