@@ -130,7 +130,15 @@ impl SandboxError {
             Self::Engine { gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
             }
-            Self::Engine { .. } | Self::Files { .. } => None,
+            Self::Image { why, .. }
+                if ["certificate", "CERT", "SSL", "TLS"].iter().any(|sign| why.contains(sign)) =>
+            {
+                Some(
+                    "Behind a proxy that opens TLS, name its bundle of certificates: stamina images build --ca FILE"
+                        .to_owned(),
+                )
+            }
+            Self::Image { .. } | Self::Engine { .. } | Self::Files { .. } => None,
         }
     }
 }

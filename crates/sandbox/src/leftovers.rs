@@ -40,7 +40,7 @@ impl Engine {
         }
         let networks = self
             .docker
-            .list_networks(Some(ListNetworksOptions { filters: filters.clone(), ..Default::default() }))
+            .list_networks(Some(ListNetworksOptions { filters: filters.clone() }))
             .await
             .map_err(failed("list networks"))?;
         for network in networks {

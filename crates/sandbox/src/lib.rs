@@ -16,6 +16,7 @@ mod agent_box;
 mod container;
 mod disk;
 mod engine;
+pub mod images;
 mod leftovers;
 mod local;
 mod network;
@@ -210,6 +211,14 @@ pub enum SandboxError {
     NoImage {
         /// Its name.
         image: String,
+    },
+    /// An image could not be built.
+    #[error("image {image}: {why}")]
+    Image {
+        /// Its name.
+        image: String,
+        /// What the engine said, with the last lines of output.
+        why: String,
     },
     /// The engine refused or went away.
     #[error("the container engine could not {doing}: {why}")]

@@ -1,5 +1,7 @@
 //! Boxes in a real container engine: what a command finds, how it ends, what is left behind.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
+
 mod common;
 
 use std::time::{Duration, Instant};

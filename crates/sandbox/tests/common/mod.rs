@@ -1,4 +1,5 @@
 //! What the tests with a container engine share.
+#![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 #![allow(dead_code, reason = "each test file uses its part of it")]
 
 use std::path::Path;

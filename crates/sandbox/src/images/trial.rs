@@ -1,0 +1,142 @@
+//! Whether an image works: its program answers and the server stacks are there, as a user without rights or network.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
+use bollard::query_parameters::{AttachContainerOptions, CreateContainerOptions};
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+
+use super::Wanted;
+use crate::engine::{failed, status};
+use crate::output::Kept;
+use crate::owner::{labels, unique_name};
+use crate::volumes::box_user;
+use crate::{Engine, SandboxError};
+
+/// No check takes longer, also where a program compiles itself at its first start.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// What of the server stacks has to work for an agent to be told about them.
+const STACKS: [(&str, &[&str]); 3] = [
+    ("Python with Flask, FastAPI and uvicorn", &["python3", "-c", "import flask, fastapi, uvicorn"]),
+    ("Node with Express", &["node", "-e", "require('express')"]),
+    ("timeout", &["timeout", "-k", "1", "5", "true"]),
+];
+
+/// What a trial came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Which image.
+    pub image: String,
+    /// The program first, then the stacks.
+    pub checks: Vec<Check>,
+}
+
+/// One thing that was tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What.
+    pub what: String,
+    /// Whether it works.
+    pub ok: bool,
+    /// What it printed, cut; or what is wrong.
+    pub said: String,
+}
+
+impl Trial {
+    /// Whether all of it works.
+    pub fn ok(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+}
+
+impl Engine {
+    /// Tries an image. Not working is a result; an error is an engine that can not say.
+    pub async fn try_image(&self, wanted: &Wanted) -> Result<Trial, SandboxError> {
+        let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;
+        let mut checks = vec![Check {
+            what: format!("version {}", wanted.version),
+            ok: code == Some(0) && said.contains(&wanted.version),
+            said,
+        }];
+        for (what, command) in STACKS {
+            let command: Vec<String> = command.iter().map(|&part| part.to_owned()).collect();
+            let (code, said) = self.try_command(&wanted.image, &command).await?;
+            checks.push(Check { what: what.to_owned(), ok: code == Some(0), said });
+        }
+        Ok(Trial { image: wanted.image.clone(), checks })
+    }
+
+    async fn try_command(
+        &self,
+        image: &str,
+        command: &[String],
+    ) -> Result<(Option<i64>, String), SandboxError> {
+        let name = unique_name("images", "trial", "test");
+        let tried = tokio::time::timeout(PATIENCE, self.attempt(&name, image, command)).await;
+        self.remove_box(&name).await?;
+        tried.unwrap_or_else(|_| Ok((None, format!("no end after {} s", PATIENCE.as_secs()))))
+    }
+
+    async fn attempt(
+        &self,
+        name: &str,
+        image: &str,
+        command: &[String],
+    ) -> Result<(Option<i64>, String), SandboxError> {
+        let (uid, gid) = box_user();
+        let room = |size: &str| format!("rw,exec,nosuid,nodev,mode=1777,size={size}");
+        let body = ContainerCreateBody {
+            image: Some(image.to_owned()),
+            entrypoint: Some(Vec::new()),
+            cmd: Some(command.to_vec()),
+            user: Some(format!("{uid}:{gid}")),
+            env: Some(vec!["HOME=/agent".to_owned()]),
+            working_dir: Some("/workspace".to_owned()),
+            labels: Some(labels("images", None, "test")),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            host_config: Some(HostConfig {
+                init: Some(true),
+                network_mode: Some("none".to_owned()),
+                memory: Some(2 << 30),
+                pids_limit: Some(512),
+                cap_drop: Some(vec!["ALL".to_owned()]),
+                security_opt: Some(vec!["no-new-privileges".to_owned()]),
+                log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
+                tmpfs: Some(HashMap::from(
+                    ["/agent", "/workspace", "/tmp"].map(|folder| (folder.to_owned(), room("256m"))),
+                )),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let options = CreateContainerOptions { name: Some(name.to_owned()), ..Default::default() };
+        self.docker.create_container(Some(options), body).await.map_err(|error| {
+            if status(&error) == Some(404) {
+                SandboxError::NoImage { image: image.to_owned() }
+            } else {
+                failed("make a box")(error)
+            }
+        })?;
+        let attach =
+            AttachContainerOptions { stdout: true, stderr: true, stream: true, ..Default::default() };
+        let mut output =
+            self.docker.attach_container(name, Some(attach)).await.map_err(failed("attach to a box"))?.output;
+        if let Err(error) = self.docker.start_container(name, None).await {
+            // A program that is not there is a result.
+            return match status(&error) {
+                Some(400 | 404) => Ok((None, error.to_string())),
+                _ => Err(failed("start a box")(error)),
+            };
+        }
+        let mut kept = Kept::new(4096);
+        while let Some(Ok(piece)) = output.next().await {
+            kept.push(piece.as_ref());
+        }
+        let code = self.ended(name).await?;
+        Ok((code, String::from_utf8_lossy(&kept.into_bytes()).trim().to_owned()))
+    }
+}
