@@ -11,12 +11,9 @@ use tokio_util::sync::CancellationToken;
 fn probe(name: &str) -> Vec<String> {
     let command: &[&str] = match name {
         "base" => &["sh", "-c", "echo image 1"],
-        "mini-swe-agent" => &[
-            "sh",
-            "-c",
-            "PYTHONPATH=/opt/adapters exec /opt/harness/bin/python3 -c 'import minisweagent, stamina_mini; \
-             print(minisweagent.__version__)'",
-        ],
+        "mini-swe-agent" => {
+            &["/opt/harness/bin/python3", "-c", "import minisweagent; print(minisweagent.__version__)"]
+        }
         "opencode" => &["opencode", "--version"],
         "qwen-code" => &["qwen", "--version"],
         "kimi-code" | "kimi-cli" => &["kimi", "--version"],

@@ -29,7 +29,7 @@ pub const BASE: &Recipe = &RECIPES[0];
 /// All of them; the base first.
 pub const RECIPES: [Recipe; 10] = [
     recipe!("base", "1", "Dockerfile", "constraints.txt"),
-    recipe!("mini-swe-agent", "2.4.6", "Dockerfile", "constraints.txt", "stamina_mini.py"),
+    recipe!("mini-swe-agent", "2.4.6", "Dockerfile", "constraints.txt"),
     recipe!("opencode", "1.18.33", "Dockerfile"),
     recipe!("qwen-code", "0.24.4", "Dockerfile"),
     recipe!("kimi-code", "2.1.0", "Dockerfile"),
