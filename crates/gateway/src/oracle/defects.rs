@@ -190,3 +190,6 @@ fn draw(ability: &Ability, task: &Task, turn: u32, purpose: &str) -> Draw {
 fn happens(draw: &mut Draw, chance: f64) -> bool {
     (draw.below(PARTS) as f64) < chance * PARTS as f64
 }
+
+#[cfg(test)]
+mod tests;

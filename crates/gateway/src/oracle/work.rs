@@ -152,3 +152,30 @@ fn pieces(text: &str) -> Vec<String> {
     }
     pieces
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// What can not be packed small goes in parts, whatever bytes it has; done twice it is the same.
+    #[test]
+    fn a_file_of_any_size_comes_out_as_it_went_in() {
+        let mut random = scenario::draw::Draw::new(1, 0, 0, "bytes");
+        let text: String =
+            (0..150_000).map(|_| char::from_u32(random.below(0x2000) as u32 + 1).unwrap_or('\n')).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("server.py.part99"), "left over").expect("it is written");
+        let commands = unpack(&File { path: "server.py", text: text.clone() });
+        assert!(commands.len() > 3, "{}", commands.len());
+        for (_, command) in commands.iter().flat_map(|command| [command, command]).skip(1) {
+            assert!(command.len() < MOST + 1000);
+            let command = command.replace("/workspace", &folder.path().to_string_lossy());
+            let status = Command::new("sh").args(["-c", &command]).stdin(Stdio::null()).status();
+            assert!(status.expect("it runs").success());
+        }
+        assert_eq!(std::fs::read_to_string(folder.path().join("server.py")).expect("a file"), text);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    }
+}

@@ -1,0 +1,155 @@
+use std::ops::ControlFlow;
+
+use scenario::change::Change;
+use scenario::client::{CaseStatus, run_in_process};
+use scenario::reference::World;
+use scenario::sample::{Programmatic, Sampler as _};
+
+use super::*;
+
+/// (schema, changes) of the first turns of a scenario.
+fn turns(scenario: u32, count: usize) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
+    let seed = Seed { base: 11, scenario };
+    let mut turns = vec![(Arc::new(Programmatic.first(seed).expect("a schema").made), Vec::new())];
+    while turns.len() < count {
+        let mut schema = next_turn(&turns[turns.len() - 1].0);
+        let changes = Programmatic.turn(seed, &turns[turns.len() - 1].0, 4).expect("changes").made.changes;
+        for change in &changes {
+            schema = apply(&schema, change).expect("it fits");
+        }
+        turns.push((Arc::new(schema), changes));
+    }
+    Arc::new(turns)
+}
+
+fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32, before: &[u32]) -> Task {
+    Task {
+        scenario: 0,
+        turn,
+        attempt,
+        turns: Arc::clone(turns),
+        attempts_before: before.to_vec(),
+        failed: Vec::new(),
+    }
+}
+
+/// Whether a share of so many trials is far from a chance: more than five standard deviations.
+fn is_far(count: usize, of: usize, chance: f64) -> bool {
+    let expected = of as f64 * chance;
+    (count as f64 - expected).abs() > 5.0 * (expected * (1.0 - chance)).sqrt()
+}
+
+#[test]
+fn without_defects_it_is_the_reference() {
+    let turns = turns(0, 3);
+    for turn in 1..=3 {
+        let schema = schema(&Ability::default(), &task(&turns, turn, 1, &[])).expect("there is one");
+        assert!(Arc::ptr_eq(&schema, &turns[turn as usize - 1].0));
+    }
+    assert_eq!(schema(&Ability::default(), &task(&turns, 4, 1, &[])), None);
+}
+
+#[test]
+fn defects_come_at_their_rate_and_go_by_repair() {
+    let turns = turns(0, 1);
+    let ability = Ability { defect_rate: 0.3, most_defects: 3, repair: 0.6, ..Ability::default() };
+    let (mut with, mut counts, mut all, mut left) = (0, [0; 4], 0, [0, 0]);
+    let scenarios = 1000;
+    for scenario in 0..scenarios {
+        let of = |attempt| defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) });
+        let first = of(1);
+        with += usize::from(!first.is_empty());
+        counts[first.len()] += 1;
+        all += first.len();
+        let (second, third) = (of(2), of(3));
+        assert!(second.iter().all(|defect| first.contains(defect)));
+        assert!(third.iter().all(|defect| second.contains(defect)));
+        left[0] += second.len();
+        left[1] += third.len();
+    }
+    assert!(!is_far(with, scenarios as usize, 0.3), "{with}");
+    assert!(counts[1..].iter().all(|&count| !is_far(count, with, 1.0 / 3.0)), "{counts:?}");
+    assert!(!is_far(left[0], all, 0.4) && !is_far(left[1], all, 0.16), "{all}, then {left:?}");
+}
+
+#[test]
+fn who_never_repairs_keeps_every_defect_and_who_always_does_keeps_none() {
+    let turns = turns(0, 1);
+    for scenario in 0..50 {
+        let of = |repair, attempt| {
+            let ability = Ability { defect_rate: 1.0, repair, ..Ability::default() };
+            defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) })
+        };
+        assert!(!of(0.0, 1).is_empty());
+        assert_eq!(of(0.0, 1), of(0.0, 9));
+        assert_eq!(of(1.0, 2), []);
+    }
+}
+
+#[test]
+fn what_is_not_repaired_is_carried_over() {
+    let turns = turns(0, 8);
+    let mut ability = Ability { defect_rate: 0.6, repair: 0.5, ..Ability::default() };
+    let (mut old, mut seen) = (0, 0);
+    for scenario in 0..20 {
+        let at = |ability: &Ability, turn, attempt, before: &[u32]| {
+            defects(ability, &Task { scenario, ..task(&turns, turn, attempt, before) })
+        };
+        for turn in 2..=8_u32 {
+            ability.carries_over = true;
+            let before = vec![1; turn as usize - 2];
+            // What the turn before ended with is what this one begins with.
+            for attempts in 1..=3 {
+                let ended = at(&ability, turn - 1, attempts, &before);
+                let begins = at(&ability, turn, 1, &[before.as_slice(), &[attempts]].concat());
+                let kept: Vec<_> = begins.iter().filter(|defect| defect.turn < turn).cloned().collect();
+                assert_eq!(kept, ended);
+                old += kept.len();
+            }
+            ability.carries_over = false;
+            let alone = at(&ability, turn, 1, &before);
+            assert!(alone.iter().all(|defect| defect.turn == turn));
+            seen += alone.len();
+        }
+    }
+    assert!(old > 100 && seen > 100, "{old}, {seen}");
+}
+
+/// Each defect is one that the suite notices and that the code shows, alone and with others, when it comes and later.
+#[test]
+fn defects_are_seen_by_the_suite_and_in_the_code() {
+    let ability = Ability { defect_rate: 0.5, most_defects: 3, repair: 0.0, ..Ability::default() };
+    let (mut servers, mut noticed, mut shown, mut single, mut late) = (0, 0, 0, 0, 0);
+    for scenario in 0..3 {
+        let turns = turns(scenario, 7);
+        for turn in 1..=7 {
+            let task = Task { scenario, ..task(&turns, turn, 1, &[]) };
+            let (right, _) = &turns[turn as usize - 1];
+            let mut found = defects(&ability, &task);
+            let suite = scenario::suite::suite(Seed { base: 11, scenario }, right, None);
+            let mut look = |task: &Task, these: &[Defect]| {
+                let wrong = with(task, these).expect("there is one");
+                if wrong == *right {
+                    return;
+                }
+                servers += 1;
+                shown += usize::from(scenario::code::flask(&wrong) != scenario::code::flask(right));
+                let mut failed = false;
+                run_in_process(&mut World::new(wrong), &suite, &mut |_, result| {
+                    failed = result.status != CaseStatus::Passed;
+                    if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+                noticed += usize::from(failed);
+            };
+            look(&task, &found);
+            while let Some(one) = found.pop() {
+                late += usize::from(one.turn < turn);
+                single += 1;
+                look(&task, &[one]);
+            }
+        }
+    }
+    println!("{servers} {noticed} {shown} {single} {late}");
+    assert!(single > 40 && late > 20, "{single}, {late}");
+    assert!(noticed * 100 >= servers * 97 && shown * 100 >= servers * 97, "{noticed}, {shown} of {servers}");
+}

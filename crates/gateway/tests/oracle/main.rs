@@ -1,0 +1,401 @@
+//! The scripted model against conversations of real harnesses: the commands that it asks for are run, and the server
+//! that comes out is the one it should have written.
+
+mod api;
+mod harness;
+
+use std::sync::Arc;
+
+use gateway::oracle::{Ability, Mischief, Oracle, Stack, Task};
+use gateway::{Answer, Route};
+use harness::{End, Harness};
+use scenario::Seed;
+use scenario::change::{Change, apply, next_turn};
+use scenario::ir::Schema;
+use scenario::sample::{Programmatic, Sampler as _};
+use serde_json::{Value, json};
+
+const HARNESSES: [&str; 9] = [
+    "claude-code",
+    "codex",
+    "kimi-cli",
+    "kimi-code",
+    "mini-swe-agent",
+    "mistral-vibe",
+    "opencode",
+    "openhands",
+    "qwen-code",
+];
+
+/// The first turns of a scenario.
+fn turns(count: u32) -> Arc<Vec<(Arc<Schema>, Vec<Change>)>> {
+    let seed = Seed { base: 3, scenario: 0 };
+    let mut turns = vec![(Arc::new(Programmatic.first(seed).expect("a schema").made), Vec::new())];
+    while turns.len() < count as usize {
+        let before = Arc::clone(&turns[turns.len() - 1].0);
+        let changes = Programmatic.turn(seed, &before, 3).expect("changes").made.changes;
+        let mut schema = next_turn(&before);
+        for change in &changes {
+            schema = apply(&schema, change).expect("it fits");
+        }
+        turns.push((Arc::new(schema), changes));
+    }
+    Arc::new(turns)
+}
+
+fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32) -> Task {
+    Task {
+        scenario: 0,
+        turn,
+        attempt,
+        turns: Arc::clone(turns),
+        attempts_before: Vec::new(),
+        failed: vec![vec!["a.case".to_owned()]; attempt as usize - 1],
+    }
+}
+
+fn flask(task: &Task) -> String {
+    scenario::code::flask(&task.turns[task.turn as usize - 1].0)
+}
+
+/// A harness with one tool and nothing else.
+fn with_tool(route: Route, tool: Value) -> Harness {
+    let body = match route {
+        Route::Responses => json!({ "model": "m", "input": [], "tools": [tool] }),
+        _ => json!({ "model": "m", "messages": [], "tools": [tool] }),
+    };
+    let mut harness = Harness::new(route, body);
+    harness.request("Make a server.");
+    harness
+}
+
+fn tool(name: &str, properties: Value, required: &[&str]) -> Value {
+    json!({ "type": "function", "function": { "name": name, "parameters": {
+        "type": "object", "properties": properties, "required": required,
+    } } })
+}
+
+#[test]
+fn every_harness_gets_the_server_of_each_turn_through_its_own_tools() {
+    let turns = turns(3);
+    let oracle = Oracle::new(Ability::default());
+    for name in HARNESSES {
+        // As it streams or not by itself, over several turns; and the other way, once.
+        let mut harness = Harness::recorded(name);
+        for (turn, attempt) in [(1, 1), (2, 1), (2, 2), (3, 1)] {
+            if turn > 1 {
+                harness.request("It does not work yet, and something else is wanted.");
+            }
+            gets_it(name, &mut harness, &oracle, &task(&turns, turn, attempt));
+            std::fs::remove_file(harness.workspace.path().join("server.py")).expect("it was there");
+        }
+        let mut other = Harness::recorded(name);
+        let streams = other.body["stream"] == json!(true);
+        other.body["stream"] = json!(!streams);
+        other.body["stream_options"] = json!({ "include_usage": !streams });
+        gets_it(name, &mut other, &oracle, &task(&turns, 1, 1));
+        // Two steps a turn, and a third where a command ends it.
+        let steps = if name == "mini-swe-agent" { 3 } else { 2 };
+        assert_eq!((harness.done.len(), other.done.len()), (4 * steps, steps), "{name}: {:?}", harness.done);
+    }
+}
+
+fn gets_it(name: &str, harness: &mut Harness, oracle: &Oracle, task: &Task) {
+    let end = harness.play(oracle, task);
+    match name {
+        "mini-swe-agent" | "openhands" => assert_eq!(end, End::Handed, "{name}"),
+        _ => assert!(matches!(end, End::Text(text) if text.starts_with("Done")), "{name}"),
+    }
+    assert!(harness.file("server.py") == Some(flask(task)), "{name}, turn {}", task.turn);
+    assert_eq!(
+        harness.file("run.sh").as_deref(),
+        Some("#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit 1\nexec python3 server.py\n")
+    );
+}
+
+#[test]
+fn a_tool_is_known_by_its_schema() {
+    let turns = turns(1);
+    let task = task(&turns, 1, 1);
+    let oracle = Oracle::new(Ability::default());
+    let text = json!({ "type": "string" });
+    let path = |about: &str| json!({ "type": "string", "description": about });
+    let list = json!({ "type": "array", "items": { "type": "string" } });
+    for (tool, writes) in [
+        (
+            tool(
+                "shell",
+                json!({ "command": list, "timeout_ms": { "type": "integer" } }),
+                &["command", "timeout_ms"],
+            ),
+            false,
+        ),
+        (
+            tool(
+                "run",
+                json!({ "script": text, "why": text, "sure": { "type": "boolean" } }),
+                &["script", "why", "sure"],
+            ),
+            false,
+        ),
+        (
+            tool("Terminal", json!({ "cmd": text, "risk": { "enum": ["HIGH", "LOW"] } }), &["cmd", "risk"]),
+            false,
+        ),
+        (
+            tool(
+                "write_file",
+                json!({ "path": path("Relative to the workspace"), "content": text }),
+                &["path", "content"],
+            ),
+            true,
+        ),
+        (
+            tool(
+                "Write",
+                json!({ "file_path": path("The absolute path"), "content": text }),
+                &["file_path", "content"],
+            ),
+            true,
+        ),
+        (
+            tool(
+                "editor",
+                json!({ "command": { "type": "string", "enum": ["view", "create"] }, "path": text, "file_text": text }),
+                &["command", "path"],
+            ),
+            true,
+        ),
+    ] {
+        let mut harness = with_tool(Route::ChatCompletions, tool.clone());
+        harness.play(&oracle, &task);
+        assert!(harness.file("server.py") == Some(flask(&task)), "{tool}");
+        assert!(
+            harness.file("run.sh").is_some_and(|text| text.ends_with("exec python3 server.py\n")),
+            "{tool}"
+        );
+        assert_eq!(harness.done.iter().all(|done| done.starts_with("write ")), writes, "{tool}");
+    }
+    let mut claude = with_tool(Route::Messages, json!({ "type": "bash_20250124", "name": "bash" }));
+    claude.body["tools"][0]["input_schema"] = Value::Null;
+    claude.body["tools"][0].as_object_mut().expect("a tool").remove("input_schema");
+    let answer = claude.ask(&oracle, &task);
+    assert_eq!(api::read(Route::Messages, &claude.body, &answer).calls[0].1, "bash");
+}
+
+#[test]
+fn the_native_stack_is_a_schema_that_can_be_served() {
+    let turns = turns(2);
+    let task = task(&turns, 2, 1);
+    let oracle = Oracle::new(Ability { stack: Stack::Native, ..Ability::default() });
+    let both = [
+        tool("bash", json!({ "command": { "type": "string" } }), &["command"]),
+        tool(
+            "write_file",
+            json!({ "path": { "type": "string" }, "content": { "type": "string" } }),
+            &["path", "content"],
+        ),
+    ];
+    for tool in both {
+        let mut harness = with_tool(Route::ChatCompletions, tool);
+        harness.play(&oracle, &task);
+        let written = harness.file("schema.yaml").expect("it is written");
+        assert_eq!(Schema::from_yaml(&written).expect("a schema"), *turns[1].0);
+        let run = harness.file("run.sh").expect("it is written");
+        assert!(run.ends_with("exec \"$STAMINA\" serve-reference --schema schema.yaml --port \"$PORT\"\n"));
+    }
+}
+
+#[test]
+fn the_same_request_has_the_same_answer_whatever_was_asked_before() {
+    let turns = turns(6);
+    let ability = Ability { seed: 5, defect_rate: 0.7, repair: 0.4, ..Ability::default() };
+    let busy = Oracle::new(ability.clone());
+    let harness = Harness::recorded("codex");
+    let mut answers = Vec::new();
+    for turn in 1..=6 {
+        for attempt in 1..=3 {
+            let task = Task { attempts_before: vec![2; 5], ..task(&turns, turn, attempt) };
+            answers.push((task.clone(), harness.ask(&busy, &task)));
+        }
+    }
+    for (task, answer) in answers.iter().rev() {
+        assert!(harness.ask(&busy, task) == *answer);
+        assert!(harness.ask(&Oracle::new(ability.clone()), task) == *answer);
+    }
+}
+
+/// Every part of what a harness sends afresh may be lost or come twice: the model goes by what was answered.
+#[test]
+fn an_interrupted_step_is_done_again() {
+    let turns = turns(1);
+    let task = task(&turns, 1, 1);
+    let oracle = Oracle::new(Ability::default());
+    let mut harness = Harness::recorded("qwen-code");
+    let first = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+    harness.hear(&first);
+    harness.request("Go on.");
+    let again = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+    assert_eq!(first.calls[0].2, again.calls[0].2);
+    assert_ne!(first.calls[0].0, again.calls[0].0, "ids are used once");
+    assert_ne!(first.id, again.id);
+    harness.play(&oracle, &task);
+    assert!(harness.file("server.py") == Some(flask(&task)));
+    // Asked once more when all is done, it ends the turn once more.
+    let done = harness.done.len();
+    harness.request("Are you sure?");
+    assert!(matches!(harness.play(&oracle, &task), End::Text(_)));
+    assert_eq!(harness.done.len(), done);
+}
+
+#[test]
+fn a_harness_may_give_calls_ids_of_its_own() {
+    let turns = turns(2);
+    let oracle = Oracle::new(Ability::default());
+    for name in ["kimi-code", "codex", "claude-code"] {
+        let mut harness = Harness::recorded(name);
+        harness.renames = true;
+        for turn in 1..=2 {
+            let task = task(&turns, turn, 1);
+            harness.play(&oracle, &task);
+            assert!(harness.file("server.py") == Some(flask(&task)), "{name}");
+            harness.request("And now?");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_the_agent_at_work_gets_a_plain_answer() {
+    let turns = turns(1);
+    let task = task(&turns, 1, 1);
+    let oracle = Oracle::new(Ability::default());
+    let ask = |route: Route, body: Value| {
+        let said = api::read(route, &body, &oracle.answer(route, &body, &task));
+        assert_eq!(said.calls, [], "{body}");
+        said.text
+    };
+    let title = json!({ "model": "m", "stream": true, "messages": [
+        { "role": "system", "content": "You are a title generator." }, { "role": "user", "content": "Make a server" },
+    ] });
+    assert_eq!(ask(Route::ChatCompletions, title), "REST server");
+    let quota =
+        json!({ "model": "m", "max_tokens": 1, "messages": [{ "role": "user", "content": "quota" }] });
+    assert_eq!(ask(Route::Messages, quota), "ok");
+    let named =
+        json!({ "type": "object", "properties": { "title": { "type": "string" } }, "required": ["title"] });
+    let form = json!({ "model": "m", "input": "A title?", "text": { "format": { "type": "json_schema", "schema": named } } });
+    assert_eq!(ask(Route::Responses, form), "{\"title\":\"REST server\"}");
+    for name in HARNESSES {
+        let mut harness = Harness::recorded(name);
+        harness.request("It.");
+        let words =
+            "You are about to run out of context. Create a handoff summary for the model that goes on.";
+        let item = match harness.route {
+            Route::Responses => {
+                json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": words }] })
+            }
+            _ => json!({ "role": "user", "content": words }),
+        };
+        let list = if harness.route == Route::Responses { "input" } else { "messages" };
+        harness.body[list].as_array_mut().expect("a list").push(item);
+        assert!(ask(harness.route, harness.body).contains("server.py"), "{name}");
+    }
+    // Whatever else is sent gets some answer.
+    for body in
+        [json!({}), json!([]), json!({ "messages": "x", "tools": [1, {}, { "name": 2 }], "input": [3, {}] })]
+    {
+        for route in [Route::ChatCompletions, Route::Responses, Route::Messages] {
+            assert_eq!(oracle.answer(route, &body, &task).status, 200);
+        }
+    }
+}
+
+fn with(mischief: Mischief) -> Oracle {
+    Oracle::new(Ability { mischief, ..Ability::default() })
+}
+
+#[test]
+fn it_can_misbehave() {
+    let turns = turns(1);
+    let task = task(&turns, 1, 1);
+    let stall = with(Mischief { stall: 1.0, ..Mischief::default() });
+    let overflow = with(Mischief { overflow: 1.0, ..Mischief::default() });
+    let malformed = with(Mischief { malformed: 1.0, ..Mischief::default() });
+    let kill = with(Mischief { kill: 1.0, ..Mischief::default() });
+    let give_up = with(Mischief { give_up: 1.0, ..Mischief::default() });
+    for name in HARNESSES {
+        let mut harness = Harness::recorded(name);
+        assert_eq!(harness.ask(&stall, &task), Answer::silence());
+
+        let answer = harness.ask(&overflow, &task);
+        let body: Value = serde_json::from_slice(&answer.chunks[0]).expect("JSON");
+        assert_eq!((answer.status, answer.tokens.is_unknown()), (400, true));
+        match harness.route {
+            Route::Messages => {
+                assert_eq!(
+                    (&body["type"], &body["error"]["type"]),
+                    (&json!("error"), &json!("invalid_request_error"))
+                );
+                assert!(
+                    body["error"]["message"]
+                        .as_str()
+                        .is_some_and(|text| text.starts_with("prompt is too long"))
+                );
+            }
+            _ => assert_eq!(body["error"]["code"], "context_length_exceeded"),
+        }
+
+        let said = api::read(harness.route, &harness.body, &harness.ask(&kill, &task));
+        assert!(said.calls[0].2.contains("pkill -9 -f"), "{name}");
+        // If the harness lives on, that was all.
+        harness.hear(&said);
+        harness.tell(&said.calls[0].0, "");
+        let ended = harness.play(&kill, &task);
+        assert!(matches!(ended, End::Handed) || ended == End::Text("This is done.".to_owned()), "{name}");
+
+        let mut harness = Harness::recorded(name);
+        harness.play(&give_up, &task);
+        assert_eq!(harness.file("server.py"), None);
+
+        let mut harness = Harness::recorded(name);
+        let mut broken = 0;
+        for _ in 0..30 {
+            let said = api::read(harness.route, &harness.body, &harness.ask(&malformed, &task));
+            harness.hear(&said);
+            let Some((id, _, arguments)) = said.calls.first() else { break };
+            if serde_json::from_str::<Value>(arguments).is_ok() {
+                break;
+            }
+            broken += 1;
+            harness.tell(id, "The arguments are no JSON.");
+        }
+        assert_eq!(broken, 12, "{name}");
+    }
+}
+
+#[test]
+fn misbehaviour_comes_by_its_share() {
+    let turns = turns(1);
+    let mischief = Mischief { stall: 0.2, overflow: 0.1, malformed: 0.0, kill: 0.0, give_up: 0.3 };
+    let oracle = with(mischief);
+    let harness = Harness::recorded("mini-swe-agent");
+    let mut seen = [0; 4];
+    let many = 2000;
+    for scenario in 0..many {
+        let task = Task { scenario, ..task(&turns, 1, 1) };
+        let answer = harness.ask(&oracle, &task);
+        let kind = match answer.status {
+            _ if answer.stalls => 0,
+            400 => 1,
+            _ if api::read(harness.route, &harness.body, &answer).text == "This is done." => 2,
+            _ => 3,
+        };
+        seen[kind] += 1;
+    }
+    for (seen, share) in seen.iter().zip([0.2, 0.1, 0.3, 0.4]) {
+        let expected = f64::from(many) * share;
+        // Five standard deviations.
+        let far = 5.0 * (expected * (1.0 - share)).sqrt();
+        assert!((f64::from(*seen) - expected).abs() < far, "{seen} of {expected}");
+    }
+}
