@@ -1,4 +1,4 @@
-//! Answers in the shape of OpenAI's chat completions.
+//! Answers in the shape of `OpenAI`'s chat completions.
 
 use bytes::Bytes;
 use model::Tokens;

@@ -15,7 +15,7 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
     if !reply.text.is_empty() || reply.call.is_none() {
         content.push(json!({ "type": "text", "text": reply.text }));
     }
-    content.extend(reply.call.as_ref().map(|call| tool_use(call, call.value())));
+    content.extend(reply.call.as_ref().map(|call| tool_use(call, &call.value())));
     let body = |content: Value, reason: Value, output: u64| {
         json!({
             "id": format!("msg_{}", reply.id),
@@ -52,7 +52,7 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
         index += 1;
     }
     if let Some(call) = &reply.call {
-        send("content_block_start", json!({ "index": index, "content_block": tool_use(call, json!({})) }));
+        send("content_block_start", json!({ "index": index, "content_block": tool_use(call, &json!({})) }));
         for piece in in_pieces(&call.arguments, 4096) {
             let delta = json!({ "type": "input_json_delta", "partial_json": piece });
             send("content_block_delta", json!({ "index": index, "delta": delta }));
@@ -76,7 +76,7 @@ pub(super) fn overflow(tokens: u64) -> Value {
     })
 }
 
-fn tool_use(call: &Call, input: Value) -> Value {
+fn tool_use(call: &Call, input: &Value) -> Value {
     json!({ "type": "tool_use", "id": format!("toolu_{}", call.id), "name": call.name, "input": input })
 }
 

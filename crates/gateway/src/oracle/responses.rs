@@ -1,4 +1,4 @@
-//! Answers in the shape of OpenAI's responses.
+//! Answers in the shape of `OpenAI`'s responses.
 
 use bytes::Bytes;
 use model::Tokens;
