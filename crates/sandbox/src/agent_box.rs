@@ -17,7 +17,7 @@ use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::snapshot::give_to;
 use crate::volumes::box_user;
-use crate::{AgentBox, BoxEnd, BoxExit, Engine, SandboxError, Volumes, network};
+use crate::{AgentBox, BoxEnd, BoxExit, Engine, Reach, SandboxError, Volumes, network};
 
 /// After the wall limit and its grace: what the box has left to end by itself before it is ended from outside.
 const BACKSTOP: u64 = GRACE + 5;
@@ -54,7 +54,7 @@ impl Engine {
     ) -> Result<BoxEnd, SandboxError> {
         let run = &what.owner.run;
         let network = network::agents(run, what.reach);
-        self.network(run, &network, what.reach == crate::Reach::Gateway).await?;
+        self.network(run, &network, what.reach == Reach::Gateway).await?;
         self.remove_stale(&what.owner, "agent").await?;
         if what.extra.user.is_none() {
             give_volumes(&what.volumes).await?;
@@ -70,6 +70,7 @@ impl Engine {
             volumes: &what.volumes,
             limits: &what.limits,
             network: &network,
+            open: what.reach == Reach::Open,
             extra: &what.extra,
         };
         let began = Instant::now();

@@ -39,6 +39,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) volumes: &'a Volumes,
     pub(crate) limits: &'a Limits,
     pub(crate) network: &'a str,
+    /// Whether the network has a way out.
+    pub(crate) open: bool,
     pub(crate) extra: &'a ExtraArgs,
 }
 
@@ -139,6 +141,10 @@ impl Engine {
             mounts: Some(vec![volume(workspace, "/workspace"), volume(home, "/agent")]),
             binds: Some(plan.extra.binds.clone()).filter(|binds| !binds.is_empty()),
             extra_hosts: Some(plan.extra.hosts.clone()).filter(|hosts| !hosts.is_empty()),
+            // Engines forward names to the host's resolver also from networks without a way out (CVE-2024-29018), and a
+            // name can carry data. An address that leads nowhere (RFC 5737) ends that; the gateway is known by address.
+            dns: (!plan.open).then(|| vec!["192.0.2.1".to_owned()]),
+            dns_options: (!plan.open).then(|| vec!["timeout:1".to_owned(), "attempts:1".to_owned()]),
             network_mode: Some(plan.network.to_owned()),
             userns_mode: (self.podman() && self.info.rootless).then(|| "keep-id".to_owned()),
             ..Default::default()

@@ -1,6 +1,12 @@
 //! The disk limit, which no engine enforces on a bound folder: looked at while a box runs.
+//!
+//! Counted are both folders, the box's own layer, and files that have lost their name but are still open (seen where
+//! engine and host are one machine, and the host lets us look). What is left, such as a file that is only mapped, is
+//! bounded by [`RESERVE`].
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bollard::query_parameters::InspectContainerOptions;
@@ -39,7 +45,7 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
         let used = match folders(volumes.clone()).await {
             Err(full) => return full,
             Ok(size) if size.too_deep => return Full::Limit,
-            Ok(size) => size.bytes.saturating_add(own_layer(engine, name).await),
+            Ok(size) => size.bytes.saturating_add(beside(engine, name, volumes, limit).await),
         };
         if used > limit {
             return Full::Limit;
@@ -76,14 +82,102 @@ fn free(folder: &PathBuf) -> Option<u64> {
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What the box wrote outside its folders and `/tmp`.
-async fn own_layer(engine: &Engine, name: &str) -> u64 {
-    engine
-        .docker
-        .inspect_container(name, Some(InspectContainerOptions { size: true }))
-        .await
-        .ok()
-        .and_then(|found| found.size_rw)
-        .and_then(|bytes| u64::try_from(bytes).ok())
-        .unwrap_or(0)
+/// What the box wrote outside its folders and `/tmp`, and what has no name any more.
+async fn beside(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> u64 {
+    let options = InspectContainerOptions { size: true };
+    let Ok(found) = engine.docker.inspect_container(name, Some(options)).await else {
+        return 0;
+    };
+    let layer = found.size_rw.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+    let first = found.state.and_then(|state| state.pid).filter(|pid| *pid > 0);
+    let unnamed = match first {
+        Some(first) => {
+            let volumes = volumes.clone();
+            tokio::task::spawn_blocking(move || unnamed(first, &volumes, limit)).await.unwrap_or(0)
+        }
+        None => 0,
+    };
+    layer.saturating_add(unnamed)
+}
+
+/// Bytes of open files without a name, on the disks of the folders or of the box's own layer; counting ends once they
+/// are more than `enough`. `first` is the box's first process as the host sees it.
+fn unnamed(first: i64, volumes: &Volumes, enough: u64) -> u64 {
+    let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
+    let disks: Vec<u64> = [
+        device(&volumes.workspace),
+        device(&volumes.home),
+        device(Path::new(&format!("/proc/{first}/root"))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut seen = HashSet::new();
+    let mut bytes = 0_u64;
+    for process in processes(first) {
+        let Ok(open) = std::fs::read_dir(format!("/proc/{process}/fd")) else {
+            continue;
+        };
+        for file in open.flatten() {
+            let Ok(found) = std::fs::metadata(file.path()) else {
+                continue;
+            };
+            if found.is_file()
+                && found.nlink() == 0
+                && disks.contains(&found.dev())
+                && seen.insert((found.dev(), found.ino()))
+            {
+                bytes = bytes.saturating_add(found.blocks().saturating_mul(512));
+                if bytes > enough {
+                    return bytes;
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// Processes of the control group that a process is in: those of its box. None where groups are not to be seen.
+fn processes(first: i64) -> Vec<u64> {
+    let Ok(groups) = std::fs::read_to_string(format!("/proc/{first}/cgroup")) else {
+        return Vec::new();
+    };
+    // `0::/path` is version 2; `7:pids:/path` is version 1, where each kind of limit has a tree of its own.
+    let list = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, kinds, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let tree = match kinds {
+            "" => "/sys/fs/cgroup".to_owned(),
+            kinds if kinds.split(',').any(|kind| kind == "pids") => "/sys/fs/cgroup/pids".to_owned(),
+            _ => return None,
+        };
+        std::fs::read_to_string(format!("{tree}{path}/cgroup.procs")).ok()
+    });
+    list.unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_open_file_without_a_name_counts() {
+        let me = i64::from(std::process::id());
+        if !processes(me).contains(&u64::from(std::process::id())) {
+            // Control groups are not to be seen here, so there is nothing to count.
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let volumes = Volumes { workspace: dir.path().to_owned(), home: dir.path().to_owned() };
+        let mut file = std::fs::File::create(dir.path().join("f")).unwrap();
+        file.write_all(&vec![1; 3 << 20]).unwrap();
+        file.sync_all().unwrap();
+        let before = unnamed(me, &volumes, u64::MAX);
+        std::fs::remove_file(dir.path().join("f")).unwrap();
+        assert!(unnamed(me, &volumes, u64::MAX) >= before + (3 << 20));
+        drop(file);
+    }
 }

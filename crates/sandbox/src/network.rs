@@ -2,9 +2,11 @@
 //!
 //! - `agents`: internal (no way out, no name service that leads out); the host's address on it is where the gateway listens.
 //! - `open`: the same with a way out, where the settings ask for it.
-//! - `servers`: internal, for server boxes, so that these are on no network with an agent or the gateway.
+//! - `servers`: internal, for server boxes, so that these are on no network with an agent.
 //!
-//! Known limit: a service of the host that listens on all addresses is reached through the bridge's address too.
+//! Known limit: from every box the host itself is reached, by any of its addresses (the bridge routes to them), so a
+//! service of the host that listens on all addresses can be seen, and so can the gateway from a server box; there, keys
+//! that end with their attempt are what protects it.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

@@ -74,6 +74,7 @@ impl Engine {
             volumes: &what.volumes,
             limits: &what.limits,
             network,
+            open: false,
             extra: &ExtraArgs::default(),
         };
         let mut output = self.start(&plan).await?;

@@ -1,0 +1,300 @@
+//! Agents that mean harm, or are merely out of their mind: each ends in the way that it should, soon, and the host is as
+//! it was: no process, no container, no disk, no memory of ours.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
+
+mod common;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use common::{Place, text};
+use sandbox::{AgentBox, BoxEnd, BoxExit, Reach};
+use tokio_util::sync::CancellationToken;
+
+const MIB: u64 = 1 << 20;
+
+/// Ended by itself.
+fn plain(code: i64) -> BoxExit {
+    BoxExit { code: Some(code), ..BoxExit::default() }
+}
+
+/// Runs a script that leaves processes called `sleep 98765…` behind if it can, and looks whether any is left.
+async fn run(place: &Place, what: &AgentBox, within: u64) -> BoxEnd {
+    let began = Instant::now();
+    let end = place.run(what).await;
+    assert!(began.elapsed() < Duration::from_secs(within), "took {:?}: {end:?}", began.elapsed());
+    let containers = place.engine.leftovers().await.unwrap();
+    assert!(
+        !containers.iter().any(|left| left.run == place.owner.run && left.kind == "container"),
+        "{containers:?}"
+    );
+    let left = processes(&mark(place));
+    assert!(left.is_empty(), "still running: {left:?}");
+    end
+}
+
+/// What processes of a test's boxes can be known by on the host.
+fn mark(place: &Place) -> String {
+    format!("98765{}", u32::from_str_radix(&place.owner.run, 16).unwrap())
+}
+
+/// Command lines on the host that hold a mark.
+fn processes(mark: &str) -> Vec<String> {
+    let Ok(all) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    all.filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .map(|line| text(&line).replace('\0', " "))
+        .filter(|line| line.contains(mark))
+        .collect()
+}
+
+/// Bytes of our own memory.
+fn memory() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// What both folders take, and takes them away: some are deeper than the standard library removes.
+fn used(place: &Place) -> u64 {
+    let size = |folder| sandbox::snapshot::size_of(folder).unwrap().bytes;
+    size(&place.volumes.workspace) + size(&place.volumes.home)
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_fork_bomb() {
+    let place = Place::new().await;
+    let mut what = place.shell(&format!(
+        "bomb() {{ sleep {} & bomb | bomb & }}; bomb; while :; do sleep 1; done",
+        mark(&place)
+    ));
+    what.limits.seconds = 3;
+    let end = run(&place, &what, 40).await;
+    assert!(end.exit.timed_out || end.exit.code == Some(2), "{end:?}");
+    assert!(!end.exit.out_of_memory && !end.exit.disk_full && !end.exit.stopped);
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_fills_the_disk() {
+    let place = Place::new().await;
+    for script in [
+        "i=0; while :; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done",
+        "i=0; while :; do head -c 8000000 /dev/zero > $HOME/f$i; i=$((i+1)); done",
+        // Outside its folders.
+        "i=0; while :; do head -c 8000000 /dev/zero > /var/tmp/f$i; i=$((i+1)); done",
+        // Many entries that take no blocks.
+        "perl -e 'for (;;) { open F, q(>), q(e).$n++ or die; close F }'",
+        // Deeper than anybody looks.
+        "perl -e 'for (;;) { mkdir q(d); chdir q(d) or die }'",
+        // Files without a name.
+        "perl -e 'for (1..200) { open $f[$_], q(>), q(u) or die; unlink q(u); syswrite $f[$_], q(x) x 8_000_000 } sleep 60'",
+    ] {
+        let what = place.shell(script);
+        let end = run(&place, &what, 30).await;
+        assert!(end.exit.disk_full, "{script}: {end:?}");
+        assert!(!end.exit.timed_out && !end.exit.stopped, "{script}: {end:?}");
+        assert!(used(&place) < 4096 * MIB, "{script} was stopped late: {}", used(&place));
+        let folders = [&place.volumes.workspace, &place.volumes.home];
+        let removed = std::process::Command::new("sh")
+            .args(["-c", "for f; do find \"$f\" -mindepth 1 -maxdepth 1 -exec rm -rf {} +; done", "sh"])
+            .args(folders)
+            .status()
+            .unwrap();
+        assert!(removed.success());
+    }
+    // One file is never larger than the limit, whoever is quicker.
+    let end = run(&place, &place.shell("head -c 4000000000 /dev/zero > big; echo $?"), 30).await;
+    assert!(std::fs::metadata(place.volumes.workspace.join("big")).unwrap().len() <= 64 * MIB, "{end:?}");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_wants_all_memory() {
+    let place = Place::new().await;
+    let mut what = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
+    what.limits.memory = 64 * MIB;
+    let end = run(&place, &what, 30).await;
+    assert_eq!(end.exit, BoxExit { out_of_memory: true, ..plain(137) }, "{end:?}");
+
+    // Only a child is killed; the agent goes on.
+    what.argv[2].push_str("; echo alive");
+    let end = run(&place, &what, 30).await;
+    assert_eq!(end.exit, BoxExit { out_of_memory: true, ..plain(0) }, "{end:?}");
+    assert!(text(&end.stdout).contains("alive"));
+
+    // Temporary files are memory, but a full /tmp is only full.
+    what.argv[2] = "head -c 1000000000 /dev/zero > /tmp/x || echo full".to_owned();
+    let end = run(&place, &what, 30).await;
+    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(text(&end.stdout), "full\n");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_writes_links_to_everywhere() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new().await;
+    let script = "ln -s / root; ln -s /etc etc; ln -s /etc/passwd passwd; ln -s ../../../../.. up; \
+                  ln -s /proc/self/root proc; mkdir a; ln -s ../a a/loop; ln -s / $HOME/root; mkfifo pipe; \
+                  ln /etc/passwd hard 2>/dev/null || echo no hard link";
+    let end = run(&place, &place.shell(script), 30).await;
+    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(text(&end.stdout), "no hard link\n");
+    let before = std::fs::metadata("/etc/passwd").unwrap();
+    // The next box measures the folders and gives them to its user.
+    let end = run(&place, &place.shell("ls -l"), 30).await;
+    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert!(used(&place) < MIB, "links are not followed: {}", used(&place));
+    let after = std::fs::metadata("/etc/passwd").unwrap();
+    assert_eq!((before.uid(), before.gid(), before.mode()), (after.uid(), after.gid(), after.mode()));
+    assert_eq!(std::fs::metadata("/").unwrap().uid(), 0);
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_kills_all_it_can() {
+    let place = Place::new().await;
+    let script = format!("sleep {} & sleep 1; kill -9 -1; sleep 1; echo survived; sleep 1000", mark(&place));
+    let end = run(&place, &place.shell(&script), 20).await;
+    assert_eq!(end.exit, plain(137), "{end:?}");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_opens_ten_thousand_files() {
+    let place = Place::new().await;
+    let script = "perl -e 'for (1..10_000) { open $f[$_], q(/dev/null) or last; $n++ } print $n'";
+    let end = run(&place, &place.shell(script), 20).await;
+    assert_eq!(end.exit, plain(0), "{end:?}");
+    let opened: u64 = text(&end.stdout).parse().unwrap();
+    assert!((200..256).contains(&opened), "{opened}");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_prints_a_gigabyte() {
+    let place = Place::new().await;
+    let (send, _live) = tokio::sync::mpsc::channel(4);
+    let before = memory();
+    let what = place.shell("yes 0123456789 | head -c 1000000000");
+    let end = place.boxes.agent(&what, CancellationToken::new(), Some(send)).await.unwrap();
+    let grown = memory().saturating_sub(before);
+    assert_eq!(end.exit, plain(0), "{:?}", end.exit);
+    assert_eq!(end.output_bytes, 1_000_000_000);
+    assert!(end.stdout.len() < 66 << 10, "{}", end.stdout.len());
+    assert!(text(&end.stdout).contains("999934464 bytes dropped here"));
+    assert!(grown < 48 * MIB, "our memory grew by {} MiB", grown / MIB);
+    assert!(end.seconds < 60.0, "{} s", end.seconds);
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_never_returns() {
+    let place = Place::new().await;
+    let mut what = place.shell("trap 'echo no' TERM; while :; do sleep 0.2; done");
+    what.limits.seconds = 2;
+    let end = run(&place, &what, 30).await;
+    assert_eq!(end.exit, BoxExit { timed_out: true, ..plain(137) }, "{end:?}");
+    assert!(text(&end.stdout).starts_with("no\n"), "it was asked first: {end:?}");
+
+    // Most end when they are asked to.
+    let mut what = place.shell("sleep 1000");
+    what.limits.seconds = 1;
+    let end = run(&place, &what, 12).await;
+    assert_eq!(end.exit, BoxExit { timed_out: true, ..plain(124) }, "{end:?}");
+
+    // One that stops its own watchman is ended from outside.
+    let mut what = place.shell("kill -STOP $PPID; sleep 1000");
+    what.limits.seconds = 1;
+    let end = run(&place, &what, 40).await;
+    assert!(end.exit.timed_out, "{end:?}");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn one_that_leaves_a_process_behind_that_holds_its_output() {
+    let place = Place::new().await;
+    let script = format!("setsid sh -c 'sleep {} & sleep {}' & echo done", mark(&place), mark(&place));
+    let end = run(&place, &place.shell(&script), 15).await;
+    assert_eq!(end.exit, plain(0), "{end:?}");
+    assert_eq!(text(&end.stdout), "done\n");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn the_gateway_is_reached_and_nothing_else() {
+    use tokio::io::AsyncWriteExt;
+    let place = Place::new().await;
+    let network = place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    let listener = tokio::net::TcpListener::bind(SocketAddr::new(network.host, 0)).await.unwrap();
+    let gateway = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            stream.write_all(b"gateway\n").await.unwrap();
+        }
+    });
+    // A server of the same run, and an agent of another episode that listens.
+    let listen = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(0.0.0.0), LocalPort => 8000, \
+                  Listen => 5, ReuseAddr => 1) or die; print STDERR q(ready); while ($c = $s->accept) { print $c qq(open\\n) }'";
+    let server = place.boxes.serve(&place.server(listen)).await.unwrap();
+    let other = Place::new().await;
+    let mut neighbour = other.shell(&format!("hostname -I | tr -d ' '; {listen}"));
+    neighbour.owner.run.clone_from(&place.owner.run);
+    neighbour.owner.episode = "scenario_1".to_owned();
+    let stop = CancellationToken::new();
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    let (boxes, stopped) = (other.engine.clone(), stop.clone());
+    let listening =
+        tokio::spawn(
+            async move { sandbox::Boxes::Engine(boxes).agent(&neighbour, stopped, Some(send)).await },
+        );
+    let mut said = String::new();
+    while !said.contains("ready") {
+        said.push_str(&text(&live.recv().await.unwrap()));
+    }
+    let address = said.lines().next().unwrap().trim_end_matches("ready").to_owned();
+    assert!(address.parse::<std::net::IpAddr>().is_ok(), "{said:?}");
+
+    let try_one = "try() { perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], \
+                   Timeout => 3) or exit 1; print scalar <$s>' $1 $2 && echo \"$3 reached\" || echo \"$3 closed\"; }; ";
+    let script = format!(
+        "{try_one} try {} {} gateway; try {address} 8000 neighbour; try {} 8000 server; try 1.1.1.1 80 internet; \
+         try 9.9.9.9 53 internet; getent hosts deb.debian.org || echo no names",
+        gateway.ip(),
+        gateway.port(),
+        server.address.ip(),
+    );
+    let end = place.run(&place.shell(&script)).await;
+    assert_eq!(
+        text(&end.stdout),
+        "gateway\ngateway reached\nneighbour closed\nserver closed\ninternet closed\ninternet closed\nno names\n",
+        "{end:?}"
+    );
+    stop.cancel();
+    listening.await.unwrap().unwrap();
+    place.boxes.end(server).await.unwrap();
+
+    // Nor does a server reach the internet.
+    let script = format!("{try_one} try 1.1.1.1 80 internet; getent hosts deb.debian.org || echo no names");
+    let server = place.boxes.serve(&place.server(&script)).await.unwrap();
+    let began = Instant::now();
+    while place.boxes.runs(&server).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let log = place.boxes.end(server).await.unwrap().log;
+    assert_eq!(text(&log), "internet closed\nno names\n");
+    place.clear().await;
+}
