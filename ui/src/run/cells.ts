@@ -22,6 +22,21 @@ export type Look =
   | "after-error"
   | "nothing";
 
+/** What fills a cell. */
+export const fills: Readonly<Record<Look, string>> = {
+  passed: "var(--status-passed)",
+  retry: "var(--status-retry)",
+  failed: "var(--status-failed)",
+  error: "url(#hatch-small)",
+  censored: "var(--status-censored)",
+  "not-reached": "var(--status-not-reached)",
+  "after-passed": "var(--grid-after-passed)",
+  "after-retry": "var(--status-retry)",
+  "after-failed": "var(--grid-after-failed)",
+  "after-error": "url(#hatch-small)",
+  nothing: "none",
+};
+
 export const ROW = 20;
 /** Row height with more than {@link MANY} episodes. */
 export const ROW_SMALL = 8;
@@ -71,7 +86,7 @@ function round(v: number): number {
 }
 
 /** What to draw for a row whose top is y = 0 and whose first column begins at x = 0. */
-export function drawRow(row: GridRow, px: number, height: number): RowDrawing {
+export function drawRow(row: Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason">, px: number, height: number): RowDrawing {
   const big = px >= COLUMN_WITH_TEXT && height >= 16;
   const pad = height >= 16 ? 2 : 1;
   const inner = height - 2 * pad;

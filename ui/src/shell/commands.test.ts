@@ -44,7 +44,7 @@ test("no two commands of everywhere share a key, with each other or with a page"
 });
 
 test("no two commands of one page share a key", () => {
-  for (const group of ["Lists and tables", "Run", "Turn", "Compare"] as const) {
+  for (const group of ["Lists and tables", "Run", "Turn", "Compare", "Live run"] as const) {
     const keys = commandIds.filter((id) => commands[id].group === group && !commands[id].widget).flatMap((id) => [...commands[id].keys]);
     expect(new Set(keys).size, group).toBe(keys.length);
   }

@@ -2,7 +2,7 @@
 // meaning with `provide` (see keyboard.svelte.ts); a command without a meaning right now is shown nowhere but in the
 // key sheet. Adding a command: a line here and a `provide`.
 
-export type Group = "Everywhere" | "Lists and tables" | "Run" | "Turn" | "Compare";
+export type Group = "Everywhere" | "Lists and tables" | "Run" | "Turn" | "Compare" | "Live run";
 export type MenuTitle = "File" | "View" | "Go" | "Help";
 
 export interface Command {
@@ -32,6 +32,9 @@ const list = {
   "go.matrix": { label: "Matrix", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
   "go.failures": { label: "Failures", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
   "go.scenarios": { label: "Scenarios", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
+  "run.new": { label: "New run…", group: "Everywhere", keys: ["Ctrl+N"], menu: "File", palette: true, icon: "edit" },
+  "go.live": { label: "Live runs", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
+  "go.finished": { label: "Finished runs", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },
   "go.start": { label: "First start page", group: "Everywhere", keys: [], menu: "Help", palette: true, icon: "go" },
   "go.back": { label: "Back", group: "Everywhere", keys: ["Alt+ArrowLeft"], menu: "Go", palette: true, icon: "go" },
   "go.forward": { label: "Forward", group: "Everywhere", keys: ["Alt+ArrowRight"], menu: "Go", palette: true, icon: "go" },
@@ -97,6 +100,11 @@ const list = {
   "sides.previous": { label: "Previous disagreement", group: "Compare", keys: ["N"], palette: true, icon: "go" },
   "sides.swap": { label: "Swap left and right", group: "Compare", keys: ["w"], palette: true, icon: "edit" },
   "sides.together": { label: "Scroll together, on or off", group: "Compare", keys: ["y"], palette: true, icon: "view" },
+
+  "live.pause": { label: "Pause this run, or go on", group: "Live run", keys: ["p"], palette: true, icon: "edit" },
+  "live.stop": { label: "Stop this run…", group: "Live run", keys: [], palette: true, icon: "edit" },
+  "live.log": { label: "Next log", group: "Live run", keys: ["l"], palette: true, icon: "view" },
+  "live.hold": { label: "Hold the log, or follow it", group: "Live run", keys: ["h"], palette: true, icon: "view" },
 } as const satisfies Record<string, Command>;
 
 export type CommandId = keyof typeof list;

@@ -16,10 +16,15 @@ export type Route =
   | { readonly page: "open-failed"; readonly query: Query }
   | { readonly page: "run"; readonly run: string; readonly query: Query }
   | { readonly page: "turn"; readonly run: string; readonly episode: string; readonly turn: number; readonly query: Query }
+  /** Starting, watching and finding again the runs of this machine; `at` is the live run that is watched. */
+  | { readonly page: "runs"; readonly view: RunsView; readonly at?: string; readonly query: Query }
   | { readonly page: "report"; readonly source: number; readonly query: Query }
   | { readonly page: "policy"; readonly query: Query };
 
 export type Page = Route["page"];
+
+export const runsViews = ["new", "live", "finished"] as const;
+export type RunsView = (typeof runsViews)[number];
 
 const SCHEME = "stamina://";
 
@@ -31,6 +36,8 @@ export function pathOf(route: Route): string {
         return ["run", route.run];
       case "turn":
         return ["run", route.run, route.episode, String(route.turn)];
+      case "runs":
+        return ["runs", route.view, ...(route.at === undefined ? [] : [route.at])];
       case "report":
         return ["report", String(route.source)];
       default:
@@ -85,6 +92,11 @@ export function parseRoute(text: string): Route | undefined {
       const turn = wholeNumber(third === "turn" ? words[4] : third);
       if (third === undefined) return { page: "run", run: first, query: { ...query, episode: second } };
       return turn === undefined || turn < 1 ? undefined : { page: "turn", run: first, episode: second, turn, query };
+    }
+    case "runs": {
+      const view = first === undefined ? "new" : runsViews.find((known) => known === first);
+      if (view === undefined || words.length > 3 || (second !== undefined && view !== "live")) return undefined;
+      return second === undefined ? { page: "runs", view, query } : { page: "runs", view, at: second, query };
     }
     case "report": {
       const source = wholeNumber(first);

@@ -1,0 +1,85 @@
+// The form that is being filled in. It outlives the page, so that looking at a run in between loses nothing; it is kept
+// nowhere else.
+import { asCallError, call, type CallError } from "../host";
+import type { FormSettings } from "../host/bindings/FormSettings";
+import type { LaunchForm } from "../host/bindings/LaunchForm";
+import type { LoadSettings } from "../host/bindings/LoadSettings";
+import { type Control, type FieldName, type Typed, differing, entered } from "./form";
+
+let form = $state.raw<LaunchForm | undefined>();
+let settings = $state.raw<FormSettings | undefined>();
+let typed = $state.raw<Typed>({});
+let problems = $state.raw<ReadonlyMap<FieldName, string>>(new Map());
+let loaded = $state.raw<{ readonly from: string; readonly notes: readonly string[] } | undefined>();
+let error = $state.raw<CallError | undefined>();
+
+const differ = $derived(new Set<FieldName>(form && settings ? differing(settings, form.defaults) : []));
+
+export const draft = {
+  get form(): LaunchForm | undefined {
+    return form;
+  },
+  get settings(): FormSettings | undefined {
+    return settings;
+  },
+  get typed(): Typed {
+    return typed;
+  },
+  /** What is not even a value: field by field, before anybody is asked. */
+  get problems(): ReadonlyMap<FieldName, string> {
+    return problems;
+  },
+  get differ(): ReadonlySet<FieldName> {
+    return differ;
+  },
+  /** Where its settings were loaded from, and what could not be taken over. */
+  get loaded(): { readonly from: string; readonly notes: readonly string[] } | undefined {
+    return loaded;
+  },
+  get error(): CallError | undefined {
+    return error;
+  },
+  /** Reads what the form is built from; a new form begins with the defaults. */
+  async open(): Promise<void> {
+    try {
+      form = await call("launch_form", {});
+      settings ??= form.defaults;
+      error = undefined;
+    } catch (thrown) {
+      error = asCallError(thrown);
+    }
+  },
+  enter(control: Control, input: string): void {
+    if (!settings) return;
+    const { change, problem } = entered(control, input);
+    settings = { ...settings, ...change };
+    // What was typed stays as it was typed, also where it means a number: `1,000`.
+    typed = { ...typed, [control.field]: control.kind === "choice" || control.kind === "truth" ? undefined : input };
+    const next = new Map(problems);
+    if (problem === null) next.delete(control.field);
+    else next.set(control.field, problem);
+    problems = next;
+  },
+  /** Sets fields as a click on a fix does. */
+  put(change: Partial<FormSettings>): void {
+    if (settings) this.take({ ...settings, ...change });
+  },
+  take(next: FormSettings): void {
+    settings = next;
+    typed = {};
+    problems = new Map();
+  },
+  reset(): void {
+    loaded = undefined;
+    if (form) this.take(form.defaults);
+  },
+  /** Loads settings from elsewhere in place of the form's. Throws what the workbench says. */
+  async load(from: Partial<LoadSettings>): Promise<void> {
+    const answer = await call("load_settings", { yaml: null, file: null, run: null, folder: null, ...from });
+    this.take(answer.settings);
+    loaded = { from: answer.from, notes: answer.notes };
+  },
+  dismissLoaded(): void {
+    loaded = undefined;
+  },
+};

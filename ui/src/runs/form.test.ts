@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { FormSettings } from "../host/bindings/FormSettings";
+import { advancedInWords, differInWords, differing, emptyMeans, entered, labelOf, sectionsOf, textOf, wordsOf } from "./form";
+import { numberText, parseNumber } from "./number";
+
+const defaults: FormSettings = {
+  agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_output: null,
+  iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
+  attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
+  attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
+  output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
+  oracle_seed: "0", oracle_defect_rate: 0, oracle_most_defects: 3, oracle_repair: 1, oracle_carries_over: true, oracle_stack: "flask", oracle_stall: 0, oracle_overflow: 0, oracle_malformed: 0, oracle_kill: 0, oracle_give_up: 0,
+};
+const form = { harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }] };
+
+test("every field has exactly one place, whatever the settings are", () => {
+  const all = Object.keys(defaults).sort();
+  for (const endpoint_mode of ["gateway", "direct", "oracle"] as const) {
+    for (const scenarios_dir of ["", "/packs/a.zip"]) {
+      for (const iterative of [true, false]) {
+        const shown = sectionsOf({ ...defaults, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
+        expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
+      }
+    }
+  }
+});
+
+test("an unknown harness stays selectable", () => {
+  const agents = sectionsOf({ ...defaults, agent: "mimo" }, form)[0]?.fields[0];
+  expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["mock", "mimo"]);
+});
+
+test("what differs is counted, and an emptied field means its default", () => {
+  expect(differing(defaults, defaults)).toEqual([]);
+  expect(differing({ ...defaults, n_turns: 40, tags: ["a"], fail_stop: true, attempt_limit: null, image: "" }, defaults)).toEqual(["n_turns", "fail_stop", "tags"]);
+  expect([0, 1, 4].map(differInWords)).toEqual(["all fields are at their defaults", "1 field differs from the defaults (marked)", "4 fields differ from the defaults (marked)"]);
+  const advanced = sectionsOf(defaults, form).at(-1)?.fields ?? [];
+  expect(advancedInWords(advanced, new Set())).toContain(`${String(advanced.length)} fields, all at their defaults`);
+  expect(advancedInWords(advanced, new Set(["pids"]))).toContain(", 1 differs from the default");
+});
+
+test("typing keeps what was typed, and what is no number is a problem and not a value", () => {
+  const turns = { kind: "number", field: "n_turns" } as const;
+  expect(entered(turns, "1,000")).toEqual({ change: { n_turns: 1000 }, problem: null });
+  expect(entered(turns, "")).toEqual({ change: { n_turns: null }, problem: null });
+  expect(entered(turns, "4x")).toEqual({ change: {}, problem: "must be a number" });
+  expect(entered({ kind: "words", field: "tags" }, " glm-5, r10,, glm-5 ")).toEqual({ change: { tags: ["glm-5", "r10"] }, problem: null });
+  expect(entered({ kind: "truth", field: "fail_stop", no: "go on", yes: "stop" }, "yes")).toEqual({ change: { fail_stop: true }, problem: null });
+  expect(textOf(defaults, { n_turns: "4x" }, "n_turns")).toBe("4x");
+  expect(textOf(defaults, {}, "n_turns")).toBe("3");
+  expect(textOf(defaults, {}, "run_usd")).toBe("");
+  expect(wordsOf("")).toEqual([]);
+});
+
+test("numbers are read as people write them and never guessed", () => {
+  expect(["20", " 1,000 ", "1 000 000", "0.25", ".5", "1e3", ""].map(parseNumber)).toEqual([20, 1000, 1_000_000, 0.25, 0.5, 1000, null]);
+  for (const text of ["1,00", "1.2.3", "0x10", "--1", "Infinity", "ten", "1e999"]) expect(parseNumber(text), text).toBeUndefined();
+  expect([null, 0, 0.5].map(numberText)).toEqual(["", "0", "0.5"]);
+});
+
+test("an empty field says what it means", () => {
+  expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "all", "zai.glm-5"]);
+  expect(labelOf("scenarios_dir", undefined)).toBe("Pack");
+  expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", takes: "" })).toBe("Processes");
+});

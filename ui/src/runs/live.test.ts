@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { LiveEpisode } from "../host/bindings/LiveEpisode";
+import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
+import type { PolicyTable } from "../host/bindings/PolicyTable";
+import { about, aboutRange, canResume, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange } from "./live";
+
+const plain = (text: string): string => text.replaceAll("\u202f", " ");
+const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
+const isCensored = censoredBy(policy);
+
+function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
+  return { name: "scenario_3", title: null, phase: "agent", turn: 3, attempt: 2, cells: ["passed", "passed_after_retries"], stamina: 2, end_reason: null, seconds: 61, tokens: { input: null, cached: null, output: null }, cost_usd: null, last_event_at: null, now: "pytest", eta_seconds: null, stuck: null, ...change };
+}
+function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {
+  return {
+    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: null, simulated: true, shakedown: false, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
+    turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
+  };
+}
+
+test("times read as on a stop watch, forecasts only as exactly as they are", () => {
+  expect([0, 7.9, 61, 3599.9, 6130, 90_000].map(clock)).toEqual(["0:00", "0:07", "1:01", "59:59", "1:42:10", "25:00:00"]);
+  expect([0.2, 40, 95, 3000, 3900, 200_000].map((s) => plain(about(s)))).toEqual(["1 s", "40 s", "2 m", "50 m", "1 h 05 m", "2 d 8 h"]);
+  expect(plain(aboutRange([9 * 3600, 26 * 3600]))).toBe("9–26 h");
+  expect(plain(aboutRange([2400, 3300]))).toBe("40–55 m");
+  expect(plain(aboutRange([3000, 7800]))).toBe("50 m–2 h 10 m");
+  expect(plain(aboutRange([20, 70]))).toBe("20–70 s");
+  expect(plain(aboutRange([3600, 3600]))).toBe("1 h 00 m");
+});
+
+test("ranges of money and tokens share a unit", () => {
+  expect(dollarRange([43.2, 58.1])).toBe("$43–58");
+  expect(dollarRange([0.4, 2.25])).toBe("$0.40–2.25");
+  expect(dollarRange([0, 0])).toBe("$0.00");
+  expect(plain(thinRange([38e6, 95e6]))).toBe("38–95 M");
+  expect(plain(thinRange([0.6e6, 1.4e6]))).toBe("0.6–1.4 M");
+  expect(plain(thinRange([1200, 1200]))).toBe("1.2 k");
+  expect(plain(thinRange([0, 12]))).toBe("0–12");
+});
+
+test("how long nothing came is unknown where nothing ever came", () => {
+  const now = Date.parse("2026-11-21T20:11:04Z");
+  expect(secondsSince("2026-11-21T20:00:00Z", now)).toBe(664);
+  expect(secondsSince("2026-11-21T21:00:00Z", now)).toBe(0);
+  expect(secondsSince("nonsense", now)).toBeNull();
+  expect([null, 4.6, 664].map((s) => plain(sinceInWords(s)))).toEqual(["unknown", "4 s", "11 m"]);
+});
+
+test("an episode has a shape, a word and a colour of its own", () => {
+  const mark = (change: Partial<LiveEpisode>): string => { const { look, text, class: cls } = episodeMark(episode(change), isCensored); return `${look} ${text} ${cls}`; };
+  expect(mark({})).toBe("live running run");
+  expect(mark({ phase: "queued" })).toBe("off queued nr");
+  expect(mark({ phase: "waiting" })).toBe("live waiting run");
+  expect(mark({ stuck: "No event for 11 min." })).toBe("live stuck? warn");
+  expect(mark({ phase: "over", end_reason: "passed_all" })).toBe("passed finished passed");
+  expect(mark({ phase: "over", end_reason: "tests_failed" })).toBe("failed finished failed");
+  expect(mark({ phase: "over", end_reason: "endpoint", stuck: "old" })).toBe("censored censored censored");
+  expect(mark({ phase: "over", end_reason: "killed_itself" })).toBe("error failed error");
+  expect(mark({ phase: "over", end_reason: null })).toBe("censored unknown censored");
+});
+
+test("what an episode came to follows the policy, not a list of our own", () => {
+  const over = episode({ phase: "over", end_reason: "endpoint", stamina: 11 });
+  expect(outcome(over, 40, isCensored)).toBe("censored (endpoint) after turn 11");
+  expect(outcome(over, 40, () => false)).toBe("failed at turn 12: endpoint");
+  expect(outcome(episode({ phase: "over", end_reason: "passed_all" }), 40, isCensored)).toBe("passed all 40");
+  expect(outcome(episode(), 40, isCensored)).toBe("pytest");
+});
+
+test("the cells of an episode are those of the grid; the turns ahead are dots", () => {
+  expect(rowOf(episode({ cells: ["passed", "passed_after_retries", "failed", "error"] }), 6, isCensored)).toMatchObject({ cells: "prfenn", stamina: 2, censored: false });
+  // A bar where observation stopped stands only when the episode is over.
+  expect(rowOf(episode(), 4, isCensored)).toMatchObject({ cells: "prnn", censored: false });
+  expect(rowOf(episode({ phase: "over", end_reason: "endpoint" }), 4, isCensored)).toMatchObject({ cells: "prnn", censored: true, end_reason: "endpoint" });
+});
+
+test("the strip says unknown where nothing is known", () => {
+  const of = (run: LiveRunDetail): Record<string, string> => Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
+  expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min" });
+  const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
+  expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
+  expect(of(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe("$50–64 may hit $60.00");
+  expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
+});
+
+test("a stop says what it keeps and what is played again", () => {
+  expect(stopKeeps(detail())).toBe("186 finished turns are kept. 1 attempt in flight is dropped and played again after a resume.");
+  expect(stopKeeps(detail({ episodes: [episode({ phase: "paused" })] }, { turns: [1, 4] }))).toBe("1 finished turn is kept. No attempt is in flight.");
+});
+
+test("every state is either played, over, or can be gone on with", () => {
+  const states = ["starting", "running", "paused", "stopping", "finished", "stopped", "budget", "failed", "lost"] as const;
+  expect(states.filter(isLive)).toEqual(["starting", "running", "paused", "stopping"]);
+  expect(states.filter(canResume)).toEqual(["stopped", "budget", "failed", "lost"]);
+  for (const state of states) expect(endInWords({ state, message: null }) === "", state).toBe(isLive(state));
+  expect(endInWords({ state: "failed", message: "the disk is full" })).toContain(": the disk is full.");
+  expect(faultsInWords([[429, 4], [0, 1]])).toBe("4 × 429, 1 × no answer");
+});

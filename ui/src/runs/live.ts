@@ -1,0 +1,238 @@
+// A run that is played, in words and marks. Pure: made from what the workbench tells and from the clock that is handed in.
+import type { EndReason } from "../host/bindings/EndReason";
+import type { GridRow } from "../host/bindings/GridRow";
+import type { LiveEpisode } from "../host/bindings/LiveEpisode";
+import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
+import type { LiveRunRow } from "../host/bindings/LiveRunRow";
+import type { LiveState } from "../host/bindings/LiveState";
+import type { PolicyTable } from "../host/bindings/PolicyTable";
+import type { TurnState } from "../host/bindings/TurnState";
+import { UNKNOWN, count, counted, dollars, duration, endLook, endReasonLabels, thin, tokensTotal } from "../parts/format";
+import { type Look, stateOfLetter, textClass } from "../parts/look";
+import type { Stat } from "../parts/stat";
+
+/** Whether an end reason is censored, by the policy that counts elsewhere too. */
+export type IsCensored = (reason: EndReason) => boolean;
+
+/** The policy as a question. Before it is known only a passed run counts as censored (nobody failed). */
+export function censoredBy(policy: PolicyTable | undefined): IsCensored {
+  const censored = new Set((policy?.rows ?? []).filter((row) => row.ending === "censored").map((row) => row.reason));
+  return (reason) => reason === "passed_all" || censored.has(reason);
+}
+
+/** `1:42:10`, `0:07`: as a stop watch shows it, so that it ticks in place. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const pad = (n: number): string => String(n).padStart(2, "0");
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  return hours > 0 ? `${String(hours)}:${pad(minutes)}:${pad(whole % 60)}` : `${String(minutes)}:${pad(whole % 60)}`;
+}
+
+const THIN = "\u202f";
+
+/** A forecast is not exact to the second: `40 s`, `50 m`, `1 h 05 m`, `2 d 3 h`. */
+export function about(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 90) return `${String(Math.max(1, Math.round(seconds)))}${THIN}s`;
+  if (minutes < 60) return `${String(minutes)}${THIN}m`;
+  if (minutes < 48 * 60) return `${String(Math.floor(minutes / 60))}${THIN}h ${String(minutes % 60).padStart(2, "0")}${THIN}m`;
+  const hours = Math.round(minutes / 60);
+  return `${String(Math.floor(hours / 24))}${THIN}d ${String(hours % 24)}${THIN}h`;
+}
+
+/** `9–26 h`, `40–55 m`, `50 m–2 h 10 m`: both ends in one unit where they read well in it. */
+export function aboutRange([low, high]: readonly [number, number]): string {
+  const a = about(low);
+  const b = about(high);
+  if (a === b) return a;
+  const hours = (s: number): string => String(Math.round(s / 3600));
+  if (low >= 3 * 3600 && high >= 3 * 3600 && high < 96 * 3600 && hours(low) !== hours(high)) return `${hours(low)}–${hours(high)}${THIN}h`;
+  const minutes = (s: number): string => String(Math.round(s / 60));
+  if (low >= 90 && high < 3600 && minutes(low) !== minutes(high)) return `${minutes(low)}–${minutes(high)}${THIN}m`;
+  if (high < 90) return `${String(Math.max(1, Math.round(low)))}–${String(Math.round(high))}${THIN}s`;
+  return `${a}–${b}`;
+}
+
+/** `$43–58`; cents only below ten dollars. */
+export function dollarRange([low, high]: readonly [number, number]): string {
+  const end = (value: number): string => (high >= 10 ? count(Math.round(value)) : value.toFixed(2));
+  return end(low) === end(high) ? `$${end(low)}` : `$${end(low)}–${end(high)}`;
+}
+
+/** `38–95 M`, `0.6–1.4 M`: two significant digits, both ends in the unit of the larger. */
+export function thinRange([low, high]: readonly [number, number]): string {
+  const units: readonly (readonly [number, string])[] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const [unit, letter] = units.find(([size]) => high >= size * 0.95) ?? [1, ""];
+  const end = (value: number): string => {
+    const part = Number((value / unit).toPrecision(2));
+    return part >= 1000 ? count(part) : String(part);
+  };
+  const both = end(low) === end(high) ? end(low) : `${end(low)}–${end(high)}`;
+  return letter === "" ? both : `${both}${THIN}${letter}`;
+}
+
+/** Seconds from a time until now; `null` where it is not known. */
+export function secondsSince(rfc3339: string | null, now: number): number | null {
+  if (rfc3339 === null) return null;
+  const then = new Date(rfc3339).getTime();
+  return Number.isNaN(then) ? null : Math.max(0, (now - then) / 1000);
+}
+
+/** `4 s`, `11 m`: how long nothing came. */
+export function sinceInWords(seconds: number | null): string {
+  return seconds === null ? UNKNOWN : seconds < 60 ? `${String(Math.floor(seconds))}${THIN}s` : seconds < 3600 ? `${String(Math.floor(seconds / 60))}${THIN}m` : about(seconds);
+}
+
+/** Whether a process still plays it. */
+export const isLive = (state: LiveState): boolean => state === "starting" || state === "running" || state === "paused" || state === "stopping";
+/** Whether it can be gone on with. */
+export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
+
+const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
+  starting: { text: "starting", look: "live" },
+  running: { text: "running", look: "live" },
+  paused: { text: "paused", look: "off" },
+  stopping: { text: "stopping", look: "live" },
+  finished: { text: "finished", look: "passed" },
+  stopped: { text: "stopped", look: "censored" },
+  budget: { text: "budget spent", look: "censored" },
+  failed: { text: "failed", look: "error" },
+  lost: { text: "lost", look: "error" },
+};
+export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
+
+/** What can be said about a run that is not played any more, in one sentence. */
+export function endInWords(row: Pick<LiveRunRow, "state" | "message">): string {
+  switch (row.state) {
+    case "finished":
+      return "All episodes are over.";
+    case "stopped":
+      return "Stopped. All finished turns are kept; resume goes on in the same session.";
+    case "budget":
+      return "A budget of the run is spent. Raise it to go on in the same session.";
+    case "failed":
+      return `Ended by something outside the agents${row.message === null ? "" : `: ${row.message}`}. Resume goes on from the last finished attempt.`;
+    case "lost":
+      return "Its process is gone without a word. At most the attempt in flight is lost; resume goes on from there.";
+    default:
+      return "";
+  }
+}
+
+export interface EpisodeMark {
+  readonly look: Look;
+  readonly text: string;
+  readonly class: string;
+}
+
+/** State of an episode: shape, word, colour. `paused` says whether the whole run is. */
+export function episodeMark(episode: Pick<LiveEpisode, "phase" | "end_reason" | "stuck">, isCensored: IsCensored): EpisodeMark {
+  const mark = (look: Look, text: string, cls = textClass[look]): EpisodeMark => ({ look, text, class: cls });
+  if (episode.phase === "over") {
+    const reason = episode.end_reason;
+    if (reason === null) return mark("censored", UNKNOWN);
+    const look = endLook(reason, isCensored(reason));
+    return mark(look, look === "censored" ? "censored" : look === "error" ? "failed" : "finished");
+  }
+  if (episode.stuck !== null) return mark("live", "stuck?", "warn");
+  switch (episode.phase) {
+    case "queued":
+      return mark("off", "queued");
+    case "paused":
+      return mark("off", "paused");
+    case "waiting":
+      return mark("live", "waiting");
+    case "testing":
+      return mark("live", "testing");
+    case "preparing":
+      return mark("live", "preparing");
+    case "agent":
+      return mark("live", "running");
+  }
+}
+
+const letterOfState = Object.fromEntries(Object.entries(stateOfLetter).map(([letter, state]) => [state, letter])) as Readonly<Record<TurnState, string>>;
+
+/** The episode as a line of the grid; turns that were not decided yet are dots. */
+export function rowOf(episode: Pick<LiveEpisode, "phase" | "cells" | "stamina" | "end_reason">, turns: number, isCensored: IsCensored): Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason"> {
+  const decided = episode.cells.map((state) => letterOfState[state]).join("");
+  const over = episode.phase === "over";
+  const end_reason = episode.end_reason ?? "unfinished";
+  return { cells: decided.padEnd(turns, "n"), failing: [], stamina: episode.stamina, censored: over && isCensored(end_reason), end_reason: over ? end_reason : "passed_all" };
+}
+
+/** Cells in words: `12 of 40 turns decided, stamina 9`. */
+export function cellsInWords(episode: Pick<LiveEpisode, "cells" | "stamina">, turns: number): string {
+  return `${String(episode.cells.length)} of ${counted(turns, "turn")} decided, stamina so far ${String(episode.stamina)}`;
+}
+
+/** What an episode that is over came to, in a few words. */
+export function outcome(episode: Pick<LiveEpisode, "phase" | "end_reason" | "stamina" | "cells" | "now">, turns: number, isCensored: IsCensored): string | null {
+  if (episode.phase !== "over") return episode.now;
+  const reason = episode.end_reason;
+  if (reason === null) return episode.now;
+  if (reason === "passed_all") return `passed all ${String(turns)}`;
+  const why = endReasonLabels[reason];
+  return isCensored(reason) ? `censored (${why}) after turn ${String(episode.stamina)}` : `failed at turn ${String(episode.stamina + 1)}: ${why}`;
+}
+
+/** Faults of the endpoint: `4 × 429, 1 × no answer`. */
+export function faultsInWords(faults: readonly (readonly [number, number])[]): string {
+  return faults.map(([status, n]) => `${count(n)} × ${status === 0 ? "no answer" : String(status)}`).join(", ");
+}
+
+/** The strip above the episodes. */
+export function strip(run: LiveRunDetail): Stat[] {
+  const { row, budget, forecast } = run;
+  const [done, planned] = row.turns;
+  const playing = isLive(row.state);
+  const tokens = tokensTotal(row.tokens);
+  const part = (n: number | null): string => (n === null ? UNKNOWN : thin(n));
+  const partial = run.unmetered > 0 ? `${counted(run.unmetered, "answer")} told no usage: tokens and cost are too low` : undefined;
+  const cost = row.cost_usd;
+  const stats: Stat[] = [
+    { key: "Turns done", value: count(done), small: `of ${count(planned)}`, bar: { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` } },
+    {
+      key: "Spend",
+      value: cost === null ? UNKNOWN : dollars(cost),
+      unknown: cost === null,
+      small: budget.usd === null ? (cost === null ? "no price for this model" : "no budget") : `of ${dollars(budget.usd)}`,
+      bar: cost === null || budget.usd === null || budget.usd === 0 ? undefined : { share: cost / budget.usd, accent: false, label: `${dollars(cost)} of ${dollars(budget.usd)}` },
+      title: partial,
+    },
+  ];
+  if (playing) {
+    const at = forecast?.cost_usd ?? null;
+    stats.push({ key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode goes on to its last turn" });
+  }
+  stats.push({
+    key: playing ? "Elapsed, left" : "Elapsed",
+    value: duration(row.seconds),
+    small: !playing ? undefined : forecast === null ? "time left unknown" : `${aboutRange(forecast.seconds_left)} left`,
+    title: budget.seconds === null ? undefined : `Wall time of the run: at most ${duration(budget.seconds)}`,
+  });
+  stats.push({
+    key: "Tokens in, cached, out",
+    value: part(row.tokens.input),
+    unknown: row.tokens.input === null,
+    small: tokens === null ? undefined : `${part(row.tokens.cached)} cached, ${part(row.tokens.output)} out`,
+    wide: true,
+    title: [budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`, partial ?? null, counted(run.requests, "model request")].filter((t) => t !== null).join(". "),
+  });
+  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: "last 10 min" });
+  return stats;
+}
+
+/** `opencode · glm-5`; a run with the scripted model is named by it. */
+export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">): string {
+  return `${row.agent} · ${row.model ?? (row.simulated ? "oracle" : UNKNOWN)}`;
+}
+
+/** What a stop keeps, before it is asked for. */
+export function stopKeeps(run: LiveRunDetail): string {
+  const flight = run.episodes.filter((e) => e.phase === "preparing" || e.phase === "agent" || e.phase === "waiting" || e.phase === "testing").length;
+  const kept = `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
+  if (flight === 0) return `${kept} No attempt is in flight.`;
+  return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and played again after a resume.`;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { LiveLog } from "../host/bindings/LiveLog";
+import { KEPT, atEnd, grown, nothing, timeOfDay } from "./log";
+import { budgetChanges } from "./resume";
+
+const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({ lines: Array.from({ length: n }, (_, i) => ({ at: null, kind: "agent", text: String(i), facts: [] })), next: "x", fresh: false, of: [1, 1], cut: false, ...change });
+
+test("a tail grows, forgets what is old, and keeps the number of every line", () => {
+  const one = grown(nothing, came(3, { fresh: true, cut: true }));
+  expect([one.first, one.lines.length, one.cut, one.next]).toEqual([0, 3, true, "x"]);
+  const two = grown(one, came(KEPT, { of: null }));
+  expect([two.first, two.lines.length, two.cut, two.of]).toEqual([3, KEPT, true, [1, 1]]);
+  expect(two.lines[0]?.text).toBe("0");
+});
+
+test("a log of a new attempt takes the place of the old one under new numbers", () => {
+  const one = grown(grown(nothing, came(5)), came(2));
+  const two = grown(one, came(4, { fresh: true, of: [2, 1] }));
+  expect([two.first, two.lines.length, two.cut, two.of]).toEqual([7, 4, false, [2, 1]]);
+});
+
+test("the end is the end, give or take part of a line", () => {
+  expect([atEnd(900, 100, 1000), atEnd(890, 100, 1000), atEnd(800, 100, 1000)]).toEqual([true, true, false]);
+  expect(timeOfDay(null)).toBe("        ");
+  expect(timeOfDay("nonsense").trim()).toBe("");
+  expect(timeOfDay("2026-11-21T08:42:19.5Z")).toMatch(/^\d\d:\d2:19$|^\d\d:42:19$/);
+});
+
+test("a resume raises budgets and changes nothing that was not typed", () => {
+  const now = { tokens: null, usd: 60, seconds: 3600 };
+  expect(budgetChanges(now, { usd: "", tokens: "", minutes: "" })).toEqual({ changes: [], problems: new Map() });
+  expect(budgetChanges(now, { usd: "80.5", tokens: "1,000,000", minutes: "90" }).changes).toEqual(["limits.run.usd=80.5", "limits.run.tokens=1000000", "limits.run.minutes=90"]);
+  expect([...budgetChanges(now, { usd: "20", tokens: "1.5", minutes: "x" }).problems]).toEqual([["usd", "is less than before"], ["tokens", "must be a whole number"], ["minutes", "must be a number above 0"]]);
+});

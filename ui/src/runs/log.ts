@@ -1,0 +1,45 @@
+// The tail of a log that grows: what is kept of it, and whether it follows. Pure.
+import type { LiveLog } from "../host/bindings/LiveLog";
+import type { LogLine } from "../host/bindings/LogLine";
+
+/** Lines that are kept; what is older lies in the run's folder. */
+export const KEPT = 2000;
+
+export interface Tail {
+  /** Number of the first line that is kept, so that lines keep their keys while older ones go. */
+  readonly first: number;
+  readonly lines: readonly LogLine[];
+  /** Where to go on asking. */
+  readonly next: string | null;
+  /** Turn and attempt that it is of. */
+  readonly of: readonly [number, number] | null;
+  /** Something before the first line is left out. */
+  readonly cut: boolean;
+}
+
+export const nothing: Tail = { first: 0, lines: [], next: null, of: null, cut: false };
+
+/** The tail with what came since. A log of a new attempt takes the place of the old one. */
+export function grown(tail: Tail, came: LiveLog): Tail {
+  const fresh = came.fresh || tail.next === null;
+  const before = fresh ? [] : tail.lines;
+  const all = [...before, ...came.lines];
+  const gone = Math.max(0, all.length - KEPT);
+  return {
+    first: (fresh ? tail.first + tail.lines.length : tail.first) + gone,
+    lines: gone > 0 ? all.slice(gone) : all,
+    next: came.next,
+    of: came.of ?? (fresh ? null : tail.of),
+    cut: fresh ? came.cut || gone > 0 : tail.cut || gone > 0,
+  };
+}
+
+/** `08:42:19` of an RFC 3339 time, on the reader's clock; eight blanks where it is not known. */
+export function timeOfDay(at: string | null): string {
+  const time = at === null ? undefined : new Date(at);
+  if (time === undefined || Number.isNaN(time.getTime())) return " ".repeat(8);
+  return [time.getHours(), time.getMinutes(), time.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
+}
+
+/** Whether a view is at its end, give or take part of a line. */
+export const atEnd = (top: number, height: number, all: number): boolean => all - top - height < 12;
