@@ -1,5 +1,7 @@
 //! Recorded outputs of the real programs, read: steps, tokens and session of two turns, and how each failure is told.
 
+#![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
+
 mod common;
 
 use common::{ID, Left, fixtures};

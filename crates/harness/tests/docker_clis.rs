@@ -1,0 +1,303 @@
+//! The real programs in their images, with the scripted model behind the gateway: five turns of one session each, and each
+//! way to go wrong.
+//!
+//! `STAMINA_HARNESSES` (names with commas) chooses; without it all whose image is there are tried. `STAMINA_OUTPUT` names a
+//! folder in which everything that they printed is kept.
+#![allow(clippy::unwrap_used, reason = "an engine that does not do as it is told is a failure")]
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gateway::oracle::{Ability, Mischief, Oracle, Task};
+use gateway::{AttemptKey, Budgets, Gateway, Retry, Seen, Settings, Spent, Upstream};
+use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
+use model::EndReason as R;
+use scenario::Seed;
+use scenario::change::{Change, apply, next_turn};
+use scenario::ir::Schema;
+use scenario::sample::{Programmatic, Sampler as _};
+
+const ID: &str = "0f0e0d0c-0b0a-4908-8706-050403020100";
+const OWNER: u32 = 1000;
+
+type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
+
+fn turns(count: usize) -> Turns {
+    let seed = Seed { base: 3, scenario: 0 };
+    let mut turns = vec![(Arc::new(Programmatic.first(seed).unwrap().made), Vec::new())];
+    while turns.len() < count {
+        let before = Arc::clone(&turns[turns.len() - 1].0);
+        let changes = Programmatic.turn(seed, &before, 3).unwrap().made.changes;
+        let schema = changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
+        turns.push((Arc::new(schema), changes));
+    }
+    Arc::new(turns)
+}
+
+fn docker(args: &[&str]) -> String {
+    let out = Command::new("docker").args(args).stdin(Stdio::null()).output().unwrap();
+    assert!(out.status.success(), "docker {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap().trim().to_owned()
+}
+
+/// The harnesses to try.
+fn chosen() -> Vec<&'static dyn Harness> {
+    let wanted = std::env::var("STAMINA_HARNESSES").unwrap_or_default();
+    let images = docker(&["images", "--format", "{{.Repository}}:{{.Tag}}"]);
+    let chosen: Vec<_> = harness::all()
+        .iter()
+        .copied()
+        .filter(|h| match wanted.as_str() {
+            "" => images.lines().any(|image| image == h.image()),
+            names => names.split(',').any(|name| name == h.name()),
+        })
+        .collect();
+    assert!(!chosen.is_empty(), "no image of any harness is there; build some: stamina images build");
+    chosen
+}
+
+/// An internal network of this test's own, as a run has one.
+struct Network(String);
+
+impl Network {
+    fn new() -> (Self, SocketAddr) {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let name = format!("stamina-clis-{}-{number}", std::process::id());
+        docker(&["network", "create", "--internal", &name]);
+        let host = docker(&["network", "inspect", "-f", "{{(index .IPAM.Config 0).Gateway}}", &name]);
+        (Self(name), SocketAddr::new(host.parse().unwrap(), 0))
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = Command::new("docker").args(["network", "rm", &self.0]).output();
+    }
+}
+
+/// An episode of one harness.
+struct Episode {
+    harness: &'static dyn Harness,
+    network: String,
+    folder: tempfile::TempDir,
+    session: Option<Session>,
+    turns: Turns,
+}
+
+struct Played {
+    outcome: Outcome,
+    seen: Seen,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl Episode {
+    fn new(harness: &'static dyn Harness, network: &Network, turns: &Turns) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "workspace"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        own(folder.path());
+        Self { harness, network: network.0.clone(), folder, session: None, turns: Arc::clone(turns) }
+    }
+
+    async fn call(&mut self, gateway: &Gateway, turn: u32, attempt: u32, prompt: &str, seconds: u64) -> Played {
+        let key = AttemptKey { episode: "scenario_0".into(), turn, attempt };
+        let task = Task {
+            scenario: 0,
+            turn,
+            attempt,
+            turns: Arc::clone(&self.turns),
+            attempts_before: Vec::new(),
+            failed: vec![vec!["a.case".to_owned()]; attempt as usize - 1],
+        };
+        let opened = gateway.open(key, Some(task));
+        let endpoint = Endpoint {
+            base_url: opened.base_url(0),
+            key: opened.key().to_owned(),
+            model: "oracle/model-1".into(),
+            context_window: 131_072,
+        };
+        let before = self.workspace();
+        let call = Call {
+            turn,
+            attempt,
+            prompt,
+            session: self.session.as_ref(),
+            session_id: ID,
+            endpoint: &endpoint,
+            seconds,
+            home: harness::HOME,
+            workspace: harness::WORKSPACE,
+        };
+        let made = self.harness.invocation(&call).unwrap();
+        let home = self.folder.path().join("home");
+        for file in &made.files {
+            let path = home.join(&file.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &file.text).unwrap();
+        }
+        own(self.folder.path());
+        let mount = |name: &str, at: &str| format!("{}:{at}", self.folder.path().join(name).display());
+        let mut run = Command::new("docker");
+        run.args(["run", "--rm", "--init", "--cap-drop=ALL", "--security-opt=no-new-privileges"])
+            .args(["--network", &self.network, "-u", &format!("{OWNER}:{OWNER}"), "-w", harness::WORKSPACE])
+            .args(["-v", &mount("home", harness::HOME), "-v", &mount("workspace", harness::WORKSPACE)])
+            .args(["-e", &format!("HOME={}", harness::HOME)]);
+        for (name, value) in &made.env {
+            run.args(["-e", &format!("{name}={value}")]);
+        }
+        run.arg(self.harness.image())
+            .args(["timeout", "--preserve-status", "-k", "15", &seconds.to_string()])
+            .args(&made.argv)
+            .stdin(Stdio::null());
+        let began = Instant::now();
+        let out = tokio::task::spawn_blocking(move || run.output().unwrap()).await.unwrap();
+        own(self.folder.path());
+        let seen = opened.close();
+        let tree = files::Tree::open(&home).unwrap();
+        let ended = Ended {
+            exit: Exit {
+                code: out.status.code().map(i64::from),
+                timed_out: began.elapsed() >= Duration::from_secs(seconds) && matches!(out.status.code(), Some(137 | 143)),
+                ..Exit::default()
+            },
+            stdout: &out.stdout,
+            stderr: &out.stderr,
+            home: &tree,
+            model_requests: Some(seen.records.len() as u32),
+            changed: self.workspace() != before,
+        };
+        let outcome = self.harness.outcome(&call, &ended);
+        if let Some(folder) = std::env::var_os("STAMINA_OUTPUT") {
+            let base = Path::new(&folder).join(self.harness.name());
+            std::fs::create_dir_all(&base).unwrap();
+            std::fs::write(base.join(format!("{turn}-{attempt}.stdout")), &out.stdout).unwrap();
+            std::fs::write(base.join(format!("{turn}-{attempt}.stderr")), &out.stderr).unwrap();
+            let told = format!("{:?}\n{ended}\n{outcome:#?}\n{seen:#?}\n", out.status, ended = began.elapsed().as_secs_f32());
+            std::fs::write(base.join(format!("{turn}-{attempt}.outcome")), told).unwrap();
+        }
+        self.session.clone_from(&outcome.session);
+        Played { outcome, seen, stdout: out.stdout, stderr: out.stderr }
+    }
+
+    fn workspace(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = std::fs::read_dir(self.folder.path().join("workspace"))
+            .unwrap()
+            .map(Result::unwrap)
+            .filter(|e| e.file_type().unwrap().is_file())
+            .map(|e| (e.file_name().into_string().unwrap(), std::fs::read(e.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+fn own(folder: &Path) {
+    let owner = format!("{OWNER}:{OWNER}");
+    assert!(Command::new("chown").args(["-R", &owner]).arg(folder).status().unwrap().success());
+}
+
+async fn oracle(listen: SocketAddr, mischief: Mischief) -> Gateway {
+    let ability = Ability { mischief, ..Ability::default() };
+    let settings = Settings {
+        upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
+        price: None,
+        budgets: Budgets::default(),
+        retry: Retry::default(),
+        spent: Spent::default(),
+        episodes: std::collections::BTreeMap::new(),
+        log: None,
+    };
+    Gateway::start(&[listen], settings).await.unwrap()
+}
+
+fn told(played: &Played) -> String {
+    format!(
+        "{:?} {:?}\n{}\n{}",
+        played.outcome.end,
+        played.outcome.message,
+        String::from_utf8_lossy(&played.stdout),
+        String::from_utf8_lossy(&played.stderr)
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a container engine"]
+async fn five_turns_of_one_session() {
+    let (network, listen) = Network::new();
+    let turns = turns(5);
+    for harness in chosen() {
+        let name = harness.name();
+        let gateway = oracle(listen, Mischief::default()).await;
+        let mut episode = Episode::new(harness, &network, &turns);
+        let mut longest = 0;
+        for turn in 1..=5 {
+            let prompt = format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
+            let began = Instant::now();
+            let played = episode.call(&gateway, turn, 1, &prompt, 300).await;
+            eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
+            let outcome = &played.outcome;
+            assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
+            assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", told(&played));
+            let called = outcome.steps.iter().flat_map(|s| &s.tool_calls);
+            assert!(called.clone().all(|c| c.result.is_some()), "{name}: {:?}", called.collect::<Vec<_>>());
+            let files = episode.workspace();
+            assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
+            assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
+            // Its own count of this call is what the gateway saw of it.
+            let (own, seen) = (outcome.usage, played.seen.spent.tokens);
+            assert_eq!((own.input, own.output), (seen.input, seen.output), "{name} turn {turn}");
+            // The conversation goes on: each turn begins with more than the one before ended with.
+            let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
+            assert!(first > longest, "{name} turn {turn}: {first} after {longest}");
+            longest = first;
+            assert_eq!(outcome.session.as_ref().unwrap().calls, turn, "{name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a container engine"]
+async fn each_way_to_go_wrong() {
+    let (network, listen) = Network::new();
+    let turns = turns(8);
+    let none = Mischief::default();
+    let table: [(Mischief, u64, &[R]); 5] = [
+        (Mischief { overflow: 1.0, ..none }, 200, &[R::ContextOverflow]),
+        (Mischief { malformed: 1.0, ..none }, 200, &[R::ToolCallFormat, R::LoopDetected, R::GaveUp]),
+        (Mischief { kill: 1.0, ..none }, 200, &[R::KilledItself]),
+        (Mischief { give_up: 1.0, ..none }, 200, &[R::GaveUp]),
+        (Mischief { stall: 1.0, ..none }, 30, &[R::AgentTimeout]),
+    ];
+    let mut wrong = Vec::new();
+    for harness in chosen() {
+        let name = harness.name();
+        let mut episode = Episode::new(harness, &network, &turns);
+        let gateway = oracle(listen, none).await;
+        let played = episode.call(&gateway, 1, 1, "Build it.", 300).await;
+        assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
+        let mut turn = 1;
+        for (mischief, seconds, expected) in &table {
+            turn += 1;
+            let gateway = oracle(listen, *mischief).await;
+            let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
+            eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
+            if !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
+                wrong.push(format!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
+            }
+        }
+        // After all that the session still goes on.
+        let gateway = oracle(listen, none).await;
+        let played = episode.call(&gateway, turn + 1, 1, "Go on.", 300).await;
+        eprintln!("{name} goes on: {:?} {:?}", played.outcome.end, played.outcome.message);
+        if played.outcome.end.is_some() {
+            wrong.push(format!("{name} does not go on: {}", told(&played)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
