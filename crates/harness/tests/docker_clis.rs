@@ -31,7 +31,8 @@ fn turns(count: usize) -> Turns {
     while turns.len() < count {
         let before = Arc::clone(&turns[turns.len() - 1].0);
         let changes = Programmatic.turn(seed, &before, 3).unwrap().made.changes;
-        let schema = changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
+        let schema =
+            changes.iter().fold(next_turn(&before), |schema, change| apply(&schema, change).unwrap());
         turns.push((Arc::new(schema), changes));
     }
     Arc::new(turns)
@@ -105,7 +106,14 @@ impl Episode {
         Self { harness, network: network.0.clone(), folder, session: None, turns: Arc::clone(turns) }
     }
 
-    async fn call(&mut self, gateway: &Gateway, turn: u32, attempt: u32, prompt: &str, seconds: u64) -> Played {
+    async fn call(
+        &mut self,
+        gateway: &Gateway,
+        turn: u32,
+        attempt: u32,
+        prompt: &str,
+        seconds: u64,
+    ) -> Played {
         let key = AttemptKey { episode: "scenario_0".into(), turn, attempt };
         let task = Task {
             scenario: 0,
@@ -163,7 +171,8 @@ impl Episode {
         let ended = Ended {
             exit: Exit {
                 code: out.status.code().map(i64::from),
-                timed_out: began.elapsed() >= Duration::from_secs(seconds) && matches!(out.status.code(), Some(137 | 143)),
+                timed_out: began.elapsed() >= Duration::from_secs(seconds)
+                    && matches!(out.status.code(), Some(137 | 143)),
                 ..Exit::default()
             },
             stdout: &out.stdout,
@@ -178,7 +187,11 @@ impl Episode {
             std::fs::create_dir_all(&base).unwrap();
             std::fs::write(base.join(format!("{turn}-{attempt}.stdout")), &out.stdout).unwrap();
             std::fs::write(base.join(format!("{turn}-{attempt}.stderr")), &out.stderr).unwrap();
-            let told = format!("{:?}\n{ended}\n{outcome:#?}\n{seen:#?}\n", out.status, ended = began.elapsed().as_secs_f32());
+            let told = format!(
+                "{:?}\n{ended}\n{outcome:#?}\n{seen:#?}\n",
+                out.status,
+                ended = began.elapsed().as_secs_f32()
+            );
             std::fs::write(base.join(format!("{turn}-{attempt}.outcome")), told).unwrap();
         }
         self.session.clone_from(&outcome.session);
@@ -237,7 +250,8 @@ async fn five_turns_of_one_session() {
         let mut episode = Episode::new(harness, &network, &turns);
         let mut longest = 0;
         for turn in 1..=5 {
-            let prompt = format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
+            let prompt =
+                format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
             let began = Instant::now();
             let played = episode.call(&gateway, turn, 1, &prompt, 300).await;
             eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
@@ -288,7 +302,10 @@ async fn each_way_to_go_wrong() {
             let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
             eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
             if !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
-                wrong.push(format!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
+                wrong.push(format!(
+                    "{name} {mischief:?}: {:?} {:?}",
+                    played.outcome.end, played.outcome.message
+                ));
             }
         }
         // After all that the session still goes on.
