@@ -407,7 +407,6 @@ impl Flight {
 pub(crate) struct Guard {
     pub(crate) flight: Arc<Flight>,
     /// Given back when the request has ended.
-    #[expect(dead_code, reason = "held for what its drop does")]
     held: Vec<OwnedSemaphorePermit>,
 }
 

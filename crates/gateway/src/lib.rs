@@ -15,10 +15,13 @@
 mod attempt;
 mod clock;
 mod forward;
+pub mod keys;
 mod ledger;
 mod log;
 pub mod oracle;
 mod overflow;
+mod preflight;
+mod price;
 mod refusal;
 mod request;
 mod retry;
@@ -31,6 +34,8 @@ mod upstream;
 mod usage;
 
 pub use attempt::Attempt;
+pub use preflight::{Answered, PreflightError, Trouble, preflight};
+pub use price::PriceTable;
 pub use route::{Answer, Route};
 pub use secret::Secret;
 pub use serve::Gateway;

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::oracle::{Oracle, Task};
 use crate::request::{Ask, Kind};
 use crate::usage::short;
-use crate::{GatewayError, Route, Secret, Upstream};
+use crate::{GatewayError, Route, Secret, Trouble, Upstream};
 
 /// How long a connection may take to come up.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -130,7 +130,7 @@ impl Source {
     /// The next piece; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, String> {
         match self {
-            Self::Http(response) => response.chunk().await.map_err(|error| explain(&error)),
+            Self::Http(response) => response.chunk().await.map_err(|error| explain(&error).message),
             Self::Scripted { chunks, stalls } => match chunks.pop_front() {
                 None if *stalls => std::future::pending().await,
                 chunk => Ok(chunk),
@@ -151,7 +151,7 @@ impl Backend {
     /// Sends a request and waits for the head of its answer.
     pub(crate) async fn ask(&self, ask: &Ask, task: Option<&Task>) -> Result<Reply, String> {
         match self {
-            Self::Http(endpoint) => endpoint.ask(ask).await,
+            Self::Http(endpoint) => endpoint.ask(ask).await.map_err(|unreached| unreached.message),
             Self::Oracle(oracle) => scripted(oracle, ask, task).await,
         }
     }
@@ -206,11 +206,12 @@ impl Endpoint {
         if base.local {
             client = client.no_proxy();
         }
-        let client = client.build().map_err(|error| wrong("https", explain(&error)))?;
+        let client = client.build().map_err(|error| wrong("https", explain(&error).message))?;
         Ok(Self { client, base, bearer, plain, key, model })
     }
 
-    async fn ask(&self, ask: &Ask) -> Result<Reply, String> {
+    /// Sends a request and waits for the head of its answer.
+    pub(crate) async fn ask(&self, ask: &Ask) -> Result<Reply, Unreached> {
         let mut headers = ask.headers.clone();
         let messages = ask.target.starts_with("/v1/messages");
         if messages {
@@ -291,8 +292,16 @@ fn json_headers(content_type: &'static str) -> HeaderMap {
     headers
 }
 
-/// Why an endpoint could not be reached, in words of a person; without its address, which may be private.
-pub(crate) fn explain(error: &reqwest::Error) -> String {
+/// Why an endpoint could not be reached.
+#[derive(Debug)]
+pub(crate) struct Unreached {
+    pub(crate) trouble: Trouble,
+    /// In words of a person; without the address, which may be private.
+    pub(crate) message: String,
+}
+
+/// What a failed connection means.
+pub(crate) fn explain(error: &reqwest::Error) -> Unreached {
     let mut causes = Vec::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     let mut refused = false;
@@ -303,21 +312,22 @@ pub(crate) fn explain(error: &reqwest::Error) -> String {
         causes.push(error.to_string());
         cause = error.source();
     }
-    let all = causes.join(": ");
+    let all = causes.join(": ").to_lowercase();
     let deepest = short(causes.last().map_or("unknown cause", String::as_str));
-    if refused {
-        "the connection was refused: nothing listens there".to_owned()
+    let (trouble, message) = if refused {
+        (Trouble::Refused, "the connection was refused: nothing listens there".to_owned())
     } else if all.contains("dns error") {
-        format!("the host's name is not known ({deepest})")
-    } else if all.contains("certificate") || all.contains("tls") || all.contains("TLS") {
-        format!("no secure connection: {deepest}")
+        (Trouble::Name, format!("the host's name is not known ({deepest})"))
+    } else if ["certificate", "tls", "corrupt message", "handshake"].iter().any(|word| all.contains(word)) {
+        (Trouble::Secure, format!("no secure connection: {deepest}"))
     } else if error.is_timeout() {
-        "the connection took too long".to_owned()
+        (Trouble::Silent, "the connection took too long".to_owned())
     } else if error.is_connect() {
-        format!("no connection: {deepest}")
+        (Trouble::Unreachable, format!("no connection: {deepest}"))
     } else {
-        format!("the connection broke off: {deepest}")
-    }
+        (Trouble::Unreachable, format!("the connection broke off: {deepest}"))
+    };
+    Unreached { trouble, message }
 }
 
 /// The APIs by their paths, for a request of our own.

@@ -1,0 +1,183 @@
+//! Where keys of endpoints are: in the environment, or in the keychain of the operating system. Nowhere else: not in
+//! settings, files, logs or command lines.
+//!
+//! The keychain is the Secret Service on Linux (GNOME Keyring, `KWallet`, `KeePassXC`), Keychain on macOS, the Credential
+//! Manager on Windows. Entries are those of the service [`SERVICE`]. It may ask the person at the screen to unlock it, so
+//! everything here waits: call it where waiting is allowed.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use keyring::{Entry, Error};
+use serde::{Deserialize, Serialize};
+
+use crate::Secret;
+
+/// What our entries in a keychain belong to.
+pub const SERVICE: &str = "Stamina Lab";
+
+/// How long a person may take to unlock a keychain.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Where a key is; never the key itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// The endpoint wants none.
+    #[default]
+    None,
+    /// An environment variable.
+    Env(String),
+    /// An entry of the keychain.
+    Keychain(String),
+}
+
+/// Why there is no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The variable is not set, empty, or no text.
+    #[error(
+        "The environment variable {name} holds no key; set it in the shell or the session that starts Stamina Lab"
+    )]
+    NotSet {
+        /// Its name.
+        name: String,
+    },
+    /// The keychain has no such entry.
+    #[error(
+        "The keychain has no key called {name}; store it first, or name an environment variable that holds it"
+    )]
+    NotStored {
+        /// Its name.
+        name: String,
+    },
+    /// There is no keychain, or it does not answer.
+    #[error("No keychain answers ({why}); put the key into an environment variable and name that instead")]
+    NoKeychain {
+        /// Why.
+        why: String,
+    },
+    /// The key can not be one.
+    #[error("{why}")]
+    Unfit {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The key of a source; `None` if it needs none.
+pub fn find(source: &KeySource) -> Result<Option<Secret>, KeyError> {
+    match source {
+        KeySource::None => Ok(None),
+        KeySource::Env(name) => match std::env::var(name) {
+            Ok(text) if !text.trim().is_empty() => Ok(Some(Secret::new(text))),
+            _ => Err(KeyError::NotSet { name: name.clone() }),
+        },
+        KeySource::Keychain(name) => {
+            let text = with_entry(name, Entry::get_password)?;
+            Ok(Some(Secret::new(text)))
+        }
+    }
+}
+
+/// Puts a key into the keychain, in place of one of the same name.
+pub fn store(name: &str, key: &Secret) -> Result<(), KeyError> {
+    let key = key.clone();
+    if key.reveal().is_empty() || key.reveal().contains(char::is_control) {
+        return Err(KeyError::Unfit { why: "A key is one line of text, and not empty".to_owned() });
+    }
+    with_entry(name, move |entry| entry.set_password(key.reveal()))
+}
+
+/// Takes a key out of the keychain.
+pub fn forget(name: &str) -> Result<(), KeyError> {
+    with_entry(name, Entry::delete_credential)
+}
+
+/// Does something with an entry, on a thread of its own, which is left behind where the keychain never answers.
+fn with_entry<T: Send + 'static>(
+    name: &str,
+    act: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
+) -> Result<T, KeyError> {
+    if name.trim().is_empty() {
+        return Err(KeyError::Unfit { why: "A key in the keychain has a name".to_owned() });
+    }
+    let (answer, answered) = sync_channel(1);
+    let of = name.to_owned();
+    std::thread::Builder::new()
+        .name("keychain".to_owned())
+        .spawn(move || {
+            let result = match Entry::store_status() {
+                Ok(()) => Entry::new(SERVICE, &of).and_then(|entry| act(&entry)),
+                Err(error) => Err(Error::Invalid("keychain".to_owned(), error.to_string())),
+            };
+            // Nobody may be waiting any more.
+            let _ = answer.send(result);
+        })
+        .map_err(|error| KeyError::NoKeychain { why: error.to_string() })?;
+    match answered.recv_timeout(PATIENCE) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(Error::NoEntry)) => Err(KeyError::NotStored { name: name.to_owned() }),
+        Ok(Err(Error::Invalid(_, why))) => Err(KeyError::NoKeychain { why }),
+        // Some of these carry the secret: only what kind they are is told.
+        Ok(Err(error)) => Err(KeyError::NoKeychain { why: kind(&error).to_owned() }),
+        Err(RecvTimeoutError::Timeout) => {
+            Err(KeyError::NoKeychain { why: format!("it said nothing for {} s", PATIENCE.as_secs()) })
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(KeyError::NoKeychain { why: "the part of the program that asks it failed".to_owned() })
+        }
+    }
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::NoStorageAccess(_) => "it is locked, or access was refused",
+        Error::PlatformFailure(_) => "it reported an error",
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => "what it holds is no text",
+        Error::TooLong(..) => "the name or the key is too long for it",
+        Error::Ambiguous(_) => "it holds several keys of this name",
+        _ => "it can not be used",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        assert_eq!(find(&KeySource::None).unwrap().map(|_| ()), None);
+        let error = find(&KeySource::Env("STAMINA_NO_SUCH_KEY".to_owned())).unwrap_err();
+        assert!(error.to_string().contains("STAMINA_NO_SUCH_KEY"));
+        let key = find(&KeySource::Env("PATH".to_owned())).unwrap().unwrap();
+        assert_eq!(key.reveal(), std::env::var("PATH").unwrap());
+    }
+
+    #[test]
+    fn what_is_no_key_is_not_stored() {
+        for text in ["", "  ", "a\nb"] {
+            assert!(matches!(store("x", &Secret::new(text.to_owned())), Err(KeyError::Unfit { .. })));
+        }
+    }
+
+    /// Runs itself again where there is no session bus; a test may not change its own environment.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn without_a_keychain_the_other_way_is_named() {
+        if std::env::var_os("STAMINA_TEST_NO_BUS").is_some() {
+            let error = find(&KeySource::Keychain("mine".to_owned())).unwrap_err();
+            assert!(matches!(error, KeyError::NoKeychain { .. }), "{error:?}");
+            assert!(error.to_string().contains("environment variable"), "{error}");
+            return;
+        }
+        let again = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "keys::tests::without_a_keychain_the_other_way_is_named", "--nocapture"])
+            .env("STAMINA_TEST_NO_BUS", "1")
+            .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What models cost: an editable table, `data/prices.toml`, of which a copy in the user's configuration folder takes the place.
+//!
+//! ```toml
+//! [models."some-model"]
+//! input = 1.0      # US dollars for a million tokens
+//! cached = 0.1     # read from the cache; without it as input
+//! cache_write = 1.25 # written to the cache, where the endpoint counts it; without it as input
+//! output = 2.0
+//! ```
+//!
+//! A model that is not in it has no known cost. Prices are looked up by the model's name, and then without the provider in
+//! front of it (`openrouter/openai/x` → `openai/x` → `x`), in any case of letters.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::{GatewayError, Price};
+
+/// The table that comes with the program.
+const SHIPPED: &str = include_str!("../../../data/prices.toml");
+
+/// Prices by model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PriceTable {
+    models: BTreeMap<String, Price>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    models: BTreeMap<String, Price>,
+}
+
+impl PriceTable {
+    /// Reads a table; `place` is named in errors.
+    pub fn parse(text: &str, place: &str) -> Result<Self, GatewayError> {
+        let wrong = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
+        let File { models } = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        for (model, price) in &models {
+            let fields = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
+            if fields.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
+                return Err(wrong(format!("a price of {model} is not a number of dollars from 0 up")));
+            }
+        }
+        Ok(Self { models })
+    }
+
+    /// The table that comes with the program.
+    pub fn shipped() -> Result<Self, GatewayError> {
+        Self::parse(SHIPPED, "data/prices.toml")
+    }
+
+    /// The user's table, or the shipped one where the user has none.
+    pub fn load(file: &Path) -> Result<Self, GatewayError> {
+        match std::fs::read_to_string(file) {
+            Ok(text) => Self::parse(&text, &file.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::shipped(),
+            Err(error) => Err(GatewayError::Settings {
+                what: format!("price table {}", file.display()),
+                why: error.to_string(),
+            }),
+        }
+    }
+
+    /// Writes the user's table, in place of the one before; atomically.
+    pub fn save(&self, file: &Path) -> Result<(), GatewayError> {
+        let write = || -> std::io::Result<()> {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if let Some(folder) = folder {
+                std::fs::create_dir_all(folder)?;
+            }
+            let draft = file.with_extension(format!("{}.draft", std::process::id()));
+            let mut out = std::fs::File::create(&draft)?;
+            out.write_all(self.to_toml().as_bytes())?;
+            out.sync_all()?;
+            std::fs::rename(&draft, file)
+        };
+        write().map_err(|error| GatewayError::Settings {
+            what: format!("price table {}", file.display()),
+            why: error.to_string(),
+        })
+    }
+
+    /// As a file.
+    pub fn to_toml(&self) -> String {
+        let mut text =
+            "# US dollars for a million tokens. A model that is not here has no known cost.\n".to_owned();
+        for (model, price) in &self.models {
+            // The escapes of JSON strings are among those of TOML's basic strings.
+            text.push_str(&format!("\n[models.{}]\n", serde_json::Value::from(model.as_str())));
+            let fields = [
+                ("input", Some(price.input)),
+                ("cached", price.cached),
+                ("cache_write", price.cache_write),
+                ("output", Some(price.output)),
+            ];
+            for (field, usd) in fields {
+                if let Some(usd) = usd {
+                    text.push_str(&format!("{field} = {usd:?}\n"));
+                }
+            }
+        }
+        text
+    }
+
+    /// The price of a model; `None` = unknown.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let named = |name: &str| {
+            self.models.get(name).copied().or_else(|| {
+                self.models
+                    .iter()
+                    .find(|(model, _)| model.eq_ignore_ascii_case(name))
+                    .map(|(_, price)| *price)
+            })
+        };
+        let mut name = model;
+        loop {
+            if let Some(price) = named(name) {
+                return Some(price);
+            }
+            name = name.split_once('/')?.1;
+        }
+    }
+
+    /// All prices, by model.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Price)> {
+        self.models.iter().map(|(model, price)| (model.as_str(), *price))
+    }
+
+    /// Puts a price in.
+    pub fn put(&mut self, model: String, price: Price) {
+        self.models.insert(model, price);
+    }
+
+    /// Takes one out: unknown from now on. Whether it was there.
+    pub fn remove(&mut self, model: &str) -> bool {
+        self.models.remove(model).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "[models.\"some-model\"]\ninput = 1\ncached = 0.1\noutput = 2\n\n[models.\"org/Other\"]\ninput = 3.5\noutput = 4\n";
+
+    #[test]
+    fn prices_are_found_with_and_without_the_provider() {
+        let table = PriceTable::parse(TABLE, "test").unwrap();
+        for (name, input) in [
+            ("some-model", Some(1.0)),
+            ("Some-Model", Some(1.0)),
+            ("openai/some-model", Some(1.0)),
+            ("openrouter/openai/some-model", Some(1.0)),
+            ("org/other", Some(3.5)),
+            ("other", None),
+            ("some-model-2", None),
+            ("", None),
+        ] {
+            assert_eq!(table.of(name).map(|price| price.input), input, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_written_as_it_is_read() {
+        let mut table = PriceTable::parse(TABLE, "test").unwrap();
+        table.put("a \"quoted\"\\ \u{7} name".to_owned(), Price { output: 1e-7, ..Price::default() });
+        assert_eq!(PriceTable::parse(&table.to_toml(), "test").unwrap(), table);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/prices.toml");
+        assert_eq!(PriceTable::load(&file).unwrap(), PriceTable::shipped().unwrap());
+        table.save(&file).unwrap();
+        assert_eq!(PriceTable::load(&file).unwrap(), table);
+        assert!(table.remove("some-model") && !table.remove("some-model"));
+        assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_wrong_table_says_what_and_where() {
+        for text in [
+            "[models.a]\ninput = 1",
+            "[models.a]\ninput = -1\noutput = 1",
+            "[models.a]\ninput = 1\noutput = nan",
+            "[models.a]\ninput = 1\noutput = 1\nprice = 2",
+            "x =",
+        ] {
+            let error = PriceTable::parse(text, "prices.toml").unwrap_err().to_string();
+            assert!(error.contains("prices.toml"), "{error}");
+        }
+    }
+}
