@@ -55,10 +55,19 @@ impl Engine {
         Err(SandboxError::NoEngine { tried })
     }
 
-    /// The engine at one address: `unix:///path`, or `tcp://host:port` where the build speaks HTTP.
+    /// The engine at one address, such as `unix:///var/run/docker.sock`.
+    pub async fn connect_to(address: &str) -> Result<Self, SandboxError> {
+        Self::at(address)
+            .await
+            .map_err(|why| SandboxError::NoEngine { tried: vec![(address.to_owned(), why)] })
+    }
+
+    /// Only sockets of this machine: boxes work on folders of this machine.
     async fn at(address: &str) -> Result<Self, String> {
         let Some(path) = address.strip_prefix("unix://") else {
-            return Err("only unix:// sockets are understood".to_owned());
+            return Err(
+                "only unix:// sockets are understood: boxes work on folders of this machine".to_owned()
+            );
         };
         // The client's own message for a missing socket does not say that it is missing.
         match std::fs::metadata(path) {

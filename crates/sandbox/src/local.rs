@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_box::Printed;
@@ -36,6 +37,7 @@ pub struct Local {
 struct Served {
     group: Group,
     log: Arc<Mutex<Kept>>,
+    reader: JoinHandle<()>,
 }
 
 impl Local {
@@ -117,13 +119,16 @@ impl Local {
         pass_on(group.child.stdout.take(), false, &send);
         pass_on(group.child.stderr.take(), true, &send);
         let kept = Arc::clone(&log);
-        tokio::spawn(async move {
+        let reader = tokio::spawn(async move {
             while let Some((_, piece)) = pieces.recv().await {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).push(&piece);
             }
         });
         let id = format!("process {}", group.id);
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Served { group, log });
+        self.served
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id.clone(), Served { group, log, reader });
         Ok(ServerAt { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), id })
     }
 
@@ -143,6 +148,8 @@ impl Local {
         };
         served.group.signal(Signal::KILL);
         let _ = served.group.child.wait().await;
+        // Its last lines are still on their way.
+        let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
         let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, Kept::new(0)).into_bytes() })
     }

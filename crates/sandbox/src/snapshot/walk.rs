@@ -132,3 +132,91 @@ fn give(folder: BorrowedFd<'_>, depth: usize, uid: u32, gid: u32) -> io::Result<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// A tree beside a folder that must not be touched.
+    fn place() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, outside) = (dir.path().join("tree"), dir.path().join("outside"));
+        fs::create_dir(&tree).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("secret"), vec![1; 1 << 20]).unwrap();
+        (dir, tree, outside)
+    }
+
+    #[test]
+    fn sizes_are_what_is_on_the_disk_and_links_are_not_followed() {
+        let (_dir, tree, outside) = place();
+        assert_eq!(size_of(&tree).unwrap(), Size::default());
+        fs::write(tree.join("a"), vec![1; 100_000]).unwrap();
+        fs::create_dir(tree.join("b")).unwrap();
+        symlink(&outside, tree.join("b/link")).unwrap();
+        symlink("/", tree.join("root")).unwrap();
+        let hole = fs::File::create(tree.join("hole")).unwrap();
+        hole.set_len(1 << 40).unwrap();
+        let size = size_of(&tree).unwrap();
+        assert_eq!(size.entries, 5);
+        assert!((100_000..200_000).contains(&size.bytes), "{size:?}");
+        assert!(!size.too_deep);
+        assert!(size_of(&tree.join("root")).is_err(), "a link is no folder");
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_told() {
+        let (_dir, tree, _) = place();
+        let mut at = open_top(&tree).unwrap();
+        for _ in 0..DEPTH + 10 {
+            rustix::fs::mkdirat(&at, c"d", Mode::RWXU).unwrap();
+            at = open_in(at.as_fd(), c"d").unwrap();
+        }
+        let size = size_of(&tree).unwrap();
+        assert!(size.too_deep && size.entries <= DEPTH as u64, "{size:?}");
+    }
+
+    #[test]
+    fn a_link_swapped_in_during_the_walk_leads_nowhere() {
+        if !rustix::process::getuid().is_root() {
+            // Only root gives files away.
+            return;
+        }
+        let (_dir, tree, outside) = place();
+        let inner = tree.join("inner");
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join("file"), "x").unwrap();
+        symlink(&outside, tree.join("link")).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // The folder and the link trade places, over and over.
+                    let _ = rustix::fs::renameat_with(
+                        rustix::fs::CWD,
+                        &inner,
+                        rustix::fs::CWD,
+                        tree.join("link"),
+                        rustix::fs::RenameFlags::EXCHANGE,
+                    );
+                }
+            });
+            for _ in 0..2_000 {
+                // May fail: a folder was a link a moment later. It may not reach what lies outside.
+                let _ = give_to(&tree, 1000, 1000);
+                assert!(size_of(&tree).unwrap().bytes < 1 << 20);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::metadata(&outside).unwrap().uid(), 0);
+        assert_eq!(fs::metadata(outside.join("secret")).unwrap().uid(), 0);
+        give_to(&tree, 1000, 1000).unwrap();
+        assert_eq!(fs::symlink_metadata(tree.join("link")).unwrap().uid(), 1000);
+    }
+}

@@ -1,0 +1,121 @@
+//! What crashes leave: found, told apart from what is in use, taken away; and an engine that goes away in the middle.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bollard::Docker;
+use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
+use bollard::query_parameters::CreateContainerOptions;
+use common::{Place, image, text};
+use sandbox::{Boxes, Engine, LABEL, Reach, SandboxError};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
+    let place = Place::new().await;
+    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.run(&place.shell("true")).await;
+    let mine = |left: &sandbox::Leftover| left.run == place.owner.run;
+    let found: Vec<_> = place.engine.leftovers().await.unwrap().into_iter().filter(mine).collect();
+    let mut kinds: Vec<&str> = found.iter().map(|left| left.kind.as_str()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["network", "network", "volume", "volume"], "{found:?}");
+    assert!(found.iter().all(|left| left.in_use));
+
+    // The same, left by a process that is dead: this one's namespace, a number that nobody has.
+    let me = &found[0].labels[&format!("{LABEL}.owner")];
+    let dead = format!("4194304:1:{}", me.rsplit(':').next().unwrap());
+    let run = format!("d{}", &place.owner.run[1..]);
+    let name = format!("stamina-{run}-left");
+    let labels = HashMap::from([(format!("{LABEL}.run"), run.clone()), (format!("{LABEL}.owner"), dead)]);
+    let docker = Docker::connect_with_local_defaults().unwrap();
+    let options = CreateContainerOptions { name: Some(name.clone()), ..Default::default() };
+    let body = ContainerCreateBody {
+        image: Some(image()),
+        cmd: Some(vec!["sleep".to_owned(), "1000".to_owned()]),
+        labels: Some(labels.clone()),
+        ..Default::default()
+    };
+    docker.create_container(Some(options), body).await.unwrap();
+    docker.start_container(&name, None).await.unwrap();
+    let network =
+        NetworkCreateRequest { name: name.clone(), labels: Some(labels.clone()), ..Default::default() };
+    docker.create_network(network).await.unwrap();
+    let volume = VolumeCreateRequest { name: Some(name.clone()), labels: Some(labels), ..Default::default() };
+    docker.create_volume(volume).await.unwrap();
+
+    let left: Vec<_> = place.engine.leftovers().await.unwrap();
+    assert_eq!(left.iter().filter(|left| left.run == run && !left.in_use).count(), 3, "{left:?}");
+    let swept = place.engine.sweep().await.unwrap();
+    assert_eq!(swept.iter().filter(|left| left.run == run).count(), 3, "{swept:?}");
+    let left = place.engine.leftovers().await.unwrap();
+    assert!(!left.iter().any(|left| left.run == run), "{left:?}");
+    assert_eq!(left.into_iter().filter(mine).count(), found.len(), "what is in use stays");
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
+    let place = Place::new().await;
+    let through = place.dir.path().join("engine.sock");
+    let real = PathBuf::from(place.engine.info().socket.trim_start_matches("unix://"));
+    let cut = relay(&real, &through);
+    let engine = Engine::connect_to(&format!("unix://{}", through.display())).await.unwrap();
+    let boxes = Boxes::Engine(engine);
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    let what = place.shell("echo working; sleep 1000");
+    let running = boxes.agent(&what, CancellationToken::new(), Some(send));
+    let cutting = async {
+        assert_eq!(text(&live.recv().await.unwrap()), "working\n");
+        cut.cancel();
+    };
+    let began = Instant::now();
+    let (end, ()) = tokio::join!(running, cutting);
+    let error = end.unwrap_err();
+    assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+    assert!(error.hint().is_some());
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let error = boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
+    assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+
+    // The box is still there, as after the death of an engine's daemon; the episode's next box takes its place.
+    let boxes_left = |left: Vec<sandbox::Leftover>| {
+        left.into_iter().filter(|left| left.run == place.owner.run && left.kind == "container").count()
+    };
+    assert_eq!(boxes_left(place.engine.leftovers().await.unwrap()), 1);
+    let end = place.run(&place.shell("echo again")).await;
+    assert_eq!(text(&end.stdout), "again\n");
+    assert_eq!(boxes_left(place.engine.leftovers().await.unwrap()), 0);
+    place.clear().await;
+}
+
+/// Passes connections on until it is cut; then those that are open end, and no more are taken.
+fn relay(real: &Path, through: &Path) -> CancellationToken {
+    let cut = CancellationToken::new();
+    let (listener, real) = (tokio::net::UnixListener::bind(through).unwrap(), real.to_owned());
+    let stop = cut.clone();
+    tokio::spawn(async move {
+        loop {
+            let mut client = tokio::select! {
+                taken = listener.accept() => taken.unwrap().0,
+                () = stop.cancelled() => return,
+            };
+            let (real, stop) = (real.clone(), stop.clone());
+            tokio::spawn(async move {
+                let mut engine = tokio::net::UnixStream::connect(real).await.unwrap();
+                tokio::select! {
+                    _ = tokio::io::copy_bidirectional(&mut client, &mut engine) => {}
+                    () = stop.cancelled() => {}
+                }
+            });
+        }
+    });
+    cut
+}

@@ -1,0 +1,138 @@
+//! Boxes without an engine: plain processes for the mock agent.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
+
+use std::time::{Duration, Instant};
+
+use sandbox::{AgentBox, Boxes, ExtraArgs, Limits, Local, Owner, Reach, ServerBox, Volumes};
+use tokio_util::sync::CancellationToken;
+
+struct Place {
+    boxes: Boxes,
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("workspace")).unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        Self { boxes: Boxes::Local(Local::new("/opt/stamina".into())), dir }
+    }
+
+    fn volumes(&self) -> Volumes {
+        Volumes { workspace: self.dir.path().join("workspace"), home: self.dir.path().join("home") }
+    }
+
+    fn owner() -> Owner {
+        Owner { run: "00000000".to_owned(), episode: "scenario_0".to_owned() }
+    }
+
+    fn shell(&self, script: &str, seconds: u64) -> AgentBox {
+        AgentBox {
+            owner: Self::owner(),
+            image: String::new(),
+            argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
+            env: vec![("GIVEN".to_owned(), "yes".to_owned())],
+            volumes: self.volumes(),
+            limits: Limits { seconds, ..Limits::default() },
+            reach: Reach::Gateway,
+            extra: ExtraArgs::default(),
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[tokio::test]
+async fn a_command_sees_its_folders_and_little_else() {
+    let place = Place::new();
+    let what =
+        place.shell("pwd -P; echo $HOME; echo $GIVEN; echo $STAMINA; env | wc -l; echo oops >&2; exit 3", 30);
+    let end = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap();
+    assert_eq!(end.exit.code, Some(3));
+    assert!(!end.exit.timed_out && !end.exit.stopped);
+    let stdout = text(&end.stdout);
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].ends_with("/workspace") && lines[1].ends_with("/home"), "{stdout}");
+    assert_eq!(lines[2..4], ["yes", "/opt/stamina"]);
+    // PATH, HOME, STAMINA, GIVEN, and what a shell sets itself: PWD, perhaps OLDPWD, _ and SHLVL.
+    assert!(lines[4].trim().parse::<u32>().unwrap() <= 8, "{stdout}");
+    assert_eq!(text(&end.stderr), "oops\n");
+}
+
+#[tokio::test]
+async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
+    let place = Place::new();
+    let mark = format!("3600.{}", std::process::id());
+    let what = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 1);
+    let end = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap();
+    assert!(end.exit.timed_out && !end.exit.stopped, "{end:?}");
+    assert!(end.seconds < 10.0 && text(&end.stdout) == "started\n", "{end:?}");
+
+    let stop = CancellationToken::new();
+    let (send, mut live) = tokio::sync::mpsc::channel(4);
+    let what = place.shell(&format!("echo ready; sleep {mark}"), 3600);
+    let running = place.boxes.agent(&what, stop.clone(), Some(send));
+    let (end, ()) = tokio::join!(running, async {
+        live.recv().await.unwrap();
+        stop.cancel();
+    });
+    let end = end.unwrap();
+    assert!(end.exit.stopped && !end.exit.timed_out, "{end:?}");
+
+    // Dropping the future does too.
+    let running = place.boxes.agent(&what, CancellationToken::new(), None);
+    assert!(tokio::time::timeout(Duration::from_millis(300), running).await.is_err());
+    let began = Instant::now();
+    while sleeping(&mark) {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Whether a process with this argument lives.
+fn sleeping(mark: &str) -> bool {
+    let out = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
+    text(&out.stdout).lines().any(|line| line.contains("sleep") && line.contains(mark))
+}
+
+#[tokio::test]
+async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
+    let place = Place::new();
+    let script = "echo \"listening on $PORT\"; touch ready-$PORT; exec sleep 3600\n";
+    std::fs::write(place.dir.path().join("workspace/run.sh"), script).unwrap();
+    let what = ServerBox {
+        owner: Place::owner(),
+        image: String::new(),
+        volumes: place.volumes(),
+        limits: Limits::default(),
+    };
+    let one = place.boxes.serve(&what).await.unwrap();
+    let two = place.boxes.serve(&what).await.unwrap();
+    assert_ne!(one.address, two.address);
+    assert!(place.boxes.runs(&one).await.unwrap());
+    let port = one.address.port();
+    let ready = place.dir.path().join(format!("workspace/ready-{port}"));
+    let began = Instant::now();
+    while !ready.exists() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let end = place.boxes.end(one).await.unwrap();
+    assert_eq!(end.exited, None);
+    assert_eq!(text(&end.log), format!("listening on {port}\n"));
+
+    std::fs::write(place.dir.path().join("workspace/run.sh"), "exit 4\n").unwrap();
+    let three = place.boxes.serve(&what).await.unwrap();
+    let began = Instant::now();
+    while place.boxes.runs(&three).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(place.boxes.end(three).await.unwrap().exited.unwrap().code, Some(4));
+    place.boxes.clear("00000000").await.unwrap();
+    assert!(!place.boxes.runs(&two).await.unwrap());
+}
