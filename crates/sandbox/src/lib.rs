@@ -9,7 +9,7 @@
 //!
 //! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
 //! [`network`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
-//! same without an engine, [`snapshot`] copies of hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
+//! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
 //! where boxes come from.
 
 mod agent_box;
