@@ -33,6 +33,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineInfo};
+pub use images::{
+    BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Trial, Wanted, default_ca, recipe,
+};
 pub use local::Local;
 pub use volumes::box_user;
 

@@ -2,6 +2,7 @@
 //! its log kept within a cap.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,9 @@ use crate::container::Plan;
 use crate::engine::failed;
 use crate::output::Kept;
 use crate::owner::unique_name;
-use crate::{BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, network};
+use crate::{
+    BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, disk, network,
+};
 
 /// What servers in boxes listen on. Each has an address of its own, so it can be the same for all.
 pub(crate) const PORT: u16 = 8000;
@@ -23,6 +26,9 @@ pub(crate) const PORT: u16 = 8000;
 pub(crate) struct Served {
     log: Arc<Mutex<Kept>>,
     reader: JoinHandle<()>,
+    watchman: JoinHandle<()>,
+    /// Set once the disk limit has ended it.
+    full: Arc<AtomicBool>,
     began: Instant,
     limits: Limits,
 }
@@ -30,6 +36,7 @@ pub(crate) struct Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.reader.abort();
+        self.watchman.abort();
     }
 }
 
@@ -85,7 +92,9 @@ impl Engine {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).push(piece.as_ref());
             }
         });
-        let served = Served { log, reader, began: Instant::now(), limits: what.limits };
+        let full = Arc::new(AtomicBool::new(false));
+        let watchman = tokio::spawn(watch(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
+        let served = Served { log, reader, watchman, full, began: Instant::now(), limits: what.limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
         let found = self
             .docker
@@ -119,13 +128,15 @@ impl Engine {
         let exited = match state? {
             Some(state) if state.running => None,
             Some(state) => {
+                let full = served.as_ref().is_some_and(|served| served.full.load(Ordering::Relaxed));
                 let late = served
                     .as_ref()
                     .is_some_and(|served| served.began.elapsed().as_secs() >= served.limits.seconds);
                 Some(BoxExit {
                     code: state.code,
                     out_of_memory: state.out_of_memory,
-                    timed_out: late && matches!(state.code, Some(124 | 137)),
+                    disk_full: full,
+                    timed_out: late && !full && matches!(state.code, Some(124 | 137)),
                     ..BoxExit::default()
                 })
             }
@@ -142,6 +153,16 @@ impl Engine {
             None => Vec::new(),
         };
         Ok(ServerEnd { exited, log })
+    }
+}
+
+/// A server may fill the disk just as an agent may.
+async fn watch(engine: Engine, name: String, what: ServerBox, full: Arc<AtomicBool>) {
+    let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
+    tracing::warn!(?why, name, "a server box has used up its disk");
+    full.store(true, Ordering::Relaxed);
+    if let Err(error) = engine.stop(&name, Duration::ZERO).await {
+        tracing::warn!(%error, name, "it could not be stopped");
     }
 }
 

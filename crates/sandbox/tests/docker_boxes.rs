@@ -143,3 +143,31 @@ async fn ask(address: std::net::SocketAddr) -> String {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// What a box costs beside what runs in it. Printed rather than bounded: the machine may be busy with anything.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn what_boxes_cost() {
+    let place = Place::new().await;
+    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    let rounds = 5;
+    let began = Instant::now();
+    for _ in 0..rounds {
+        place.run(&place.shell("true")).await;
+    }
+    let agent = began.elapsed() / rounds;
+    let server = place.server("exec sleep 1000\n");
+    let began = Instant::now();
+    for _ in 0..rounds {
+        let at = place.boxes.serve(&server).await.unwrap();
+        place.boxes.end(at).await.unwrap();
+    }
+    let server = began.elapsed() / rounds;
+    // Shown with --nocapture.
+    let _ = std::io::Write::write_all(
+        &mut std::io::stderr(),
+        format!("agent box {agent:.0?}, server box {server:.0?}\n").as_bytes(),
+    );
+    assert!(agent + server < Duration::from_secs(20), "{agent:?}, {server:?}");
+    place.clear().await;
+}

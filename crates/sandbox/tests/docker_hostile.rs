@@ -114,6 +114,35 @@ async fn one_that_fills_the_disk() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+async fn a_server_that_fills_the_disk_or_its_log() {
+    let place = Place::new().await;
+    let script = "i=0; while :; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done\n";
+    let server = place.boxes.serve(&place.server(script)).await.unwrap();
+    let began = Instant::now();
+    while place.boxes.runs(&server).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let exit = place.boxes.end(server).await.unwrap().exited.unwrap();
+    assert!(exit.disk_full && !exit.timed_out, "{exit:?}");
+
+    let place = {
+        place.clear().await;
+        Place::new().await
+    };
+    let server = place.boxes.serve(&place.server("yes 0123456789 | head -c 300000000\n")).await.unwrap();
+    while place.boxes.runs(&server).await.unwrap() {
+        assert!(began.elapsed() < Duration::from_mins(1));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let end = place.boxes.end(server).await.unwrap();
+    assert_eq!(end.exited.unwrap(), plain(0));
+    assert!(end.log.len() < 66 << 10 && text(&end.log).contains("bytes dropped here"), "{}", end.log.len());
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
 async fn one_that_wants_all_memory() {
     let place = Place::new().await;
     let mut what = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
