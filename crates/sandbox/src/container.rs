@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bollard::container::LogOutput;
 use bollard::models::{
-    ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType, MountVolumeOptions,
-    ResourcesUlimits,
+    ContainerCreateBody, ContainerInspectResponse, HostConfig, HostConfigLogConfig, Mount, MountType,
+    MountVolumeOptions, ResourcesUlimits,
 };
 use bollard::query_parameters::{
     AttachContainerOptions, CreateContainerOptions, InspectContainerOptions, ListContainersOptions,
@@ -235,17 +235,31 @@ impl Engine {
         Ok(())
     }
 
-    /// Exit code, whether the memory limit struck, and whether it still runs.
+    /// Exit code, whether the memory limit struck, and whether it still runs; `None` = it is not there.
     pub(crate) async fn state(&self, name: &str) -> Result<Option<State>, SandboxError> {
-        let found = self.docker.inspect_container(name, None::<InspectContainerOptions>).await;
-        match found {
-            Ok(found) => Ok(found.state.map(|state| State {
-                running: state.running.unwrap_or(false),
-                code: state.exit_code,
-                out_of_memory: state.oom_killed.unwrap_or(false),
-            })),
-            Err(error) if status(&error) == Some(404) => Ok(None),
-            Err(error) => Err(failed("look at a box")(error)),
+        Ok(self.inspect(name).await?.and_then(|found| found.state).map(|state| State {
+            running: state.running.unwrap_or(false),
+            code: state.exit_code,
+            out_of_memory: state.oom_killed.unwrap_or(false),
+        }))
+    }
+
+    /// All that the engine says of a box; `None` = it is not there. Between the end of a box and its own clean-up Podman
+    /// calls its state `stopped`, which is no word of Docker's API and not understood: then it is asked again.
+    pub(crate) async fn inspect(&self, name: &str) -> Result<Option<ContainerInspectResponse>, SandboxError> {
+        let mut patience = 100;
+        loop {
+            match self.docker.inspect_container(name, None::<InspectContainerOptions>).await {
+                Ok(found) => return Ok(Some(found)),
+                Err(error) if status(&error) == Some(404) => return Ok(None),
+                Err(bollard::errors::Error::JsonDataError { message, .. })
+                    if message.contains("`stopped`") && patience > 0 =>
+                {
+                    patience -= 1;
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Err(error) => return Err(failed("look at a box")(error)),
+            }
         }
     }
 }

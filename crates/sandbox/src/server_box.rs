@@ -6,13 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bollard::query_parameters::InspectContainerOptions;
 use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 
 use crate::agent_box::give_volumes;
 use crate::container::Plan;
-use crate::engine::failed;
 use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::{
@@ -96,13 +94,10 @@ impl Engine {
         let watchman = tokio::spawn(watch(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let served = Served { log, reader, watchman, full, began: Instant::now(), limits: what.limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
-        let found = self
-            .docker
-            .inspect_container(name, None::<InspectContainerOptions>)
-            .await
-            .map_err(failed("ask for a server's address"))?;
-        let address = found
-            .network_settings
+        let address = self
+            .inspect(name)
+            .await?
+            .and_then(|found| found.network_settings)
             .and_then(|settings| settings.networks)
             .and_then(|mut networks| networks.remove(network))
             .and_then(|endpoint| endpoint.ip_address)
