@@ -12,8 +12,10 @@ use crate::SandboxError;
 use crate::network::Networks;
 use crate::server_box::Served;
 
-/// Seconds that a socket has to answer when engines are looked for.
+/// How long a socket may take to answer at all when engines are looked for.
 const HELLO: Duration = Duration::from_secs(5);
+/// How long an engine that has answered may take to describe itself; on a busy machine Podman takes seconds.
+const DESCRIPTION: Duration = Duration::from_secs(30);
 /// Seconds that the engine has to answer a request. Removing a big container on a busy disk takes its time.
 const PATIENCE: u64 = 120;
 
@@ -79,15 +81,19 @@ impl Engine {
         }
         let docker =
             Docker::connect_with_unix(path, PATIENCE, API_DEFAULT_VERSION).map_err(|error| chain(&error))?;
-        let hello = async {
+        tokio::time::timeout(HELLO, docker.ping())
+            .await
+            .map_err(|_| format!("no answer in {} s", HELLO.as_secs()))?
+            .map_err(|error| chain(&error))?;
+        let describe = async {
             let docker = docker.negotiate_version().await?;
             let version = docker.version().await?;
             let info = docker.info().await?;
             Ok::<_, bollard::errors::Error>((docker, version, info))
         };
-        let (docker, version, system) = tokio::time::timeout(HELLO, hello)
+        let (docker, version, system) = tokio::time::timeout(DESCRIPTION, describe)
             .await
-            .map_err(|_| format!("no answer in {} s", HELLO.as_secs()))?
+            .map_err(|_| format!("no description of itself in {} s", DESCRIPTION.as_secs()))?
             .map_err(|error| chain(&error))?;
         let podman =
             version.components.iter().flatten().any(|part| part.name.to_lowercase().contains("podman"));

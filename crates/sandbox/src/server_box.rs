@@ -50,8 +50,16 @@ impl Engine {
         let (engine, what) = (self.clone(), what.clone());
         let started = tokio::spawn(async move {
             let guard = Unclaimed { engine: engine.clone(), name: Some(name.clone()) };
-            let at = engine.start_server(&what, &name, &network).await?;
-            Ok((at, guard))
+            match engine.start_server(&what, &name, &network).await {
+                Ok(at) => Ok((at, guard)),
+                Err(error) => {
+                    // Here and now, and not when there is time: it may have been made, and the program may end next.
+                    if engine.remove_box(&name).await.is_ok() {
+                        guard.claim();
+                    }
+                    Err(error)
+                }
+            }
         });
         let started = started.await.unwrap_or_else(|panic| {
             Err(SandboxError::Engine { doing: "start a server box", why: panic.to_string(), gone: false })

@@ -75,7 +75,9 @@ async fn the_caller_stops_a_box_and_output_is_seen_as_it_comes() {
     let end = end.unwrap();
     assert_eq!(&first[..], b"ready\n");
     assert!(end.exit.stopped && !end.exit.timed_out, "{end:?}");
-    assert_eq!(text(&end.stdout), "ready\nbye\n");
+    // `timeout` passes SIGTERM on twice: to its child and to the group.
+    let stdout = text(&end.stdout);
+    assert!(stdout.starts_with("ready\nbye\n"), "{stdout}");
     place.clear().await;
 }
 
