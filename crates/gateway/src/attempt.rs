@@ -464,6 +464,11 @@ impl Attempt {
         notes.ledger.spent(Instant::now(), lock(&self.house.books).price())
     }
 
+    /// Why it is over by now, if it is; [`Attempt::over`] without the wait.
+    pub fn over_now(&self) -> Option<Over> {
+        self.room.over_by_now(&self.house)
+    }
+
     /// Waits until the attempt is over for a reason of the gateway's: a budget, or the endpoint. A budget of time is over
     /// when its time has come, the others when a request finds nothing left, so that the agent can still use the answer that
     /// it got last.
@@ -513,3 +518,6 @@ pub(crate) async fn room_for(room: &Room, bytes: usize) -> Option<OwnedSemaphore
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64().ceil())
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,7 +63,6 @@ impl Act {
 /// A request as the endpoint got it.
 #[derive(Clone, Debug)]
 pub(crate) struct Got {
-    pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -136,12 +135,7 @@ async fn answer(script: Arc<Mutex<Script>>, request: Request) -> Response<Body> 
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let act = {
         let mut script = script.lock().unwrap();
-        script.got.push(Got {
-            method: parts.method.to_string(),
-            target: parts.uri.to_string(),
-            headers: parts.headers,
-            body,
-        });
+        script.got.push(Got { target: parts.uri.to_string(), headers: parts.headers, body });
         if script.acts.len() > 1 { script.acts.pop_front() } else { script.acts.front().cloned() }
     };
     match act.expect("the script has an act") {

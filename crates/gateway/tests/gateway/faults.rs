@@ -1,0 +1,231 @@
+//! Endpoints that fail.
+
+use std::time::{Duration, Instant};
+
+use gateway::{Attempt, Cut, Over, Seen};
+
+use crate::endpoint::{Act, End, Endpoint, attempt, gateway, post};
+use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, tokens};
+
+const CHAT_PATH: &str = "/v1/chat/completions";
+
+fn error(status: u16, text: &str) -> Act {
+    Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#))
+}
+
+/// A gateway before these acts, one request: the agent's status and text, and what was seen.
+async fn asked(acts: Vec<Act>) -> (u16, String, Seen, Endpoint) {
+    let endpoint = Endpoint::start(acts).await;
+    let mut settings = endpoint.settings();
+    settings.retry.silence = Duration::from_millis(250);
+    let gateway = gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    let answer = post(&attempt, CHAT_PATH, "{}").await;
+    let status = answer.status().as_u16();
+    let text = answer.text().await.unwrap_or_else(|_| "(broken)".to_owned());
+    (status, text, attempt.close(), endpoint)
+}
+
+fn is_endpoint(seen: &Seen, word: &str) -> bool {
+    matches!(&seen.over, Some(Over::Endpoint { message }) if message.contains(word))
+}
+
+#[tokio::test]
+async fn faults_that_pass_are_not_seen_by_the_agent() {
+    let broken_plain = Act::Pieces {
+        kind: "application/json",
+        pieces: vec![CHAT.as_bytes()[..40].to_vec().into()],
+        gap: Duration::ZERO,
+        end: End::Broken,
+    };
+    let silent_events =
+        Act::Pieces { kind: "text/event-stream", pieces: Vec::new(), gap: Duration::ZERO, end: End::Silent };
+    for (fault, status) in [
+        (error(429, "slow down"), 429),
+        (error(500, "oops"), 500),
+        (error(503, "overloaded"), 503),
+        (
+            Act::json(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#),
+            529,
+        ),
+        (error(408, "timeout"), 408),
+        (Act::Silence, 0),
+        (broken_plain, 0),
+        (silent_events, 0),
+        (Act::events(""), 0),
+        (Act::events("data: {\"error\":{\"message\":\"upstream is gone\",\"code\":502}}\n\n"), 0),
+        (Act::json(200, r#"{"error":{"message":"upstream is gone","code":502}}"#), 0),
+    ] {
+        let shown = format!("{fault:?}");
+        let (got, text, seen, endpoint) = asked(vec![fault.clone(), fault, Act::json(200, CHAT)]).await;
+        assert_eq!((got, text.as_str()), (200, CHAT), "{shown}");
+        assert_eq!(endpoint.got().len(), 3, "{shown}");
+        let record = &seen.records[0];
+        assert_eq!((record.retries, record.faults.as_slice()), (2, [status, status].as_slice()), "{shown}");
+        assert_eq!(seen.spent.tokens, tokens(1000, 600, 50), "{shown}");
+        assert_eq!((seen.spent.unmetered, &seen.over), (0, &None), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn faults_that_persist_end_the_attempt_as_the_endpoints() {
+    let (status, text, seen, endpoint) = asked(vec![error(503, "no capacity")]).await;
+    assert_eq!(status, 403, "an agent does not try a 403 again");
+    assert!(text.contains("no capacity"), "{text}");
+    assert!(is_endpoint(&seen, "503 Service Unavailable: no capacity (3 tries)"), "{:?}", seen.over);
+    assert_eq!(endpoint.got().len(), 3);
+    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (0, 0, Some(0.0)));
+    assert_eq!((seen.records[0].status, seen.records[0].faults.len()), (403, 3));
+}
+
+#[tokio::test]
+async fn nobody_listening_is_a_fault_of_the_endpoint() {
+    let endpoint = Endpoint::start(vec![Act::Silence]).await;
+    let mut settings = endpoint.settings();
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    if let gateway::Upstream::Http { base_url, .. } = &mut settings.upstream {
+        *base_url = format!("http://{free}");
+    }
+    let gateway = gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    let waiting = async {
+        let over = attempt.over().await;
+        matches!(over, Over::Endpoint { message } if message.contains("refused"))
+    };
+    let (answer, over) = tokio::join!(post(&attempt, CHAT_PATH, "{}"), waiting);
+    assert_eq!(answer.status(), 403);
+    assert!(over);
+    // What comes after is refused without asking.
+    let started = Instant::now();
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
+    assert!(started.elapsed() < Duration::from_secs(1));
+    assert_eq!(attempt.close().records.len(), 1);
+}
+
+#[tokio::test]
+async fn what_no_agent_can_help_ends_the_attempt_at_once() {
+    for act in [
+        error(401, "Incorrect API key"),
+        error(402, "Insufficient Balance"),
+        error(403, "not allowed"),
+        error(404, "The model `m` does not exist"),
+        error(429, "You exceeded your current quota"),
+        Act::json(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+        ),
+        Act::Answer {
+            status: 302,
+            headers: vec![("location", "https://elsewhere/".to_owned())],
+            body: "".into(),
+        },
+    ] {
+        let shown = format!("{act:?}");
+        let (status, _, seen, endpoint) = asked(vec![act]).await;
+        assert_eq!(status, 403, "{shown}");
+        assert!(is_endpoint(&seen, ""), "{shown}");
+        assert_eq!(endpoint.got().len(), 1, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn the_agents_own_mistakes_pass_through() {
+    let body = r#"{"error":{"message":"messages[3]: tool_call_id is missing","code":null}}"#;
+    let (status, text, seen, endpoint) = asked(vec![Act::json(400, body)]).await;
+    assert_eq!((status, text.as_str()), (400, body));
+    assert_eq!((endpoint.got().len(), seen.over.is_none(), seen.spent.unmetered), (1, true, 0));
+}
+
+#[tokio::test]
+async fn a_context_that_is_too_long_is_the_agents_and_may_be_compacted() {
+    let too_long = || {
+        Act::json(
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 8 tokens","code":"context_length_exceeded"}}"#,
+        )
+    };
+    let endpoint = Endpoint::start(vec![too_long(), Act::json(200, CHAT), too_long()]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    let overflown = |attempt: &Attempt| matches!(attempt.seen().over, Some(Over::ContextOverflow { message }) if message.contains("maximum context"));
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
+    assert!(overflown(&attempt));
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
+    assert!(!overflown(&attempt), "it went on");
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
+    assert!(overflown(&attempt));
+    let waited = tokio::time::timeout(Duration::from_millis(50), attempt.over()).await;
+    assert!(waited.is_err(), "it cuts nothing off");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_broken_for_the_agent_and_counts_as_the_endpoints() {
+    for (end, act) in [(End::Broken, CHAT_EVENTS), (End::Silent, CHAT_EVENTS)] {
+        let Act::Pieces { kind, mut pieces, .. } = Act::pieces(act, 1, end) else { unreachable!() };
+        pieces.truncate(2);
+        let gap = Duration::from_millis(20);
+        let (status, text, seen, endpoint) = asked(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+        assert_eq!((status, text.as_str()), (200, "(broken)"), "{end:?}");
+        assert_eq!(endpoint.got().len(), 1, "the agent has seen a part of it: not asked again");
+        let record = &seen.records[0];
+        assert_eq!((record.cut, record.faults.as_slice()), (Some(Cut::Endpoint), [0].as_slice()), "{end:?}");
+        assert_eq!((seen.spent.unmetered, seen.spent.cost_usd, &seen.over), (1, None, &None));
+    }
+}
+
+#[tokio::test]
+async fn streams_that_break_again_and_again_end_the_attempt() {
+    let pieces = vec![CHAT_EVENTS[..80].to_owned().into()];
+    let act =
+        Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::from_millis(10), end: End::Broken };
+    let endpoint = Endpoint::start(vec![act]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    let mut asked = 0;
+    while attempt.seen().over.is_none() {
+        assert!(asked < 3, "three tries are allowed");
+        // The first event never ends, so the break is met before the agent gets anything: these are retried, too.
+        let _ = post(&attempt, CHAT_PATH, "{}").await.text().await;
+        asked += 1;
+    }
+    assert!(is_endpoint(&attempt.close(), ""));
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoints() {
+    let start = MESSAGE_EVENTS.split_inclusive("\n\n").next().unwrap();
+    let failing = format!(
+        "{start}event: error\ndata: {{\"type\":\"error\",\"error\":{{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}}}\n\n"
+    );
+    let Act::Pieces { kind, pieces, end, .. } = Act::events(&failing) else { unreachable!() };
+    let gap = Duration::from_millis(30);
+    let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    for asked in 1..=3 {
+        let answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
+        assert_eq!(answer.text().await.unwrap(), failing);
+        assert_eq!(attempt.seen().over.is_some(), asked == 3);
+    }
+    let seen = attempt.close();
+    assert!(is_endpoint(&seen, "Overloaded"), "{:?}", seen.over);
+    assert!(seen.records.iter().all(|record| record.cut == Some(Cut::Endpoint)));
+}
+
+#[tokio::test]
+async fn retry_after_is_honoured() {
+    let busy = |seconds: &str| Act::Answer {
+        status: 429,
+        headers: vec![("retry-after", seconds.to_owned())],
+        body: "{}".into(),
+    };
+    let started = Instant::now();
+    let (status, ..) = asked(vec![busy("1"), Act::json(200, CHAT)]).await;
+    assert_eq!(status, 200);
+    assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
+
+    let (status, _, seen, endpoint) = asked(vec![busy("3600")]).await;
+    assert_eq!((status, endpoint.got().len()), (403, 1));
+    assert!(is_endpoint(&seen, "ten minutes"), "{:?}", seen.over);
+}

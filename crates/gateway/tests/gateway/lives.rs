@@ -1,0 +1,222 @@
+//! Addresses, keys, and the end of attempts and gateways.
+
+use std::time::Duration;
+
+use gateway::{Attempt, Cut, Gateway, Record, Upstream};
+use serde_json::Value;
+
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
+use crate::passing::{CHAT, CHAT_EVENTS};
+
+const PATH: &str = "/v1/chat/completions";
+
+async fn status(url: String, key: &str) -> u16 {
+    client().post(url).bearer_auth(key).body("{}").send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn an_address_and_a_key_are_worth_nothing_outside_their_attempt() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let gateway = Gateway::start(
+        &["127.0.0.1:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()],
+        endpoint.settings(),
+    )
+    .await
+    .unwrap();
+    assert_eq!(gateway.addresses().len(), 2);
+    let (one, two) = (gateway.open(attempt(1), None), gateway.open(attempt(2), None));
+    let url = |attempt: &Attempt, address: usize| format!("{}{PATH}", attempt.base_url(address));
+    assert_ne!(one.base_url(0), one.base_url(1));
+    assert!(one.base_url(1).ends_with(&one.path()));
+    for address in [0, 1] {
+        assert_eq!(status(url(&one, address), one.key()).await, 200);
+    }
+    assert_eq!(status(url(&one, 0), two.key()).await, 401);
+    assert_eq!(status(url(&one, 0), "").await, 401);
+    let anywhere = format!("http://{}", gateway.addresses()[0]);
+    assert_eq!(status(format!("{anywhere}/a/0000{PATH}"), one.key()).await, 404);
+    assert_eq!(status(format!("{anywhere}{PATH}"), one.key()).await, 404);
+
+    let (gone, key) = (url(&one, 0), one.key().to_owned());
+    assert_eq!(one.close().spent.requests, 2);
+    assert_eq!(status(gone, &key).await, 410);
+    let (gone, key) = (url(&two, 0), two.key().to_owned());
+    drop(two);
+    assert_eq!(status(gone, &key).await, 410);
+    assert_eq!(endpoint.got().len(), 2);
+}
+
+#[tokio::test]
+async fn closing_cuts_off_what_is_on_its_way_and_counts_it() {
+    let pieces = vec![CHAT_EVENTS.split_inclusive("\n\n").next().unwrap().to_owned().into()];
+    let act = Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::ZERO, end: End::Silent };
+    let endpoint = Endpoint::start(vec![act, Act::Silence]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    let mut streaming = post(&attempt, PATH, r#"{"stream":true}"#).await;
+    streaming.chunk().await.unwrap();
+    let url = format!("{}{PATH}", attempt.base_url(0));
+    let key = attempt.key().to_owned();
+    let waiting = tokio::spawn(async move { status(url, &key).await });
+    while endpoint.got().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let seen = attempt.close();
+    assert_eq!(waiting.await.unwrap(), 410);
+    assert!(streaming.chunk().await.is_err(), "the stream does not look as if it had come to its end");
+    let mut ends: Vec<_> = seen.records.iter().map(|record| (record.status, record.cut)).collect();
+    ends.sort_unstable_by_key(|(status, _)| *status);
+    assert_eq!(ends, [(200, Some(Cut::Closed)), (410, Some(Cut::Closed))]);
+    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (1, 2, None));
+}
+
+#[tokio::test]
+async fn a_dropped_gateway_is_gone() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let open = gateway.open(attempt(1), None);
+    let url = format!("{}{PATH}", open.base_url(0));
+    drop(gateway);
+    let patience = tokio::time::timeout(Duration::from_secs(10), async {
+        while client().post(&url).bearer_auth(open.key()).send().await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    assert!(patience.await.is_ok(), "its port is closed");
+    assert_eq!(open.close().spent.requests, 0);
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    // Said beforehand, and never sent: it is refused at once.
+    let url = format!("{}{PATH}", attempt.base_url(0));
+    let request =
+        client().post(url).bearer_auth(attempt.key()).header("content-length", (65_u64 << 20).to_string());
+    let body = reqwest::Body::from(vec![b' '; 65 << 20]);
+    match request.body(body).send().await {
+        Ok(answer) => assert_eq!(answer.status(), 413),
+        // The gateway hung up while the client was still sending.
+        Err(error) => assert!(error.is_request() || error.is_body(), "{error:?}"),
+    }
+    assert_eq!(endpoint.got().len(), 0);
+    assert_eq!(post(&attempt, PATH, vec![b' '; 3 << 20]).await.status(), 200);
+}
+
+/// Whatever goes wrong, and whatever the endpoint repeats: the key is in no answer, record, log, debug text or error.
+#[tokio::test]
+async fn the_key_shows_itself_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let echo =
+        format!(r#"{{"error":{{"message":"Incorrect API key provided: {REAL_KEY}","code":"{REAL_KEY}"}}}}"#);
+    let events = format!("data: {{\"error\":{{\"message\":\"bad key {REAL_KEY}\"}}}}\n\n");
+    let mut shown = String::new();
+    for act in [
+        Act::json(401, &echo),
+        Act::json(400, &echo),
+        Act::json(500, &echo),
+        Act::events(&events),
+        Act::json(200, CHAT),
+    ] {
+        let endpoint = Endpoint::start(vec![act]).await;
+        let mut settings = endpoint.settings();
+        settings.log = Some(log.clone());
+        shown.push_str(&format!("{settings:?}"));
+        let upstream = settings.upstream.clone();
+        let gateway = gateway(settings).await;
+        let attempt = gateway.open(attempt(1), None);
+        let answer = post(&attempt, PATH, r#"{"model":"m"}"#).await;
+        shown.push_str(&format!("{answer:?}"));
+        shown.push_str(&answer.text().await.unwrap());
+        shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.seen()));
+        shown.push_str(&format!(
+            "{:?}",
+            gateway::preflight(&upstream, gateway::Route::ChatCompletions, "m").await
+        ));
+        drop(attempt);
+        assert!(
+            endpoint.got().iter().all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
+        );
+    }
+    for base_url in ["ftp://x", "http://a:b@c", "::"] {
+        let endpoint = Endpoint::start(vec![Act::Silence]).await;
+        let mut settings = endpoint.settings();
+        if let Upstream::Http { base_url: own, .. } = &mut settings.upstream {
+            *own = base_url.to_owned();
+        }
+        let error = Gateway::start(&[], settings).await.unwrap_err();
+        shown.push_str(&format!("{error:?}{error}"));
+    }
+    shown.push_str(&std::fs::read_to_string(&log).unwrap());
+    assert!(!shown.contains(REAL_KEY), "{shown}");
+    assert!(shown.contains("scenario_1") && shown.contains("Incorrect API key provided: …"));
+}
+
+#[tokio::test]
+async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    std::fs::write(&log, "{\"torn").unwrap();
+    for _ in 0..2 {
+        let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+        let mut settings = endpoint.settings();
+        settings.log = Some(log.clone());
+        let gateway = gateway(settings).await;
+        let attempt = gateway.open(attempt(7), None);
+        for _ in 0..3 {
+            post(&attempt, PATH, r#"{"model":"m","messages":[{"content":"private"}]}"#).await;
+        }
+        drop(attempt);
+        drop(gateway);
+    }
+    let text = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (7, "{\"torn"));
+    for line in &lines[1..] {
+        let record: Record = serde_json::from_str(line).unwrap();
+        assert_eq!((record.key.turn, record.model.as_deref(), record.status), (7, Some("m"), 200));
+        let fields: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(fields["episode"], "scenario_1");
+    }
+    assert!(!text.contains("private"));
+}
+
+/// Attempts come and go by the thousand; connections of a box are bounded, and one box does not shut out another.
+#[tokio::test]
+async fn an_agent_that_opens_connections_without_end_gets_no_further() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let address = gateway.addresses()[0];
+    let mut held = Vec::new();
+    for _ in 0..300 {
+        held.push(tokio::net::TcpStream::connect(address).await.unwrap());
+    }
+    let mut open = 0;
+    for stream in &held {
+        let mut byte = [0];
+        // Those that were not let in are closed; nothing comes on the others.
+        match tokio::time::timeout(Duration::from_millis(200), stream.peek(&mut byte)).await {
+            Err(_) => open += 1,
+            Ok(read) => assert!(matches!(read, Ok(0) | Err(_))),
+        }
+        if open > 130 {
+            break;
+        }
+    }
+    assert!(open <= 128, "{open}");
+    drop(held);
+    let attempt = gateway.open(attempt(1), None);
+    let patience = tokio::time::timeout(Duration::from_secs(10), async {
+        loop {
+            let url = format!("{}{PATH}", attempt.base_url(0));
+            match client().post(url).bearer_auth(attempt.key()).body("{}").send().await {
+                Ok(answer) => break answer.status(),
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    });
+    assert_eq!(patience.await.unwrap(), 200);
+}
