@@ -16,6 +16,7 @@ mod disk;
 mod faults;
 pub mod live;
 pub mod settings;
+mod state;
 
 use std::path::PathBuf;
 use std::sync::Arc;

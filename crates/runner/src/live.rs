@@ -2,7 +2,14 @@
 //!
 //! Works the same for a run of this process, of another, and for one that was killed.
 
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
+
+use crate::state::{Place, RunFile};
+use crate::{Event, RunError, clock, disk};
 
 /// A run as its folder tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,7 +114,186 @@ pub enum Phase {
     Over,
 }
 
-/// Reads a run's folder.
-pub fn read(_folder: &std::path::Path) -> Result<LiveRun, crate::RunError> {
-    todo!()
+/// `.stamina/episodes/scenario_N.json`: what an episode is doing, as its player last wrote it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpisodeFile {
+    #[serde(flatten)]
+    pub(crate) shown: LiveEpisode,
+    /// When it was written; while it is played, seconds have gone by since.
+    pub(crate) at: String,
+    /// Number of the last wish to retry that was fulfilled.
+    #[serde(default)]
+    pub(crate) retries: u32,
 }
+
+impl LiveEpisode {
+    pub(crate) fn queued(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: None,
+            phase: Phase::Queued,
+            turn: 0,
+            attempt: 0,
+            cells: Vec::new(),
+            end_reason: None,
+            seconds: 0.0,
+            spent: gateway::Spent::default(),
+            last_event_at: None,
+            now: None,
+            eta_seconds: None,
+            stuck: None,
+        }
+    }
+}
+
+/// Bytes of the end of a log that are looked at.
+const TAIL: u64 = 512 << 10;
+/// Gaps that say what is usual.
+const ENOUGH_GAPS: usize = 5;
+/// Silence is never odd before this many seconds.
+const LEAST_SILENCE: f64 = 300.0;
+/// Silence is odd from so many usual gaps on.
+const MANY_GAPS: f64 = 10.0;
+/// How far back faults are counted, in seconds.
+const FAULTS_SINCE: f64 = 600.0;
+
+/// Reads a run's folder.
+pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
+    let place = Place::new(folder);
+    let run = RunFile::read(&place)?;
+    let wish = crate::control::read(folder);
+    let living = run.finish.is_none() && run.owner.lives();
+    let state = match &run.finish {
+        Some(finish) => RunState::Ended { finish: finish.clone() },
+        None if !living => RunState::Lost,
+        None if wish.stop => RunState::Stopping,
+        None if wish.pause => RunState::Paused,
+        None => RunState::Running,
+    };
+    let requests = tail::<gateway::Record>(&place.gateway_log());
+    let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
+    let mut last_request: HashMap<&str, &str> = HashMap::new();
+    for request in &requests {
+        last_request.insert(&request.key.episode, &request.at);
+    }
+    let mut episodes = Vec::with_capacity(run.episodes.len());
+    let mut last_sign: Option<String> = None;
+    for planned in &run.episodes {
+        let file: Option<EpisodeFile> = disk::read_json(&place.episode_file(&planned.name)).ok().flatten();
+        let Some(EpisodeFile { mut shown, at, .. }) = file else {
+            episodes.push(LiveEpisode::queued(&planned.name));
+            continue;
+        };
+        // Times of ours compare as texts.
+        let request = last_request.get(planned.name.as_str()).map(|at| (*at).to_owned());
+        shown.last_event_at = shown.last_event_at.max(request);
+        last_sign = last_sign.max(shown.last_event_at.clone());
+        let played = !matches!(shown.phase, Phase::Queued | Phase::Over | Phase::Paused);
+        if living && played {
+            shown.seconds += clock::since(&at).unwrap_or(0.0);
+        }
+        if !living && shown.phase != Phase::Over {
+            shown.phase = Phase::Queued;
+            shown.now = None;
+        }
+        shown.eta_seconds = eta(&shown, planned.turns);
+        shown.stuck = if living { stuck(&shown, usual_gap) } else { None };
+        episodes.push(shown);
+    }
+    let seconds = if living || run.finish.is_some() {
+        run.seconds_now()
+    } else {
+        // It ran until its last sign of life.
+        let begin = clock::seconds(&run.part_started_at);
+        let end = last_sign.as_deref().and_then(clock::seconds);
+        run.seconds + end.zip(begin).map_or(0.0, |(end, begin)| (end - begin).max(0.0))
+    };
+    Ok(LiveRun {
+        turns: run.turns(),
+        id: run.id,
+        agent: run.harness.name,
+        model: run.settings.model.clone(),
+        simulated: run.settings.is_simulated(),
+        state,
+        started_at: run.started_at,
+        seconds,
+        attempt_limit: run.settings.attempt_limit,
+        spent: run.spent,
+        budgets: run.settings.budgets,
+        episodes,
+        usual_gap,
+        faults: faults(&requests),
+    })
+}
+
+/// At the pace so far: seconds of a decided turn, times the turns that are left.
+fn eta(episode: &LiveEpisode, turns: u32) -> Option<f64> {
+    if episode.phase == Phase::Over {
+        return None;
+    }
+    let decided = episode.cells.len() as f64;
+    let left = f64::from(turns) - decided;
+    (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
+}
+
+fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>) -> Option<String> {
+    if !matches!(episode.phase, Phase::Agent | Phase::Testing | Phase::Preparing | Phase::Waiting) {
+        return None;
+    }
+    let silent = clock::since(episode.last_event_at.as_deref()?)?;
+    let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
+    let usually = usual_gap
+        .map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap)));
+    (silent > odd).then(|| format!("No sign of life for {}{usually}.", spoken(silent)))
+}
+
+fn spoken(seconds: f64) -> String {
+    if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
+}
+
+/// The median time between signs of life of one episode.
+fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
+    let mut signs: HashMap<&str, Vec<f64>> = HashMap::new();
+    let of_events = events.iter().filter_map(|event| match event {
+        Event::Turn { at, episode, .. }
+        | Event::Attempt { at, episode, .. }
+        | Event::Episode { at, episode, .. } => Some((episode.as_str(), at.as_str())),
+        _ => None,
+    });
+    let of_requests = requests.iter().map(|request| (request.key.episode.as_str(), request.at.as_str()));
+    for (episode, at) in of_events.chain(of_requests) {
+        signs.entry(episode).or_default().extend(clock::seconds(at));
+    }
+    let mut gaps = Vec::new();
+    for times in signs.values_mut() {
+        times.sort_by(f64::total_cmp);
+        gaps.extend(times.windows(2).map(|pair| pair[1] - pair[0]));
+    }
+    gaps.sort_by(f64::total_cmp);
+    (gaps.len() >= ENOUGH_GAPS).then(|| gaps[gaps.len() / 2])
+}
+
+fn faults(requests: &[gateway::Record]) -> Vec<(u16, u32)> {
+    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
+    for request in requests.iter().filter(|r| clock::since(&r.at).is_some_and(|s| s < FAULTS_SINCE)) {
+        for status in &request.faults {
+            *counts.entry(*status).or_default() += 1;
+        }
+    }
+    counts.into_iter().collect()
+}
+
+/// The last lines of a log, those that can be read.
+fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
+    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |meta| meta.len());
+    let mut bytes = Vec::new();
+    let begin = length.saturating_sub(TAIL);
+    if file.seek(SeekFrom::Start(begin)).is_err() || file.take(TAIL).read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests;

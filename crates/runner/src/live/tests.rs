@@ -1,0 +1,97 @@
+use std::time::{Duration, SystemTime};
+
+use super::*;
+use crate::clock::Process;
+use crate::control::Wish;
+use crate::state::{HarnessNamed, Planned};
+
+fn ago(seconds: u64) -> String {
+    clock::text(SystemTime::now() - Duration::from_secs(seconds))
+}
+
+fn run_file(folder: &Path) -> RunFile {
+    let values = ["agent=MOCK".to_owned(), format!("output_dir={}", folder.display())];
+    let settings = crate::settings::resolve(&[], &values).unwrap();
+    let word = |word: &str| word.to_owned();
+    let harness = HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+    let planned = |n: u32| Planned { name: format!("scenario_{n}"), scenario: n, turns: 10 };
+    RunFile::new(settings, harness, vec![planned(0), planned(1)], None)
+}
+
+fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
+    let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
+    let record = gateway::Record {
+        key,
+        at,
+        route: "POST /v1/chat/completions".to_owned(),
+        model: None,
+        tokens: model::Tokens::default(),
+        cost_usd: None,
+        seconds: 1.0,
+        status: 200,
+        retries: 0,
+        faults,
+    };
+    serde_json::to_string(&record).unwrap() + "\n"
+}
+
+#[test]
+fn a_run_is_read_from_its_folder_alone() {
+    let room = tempfile::tempdir().unwrap();
+    let place = Place::new(room.path());
+    std::fs::create_dir_all(place.own().join("episodes")).unwrap();
+    let mut run = run_file(room.path());
+    run.part_started_at = ago(1000);
+    run.write(&place).unwrap();
+    let episode = EpisodeFile {
+        shown: LiveEpisode {
+            phase: Phase::Agent,
+            turn: 5,
+            attempt: 1,
+            cells: vec![model::TurnState::Passed; 4],
+            seconds: 300.0,
+            last_event_at: Some(ago(900)),
+            ..LiveEpisode::queued("scenario_0")
+        },
+        at: ago(100),
+        retries: 0,
+    };
+    disk::write_json(&place.episode_file("scenario_0"), &episode, disk::Keep::WhileTheMachineRuns).unwrap();
+    let mut log: String = (0..9).map(|n| request("scenario_0", ago(990 - n * 10), vec![])).collect();
+    log.push_str(&request("scenario_0", ago(880), vec![429]));
+    log.push_str(&request("scenario_1", ago(20), vec![429, 0]));
+    std::fs::write(place.gateway_log(), log + "{broken").unwrap();
+
+    let live = read(room.path()).unwrap();
+    assert_eq!(live.state, RunState::Running);
+    assert_eq!((live.turns, live.agent.as_str(), live.simulated), (10, "mock", true));
+    assert_eq!(live.faults, [(0, 1), (429, 1)], "older ones do not count");
+    let gap = live.usual_gap.unwrap();
+    assert!((9.0..=11.0).contains(&gap), "{gap}");
+    let shown = &live.episodes[0];
+    assert!((shown.seconds - 400.0).abs() < 2.0, "{}", shown.seconds);
+    assert!((shown.eta_seconds.unwrap() - 600.0).abs() < 4.0);
+    assert_eq!(shown.stuck.as_deref(), Some("No sign of life for 15 min; one usually comes every 10 s."));
+    assert_eq!(live.episodes[1], LiveEpisode::queued("scenario_1"));
+
+    crate::control::write(room.path(), &Wish { pause: true, ..Wish::default() }).unwrap();
+    assert_eq!(read(room.path()).unwrap().state, RunState::Paused);
+    crate::control::write(room.path(), &Wish { stop: true, ..Wish::default() }).unwrap();
+    assert_eq!(read(room.path()).unwrap().state, RunState::Stopping);
+
+    run.owner = Process { pid: run.owner.pid, started: Some(1) };
+    run.write(&place).unwrap();
+    let lost = read(room.path()).unwrap();
+    assert_eq!((lost.state, lost.episodes[0].phase), (RunState::Lost, Phase::Queued));
+    assert_eq!(lost.episodes[0].stuck, None);
+    run.finish = Some(crate::Finish::Finished);
+    run.write(&place).unwrap();
+    assert_eq!(read(room.path()).unwrap().state, RunState::Ended { finish: crate::Finish::Finished });
+}
+
+#[test]
+fn a_folder_without_a_run_says_so() {
+    let room = tempfile::tempdir().unwrap();
+    let error = read(room.path()).unwrap_err().to_string();
+    assert!(error.contains("there is no .stamina/run.json"), "{error}");
+}

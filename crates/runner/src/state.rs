@@ -1,0 +1,360 @@
+//! `.stamina/`: what only the runner needs, beside the results.
+//!
+//! ```text
+//! .stamina/
+//! ├── lock                    held by the process that plays the run; the kernel lets go of it when it dies
+//! ├── run.json                who plays what since when, and how it ended
+//! ├── control.json            wishes
+//! ├── events.jsonl            what happened
+//! ├── gateway.jsonl           every request to the model, without bodies
+//! ├── episodes/scenario_0.json   what an episode is doing now
+//! └── state/scenario_0/
+//!     ├── live/{workspace,home}     the two volumes of its boxes
+//!     ├── before/{workspace,home,label.json}   as they were before an attempt
+//!     ├── served/{workspace,home}   scratch for the server box
+//!     └── journal.json              what the next attempt needs beside the volumes
+//! ```
+//!
+//! **What is true.** An attempt is over when `trajectory.json` names it. `journal.json` is written just before and says
+//! what holds if it does, and what if it does not; `before/` says by its label which attempt it was made for. So whatever
+//! is killed when, one look at these three says where to go on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{self, Process};
+use crate::disk::{self, Keep};
+use crate::settings::RunSettings;
+use crate::{Event, Finish, OnEvent, RunError};
+
+/// Its name.
+pub const FOLDER: &str = ".stamina";
+/// The version of its files.
+const VERSION: &str = "stamina-run/1";
+
+/// Where things of a run lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The results folder.
+    pub(crate) results: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new(results: &Path) -> Self {
+        Self { results: results.to_owned() }
+    }
+
+    pub(crate) fn own(&self) -> PathBuf {
+        self.results.join(FOLDER)
+    }
+
+    pub(crate) fn run_file(&self) -> PathBuf {
+        self.own().join("run.json")
+    }
+
+    pub(crate) fn events(&self) -> PathBuf {
+        self.own().join("events.jsonl")
+    }
+
+    pub(crate) fn gateway_log(&self) -> PathBuf {
+        self.own().join("gateway.jsonl")
+    }
+
+    pub(crate) fn episode_file(&self, episode: &str) -> PathBuf {
+        self.own().join("episodes").join(format!("{episode}.json"))
+    }
+
+    /// The results of an episode.
+    pub(crate) fn episode(&self, episode: &str) -> PathBuf {
+        self.results.join(episode)
+    }
+
+    /// The volumes and the journal of an episode.
+    pub(crate) fn state(&self, episode: &str) -> PathBuf {
+        self.own().join("state").join(episode)
+    }
+}
+
+/// A harness as a run names it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HarnessNamed {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) version: String,
+    pub(crate) image: String,
+}
+
+/// An episode that is to be played.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    /// `scenario_3`.
+    pub(crate) name: String,
+    /// From 0.
+    pub(crate) scenario: u32,
+    /// Turns of it.
+    pub(crate) turns: u32,
+}
+
+/// `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunFile {
+    pub(crate) version: String,
+    /// 8 hex digits.
+    pub(crate) id: String,
+    pub(crate) settings: RunSettings,
+    pub(crate) harness: HarnessNamed,
+    /// `None` = not told apart.
+    #[serde(default)]
+    pub(crate) pack_sha256: Option<String>,
+    /// Who plays it, or played it last.
+    pub(crate) owner: Process,
+    pub(crate) started_at: String,
+    /// When this part of it began.
+    pub(crate) part_started_at: String,
+    /// Wall seconds of earlier parts.
+    pub(crate) seconds: f64,
+    pub(crate) episodes: Vec<Planned>,
+    pub(crate) spent: gateway::Spent,
+    /// `None` while it is played.
+    pub(crate) finish: Option<Finish>,
+}
+
+impl RunFile {
+    pub(crate) fn new(
+        settings: RunSettings,
+        harness: HarnessNamed,
+        episodes: Vec<Planned>,
+        pack_sha256: Option<String>,
+    ) -> Self {
+        let now = clock::now();
+        Self {
+            version: VERSION.to_owned(),
+            id: fresh_id(&settings.output_dir),
+            settings,
+            harness,
+            pack_sha256,
+            owner: Process::this(),
+            started_at: now.clone(),
+            part_started_at: now,
+            seconds: 0.0,
+            episodes,
+            spent: gateway::Spent::default(),
+            finish: None,
+        }
+    }
+
+    pub(crate) fn read(place: &Place) -> Result<Self, RunError> {
+        let path = place.run_file();
+        let why = |why: String| RunError::NotResumable { path: place.results.clone(), why };
+        let read = disk::read_json::<Self>(&path).map_err(|error| why(error.to_string()))?;
+        let run = read.ok_or_else(|| why(format!("there is no {FOLDER}/run.json")))?;
+        if run.version == VERSION {
+            Ok(run)
+        } else {
+            Err(why(format!("it is of the version {}, this program knows {VERSION}", run.version)))
+        }
+    }
+
+    pub(crate) fn write(&self, place: &Place) -> Result<(), RunError> {
+        disk::write_json(&place.run_file(), self, Keep::Durably)
+    }
+
+    /// Most turns of any episode.
+    pub(crate) fn turns(&self) -> u32 {
+        self.episodes.iter().map(|episode| episode.turns).max().unwrap_or(0)
+    }
+
+    /// Wall seconds in which it ran, this part included if it is going on.
+    pub(crate) fn seconds_now(&self) -> f64 {
+        let part = if self.finish.is_none() { clock::since(&self.part_started_at) } else { None };
+        self.seconds + part.unwrap_or(0.0)
+    }
+}
+
+/// Differs between runs of one machine, whenever and wherever they begin.
+fn fresh_id(output_dir: &Path) -> String {
+    use sha2::Digest as _;
+    let mut hash = sha2::Sha256::new();
+    hash.update(output_dir.to_string_lossy().as_bytes());
+    hash.update(clock::now().as_bytes());
+    hash.update(format!("{:?} {:?}", Process::this(), std::time::Instant::now()).as_bytes());
+    hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The lock of a run; whoever has it plays it. Let go of when it is dropped, or its process dies.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    pub(crate) fn take(place: &Place) -> Result<Self, RunError> {
+        let path = place.own().join("lock");
+        let wrong = |error: std::io::Error| disk::at(&path, error);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(wrong)?;
+        if file.try_lock().is_err() {
+            let mut text = String::new();
+            let _ = file.read_to_string(&mut text);
+            let owner: Option<Process> = serde_json::from_str(&text).ok();
+            return Err(RunError::Running {
+                path: place.results.clone(),
+                pid: owner.map_or(0, |owner| owner.pid),
+            });
+        }
+        let this = serde_json::to_string(&Process::this()).unwrap_or_default();
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(this.as_bytes()))
+            .map_err(wrong)?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// What happens, written down and told.
+pub(crate) struct Events {
+    file: Mutex<File>,
+    on_event: OnEvent,
+}
+
+impl Events {
+    pub(crate) fn open(place: &Place, on_event: OnEvent) -> Result<Self, RunError> {
+        let path = place.events();
+        let file = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let mut file = file.map_err(|error| disk::at(&path, error))?;
+        // A line that a killed process did not end would swallow the next one.
+        if let Ok(length) = file.seek(std::io::SeekFrom::End(0))
+            && length > 0
+        {
+            let mut last = [0];
+            let _ = file.seek(std::io::SeekFrom::Start(length - 1)).and_then(|_| file.read_exact(&mut last));
+            if last != [b'\n'] {
+                let _ = file.write_all(b"\n");
+            }
+        }
+        Ok(Self { file: Mutex::new(file), on_event })
+    }
+
+    /// An event that can not be written down is told all the same: the results do not depend on it.
+    pub(crate) fn tell(&self, event: &Event) {
+        if let Ok(mut line) = serde_json::to_vec(event) {
+            line.push(b'\n');
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = file.write_all(&line) {
+                tracing::warn!("an event could not be written down: {error}");
+            }
+        }
+        (self.on_event)(event);
+    }
+}
+
+/// Which attempt a snapshot was made for: `before/label.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Label {
+    pub(crate) turn: u32,
+    pub(crate) attempt: u32,
+}
+
+/// `journal.json`: what an attempt needs that lies in no volume.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Journal {
+    /// What held before the attempt that was being recorded.
+    pub(crate) before: Known,
+    /// What holds once the trajectory names it.
+    pub(crate) after: Option<After>,
+}
+
+/// What holds once an attempt is recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct After {
+    pub(crate) turn: u32,
+    pub(crate) attempt: u32,
+    pub(crate) known: Known,
+}
+
+/// What an episode knows between attempts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Known {
+    /// Of the agent.
+    pub(crate) session: Option<harness::Session>,
+    /// Calls of the agent so far, for the names of its logs.
+    pub(crate) calls: u32,
+    /// Feedback on the last attempt, if the next one is a retry.
+    pub(crate) feedback: Option<String>,
+    /// Wall seconds in which the episode was played.
+    pub(crate) seconds: f64,
+    /// Spent so far.
+    pub(crate) spent: gateway::Spent,
+}
+
+impl Journal {
+    /// What holds, given the last attempt that the trajectory names.
+    pub(crate) fn known(self, last: Option<(u32, u32)>) -> Known {
+        match self.after {
+            Some(after) if last == Some((after.turn, after.attempt)) => after.known,
+            _ => self.before,
+        }
+    }
+
+    pub(crate) fn read(state: &Path) -> Result<Self, RunError> {
+        Ok(disk::read_json(&state.join("journal.json"))?.unwrap_or_default())
+    }
+
+    pub(crate) fn write(&self, state: &Path) -> Result<(), RunError> {
+        disk::write_json(&state.join("journal.json"), self, Keep::Durably)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_is_for_one() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::new(room.path());
+        disk::folder(&place.own()).unwrap();
+        let lock = Lock::take(&place).unwrap();
+        let refused = Lock::take(&place).unwrap_err();
+        assert!(matches!(refused, RunError::Running { pid, .. } if pid == std::process::id()), "{refused}");
+        drop(lock);
+        Lock::take(&place).unwrap();
+    }
+
+    #[test]
+    fn an_event_after_a_broken_line_stands_on_its_own() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::new(room.path());
+        disk::folder(&place.own()).unwrap();
+        std::fs::write(place.events(), "{\"event\":\"tu").unwrap();
+        let events = Events::open(&place, Arc::new(|_| {})).unwrap();
+        let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, of: 2 };
+        events.tell(&turn);
+        let text = std::fs::read_to_string(place.events()).unwrap();
+        let last: Event = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((last, text.lines().count()), (turn, 2));
+    }
+
+    #[test]
+    fn the_journal_follows_the_trajectory() {
+        let known = |calls| Known { calls, ..Known::default() };
+        let journal =
+            Journal { before: known(4), after: Some(After { turn: 2, attempt: 3, known: known(5) }) };
+        assert_eq!(journal.clone().known(Some((2, 3))).calls, 5);
+        assert_eq!(journal.clone().known(Some((2, 2))).calls, 4);
+        assert_eq!(journal.known(None).calls, 4);
+    }
+}
