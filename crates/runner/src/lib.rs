@@ -15,6 +15,9 @@ mod copy;
 mod disk;
 mod faults;
 pub mod live;
+mod prompt;
+mod record;
+mod scenarios;
 pub mod settings;
 mod state;
 

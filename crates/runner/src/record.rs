@@ -1,0 +1,193 @@
+//! The results of an episode, in the layout that `docs/formats.md` defines (`stamina-lab/1`).
+//!
+//! Everything that an attempt leaves is written before the trajectory names it; the trajectory is replaced as a whole,
+//! and that is when an attempt is over.
+
+pub(crate) mod pytest;
+pub(crate) mod report;
+#[cfg(test)]
+mod tests;
+mod text;
+pub(crate) mod trajectory;
+mod transcript;
+
+use std::path::{Path, PathBuf};
+
+use crate::RunError;
+use crate::copy::{self, Bounds};
+use crate::disk::{self, Keep};
+use crate::scenarios::TurnData;
+
+pub(crate) use self::text::head_and_tail;
+pub(crate) use self::trajectory::{AttemptFiles, AttemptRecord, Exception, Trajectory, TurnFiles, TurnRecord};
+
+/// The version of the layout.
+pub(crate) const SCHEMA: &str = "stamina-lab/1";
+/// Longest log of an agent or a server that is kept, in bytes; head and end.
+const LOG: usize = 2 << 20;
+/// What of a workspace is kept as its code.
+const CODE: Bounds<'static> = Bounds {
+    bytes: 64 << 20,
+    entries: 5000,
+    file: 8 << 20,
+    without: &["node_modules", ".venv", "venv", "__pycache__", ".git"],
+    links: false,
+};
+
+/// The folder of an episode's results.
+#[derive(Debug, Clone)]
+pub(crate) struct EpisodeFolder {
+    path: PathBuf,
+}
+
+/// What an attempt left, as files.
+pub(crate) struct AttemptLeft<'a> {
+    pub(crate) turn: u32,
+    pub(crate) attempt: u32,
+    /// How many calls of the agent there were, this one included.
+    pub(crate) call: u32,
+    /// Standard output and error of the agent.
+    pub(crate) stdout: &'a [u8],
+    pub(crate) stderr: &'a [u8],
+    /// What it was told.
+    pub(crate) prompt: &'a str,
+    pub(crate) steps: &'a [model::Step],
+    /// Output of its server; `None` = it was not started.
+    pub(crate) server_log: Option<&'a [u8]>,
+    /// Output of the tests; `None` = they were not run.
+    pub(crate) test_output: Option<&'a str>,
+}
+
+impl EpisodeFolder {
+    /// Makes the folder and those in it.
+    pub(crate) fn new(path: PathBuf) -> Result<Self, RunError> {
+        const FOLDERS: [&str; 9] = [
+            "agent_code",
+            "agent_logs",
+            "changes",
+            "ground_truth",
+            "schemas",
+            "server_logs",
+            "test_results",
+            "test_suites",
+            "transcripts",
+        ];
+        for folder in FOLDERS {
+            disk::folder(&path.join(folder))?;
+        }
+        Ok(Self { path })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files of a turn, as far as they are not there yet.
+    pub(crate) fn turn(&self, turn: &TurnData) -> Result<TurnFiles, RunError> {
+        let number = turn.turn;
+        let files = TurnFiles {
+            request: format!("changes/turn_{number}.md"),
+            reference: format!("ground_truth/turn_{number}.py"),
+            suite: format!("test_suites/turn_{number}.py"),
+            schema: format!("schemas/turn_{number}.yaml"),
+        };
+        let texts = [
+            (&files.request, &turn.request),
+            (&files.reference, &turn.reference),
+            (&files.suite, &turn.pytest),
+            (&files.schema, &turn.schema_text),
+        ];
+        for (name, text) in texts {
+            let path = self.path.join(name);
+            if !path.exists() {
+                disk::write(&path, text.as_bytes(), Keep::WhileTheMachineRuns)?;
+            }
+        }
+        Ok(files)
+    }
+
+    /// The files of an attempt.
+    pub(crate) fn attempt(&self, left: &AttemptLeft<'_>) -> Result<AttemptFiles, RunError> {
+        let name = format!("turn_{}_attempt_{}", left.turn, left.attempt);
+        let put = |path: String, content: &[u8]| {
+            disk::write(&self.path.join(&path), content, Keep::Durably).map(|()| path)
+        };
+        let log = agent_log(left.stdout, left.stderr);
+        let agent_log = put(format!("agent_logs/step_{}.txt", left.call), &log)?;
+        let transcript = transcript::encode(left.prompt, left.steps);
+        let transcript = put(format!("transcripts/{name}.json"), &transcript)?;
+        let server_log = match left.server_log {
+            Some(log) => Some(put(format!("server_logs/{name}.txt"), &head_and_tail(log, LOG))?),
+            None => None,
+        };
+        let test_output = match left.test_output {
+            Some(text) => Some(put(format!("test_results/{name}.txt"), text.as_bytes())?),
+            None => None,
+        };
+        Ok(AttemptFiles {
+            code: None,
+            test_output,
+            server_log,
+            agent_logs: vec![agent_log],
+            transcript: Some(transcript),
+        })
+    }
+
+    /// Keeps the code of an attempt: the workspace without what tools put there, within bounds, without links.
+    pub(crate) fn code(
+        &self,
+        turn: u32,
+        attempt: u32,
+        workspace: &Path,
+        keep: Option<u32>,
+    ) -> Result<Option<String>, RunError> {
+        if keep == Some(0) {
+            return Ok(None);
+        }
+        let name = format!("agent_code/turn_{turn}_attempt_{attempt}");
+        let (path, part) = (self.path.join(&name), self.path.join("agent_code").join(disk::TEMPORARY));
+        let wrong = |error: std::io::Error| disk::at(&path, error);
+        copy::remove(&part).map_err(wrong)?;
+        copy::copy(workspace, &part, CODE).map_err(wrong)?;
+        copy::remove(&path).map_err(wrong)?;
+        std::fs::rename(&part, &path).map_err(wrong)?;
+        if let Some(keep) = keep {
+            self.forget_code(keep as usize)?;
+        }
+        Ok(Some(name))
+    }
+
+    /// Removes all but the latest snapshots.
+    fn forget_code(&self, keep: usize) -> Result<(), RunError> {
+        let folder = self.path.join("agent_code");
+        let names = std::fs::read_dir(&folder).map_err(|error| disk::at(&folder, error))?;
+        let mut known: Vec<((u32, u32), PathBuf)> = names
+            .flatten()
+            .filter_map(|entry| Some((place(&entry.file_name().to_string_lossy())?, entry.path())))
+            .collect();
+        known.sort();
+        known.truncate(known.len().saturating_sub(keep));
+        for (_, path) in known {
+            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Turn and attempt of `turn_3_attempt_2`.
+fn place(name: &str) -> Option<(u32, u32)> {
+    let (turn, attempt) = name.strip_prefix("turn_")?.split_once("_attempt_")?;
+    Some((turn.parse().ok()?, attempt.parse().ok()?))
+}
+
+fn agent_log(stdout: &[u8], stderr: &[u8]) -> Vec<u8> {
+    let mut log = head_and_tail(stdout, LOG);
+    if !stderr.is_empty() {
+        if !log.is_empty() && !log.ends_with(b"\n") {
+            log.push(b'\n');
+        }
+        log.extend_from_slice(b"--- standard error ---\n");
+        log.extend(head_and_tail(stderr, LOG));
+    }
+    log
+}

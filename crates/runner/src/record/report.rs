@@ -1,0 +1,122 @@
+//! `report.json`: who played, and what came of it.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::SCHEMA;
+use super::trajectory::TurnSummary;
+use crate::RunError;
+use crate::disk::{self, Keep};
+use crate::state::RunFile;
+
+/// What is known of an episode.
+pub(crate) struct Scored {
+    /// `scenario_3`.
+    pub(crate) name: String,
+    pub(crate) planned_turns: u32,
+    pub(crate) turns: Vec<TurnSummary>,
+    pub(crate) end_reason: Option<model::EndReason>,
+}
+
+impl Scored {
+    /// Mean over the planned turns of passed / total at the final attempt; turns without a count are 0. `None` = no turn
+    /// was decided.
+    pub(crate) fn score(&self) -> Option<f64> {
+        let planned = f64::from(self.planned_turns.max(1));
+        (!self.turns.is_empty()).then(|| self.turns.iter().map(share).sum::<f64>() / planned)
+    }
+
+    fn turns_passed(&self) -> u32 {
+        self.turns.iter().filter(|turn| turn.state.is_passed()).count() as u32
+    }
+
+    pub(crate) fn stamina(&self) -> u32 {
+        self.turns.iter().take_while(|turn| turn.state.is_passed()).count() as u32
+    }
+}
+
+fn share(turn: &TurnSummary) -> f64 {
+    match (turn.passed, turn.total) {
+        (Some(passed), Some(total)) if total > 0 => f64::from(passed) / f64::from(total),
+        _ => 0.0,
+    }
+}
+
+/// Mean of the scores of the episodes that have one.
+pub(crate) fn average_score(episodes: &[Scored]) -> Option<f64> {
+    let scores: Vec<f64> = episodes.iter().filter_map(Scored::score).collect();
+    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+}
+
+/// Replaces the report.
+pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[Scored]) -> Result<(), RunError> {
+    let success = |episode: &Scored| episode.turns_passed() == episode.planned_turns;
+    let begun = episodes.iter().filter(|episode| !episode.turns.is_empty()).count();
+    let successes = episodes.iter().filter(|episode| success(episode)).count();
+    let rate = (begun > 0).then(|| successes as f64 / episodes.len().max(1) as f64);
+    let mut report = Map::new();
+    let mut put = |key: &str, value: Value| report.insert(key.to_owned(), value);
+    put("schema_version", SCHEMA.into());
+    put("agent", run.harness.name.clone().into());
+    put("benchmark", run.settings.generation.benchmark.as_str().to_lowercase().into());
+    put("success_rate", json!(rate));
+    put("average_score", json!(average_score(episodes)));
+    put("num_tasks", episodes.len().into());
+    put("run", run_part(run));
+    let results_list = episodes.iter().filter(|episode| !episode.turns.is_empty()).map(|episode| {
+        json!({
+            "scenario": episode.name,
+            "score": episode.score(),
+            "success": success(episode),
+            "turns_passed": episode.turns_passed(),
+            "planned_turns": episode.planned_turns,
+        })
+    });
+    put("results", results_list.collect());
+    let summaries = episodes.iter().filter(|episode| !episode.turns.is_empty()).map(|episode| {
+        let tokens = episode.turns.iter().fold(model::Tokens::default(), |sum, turn| sum.plus(turn.tokens));
+        let costs: Option<Vec<f64>> = episode.turns.iter().map(|turn| turn.cost_usd).collect();
+        json!({
+            "scenario": episode.name,
+            "attempts": episode.turns.iter().map(|turn| turn.attempts).sum::<u32>(),
+            "turns": episode.turns.len(),
+            "stamina": episode.stamina(),
+            "end_reason": episode.end_reason,
+            "input_tokens": tokens.input,
+            "output_tokens": tokens.output,
+            "cost_usd": costs.map(|costs| costs.iter().sum::<f64>()),
+            "agent_seconds": episode.turns.iter().map(|turn| turn.agent_seconds).sum::<f64>(),
+        })
+    });
+    put("trajectory_summaries", summaries.collect());
+    disk::write_json(&results.join("report.json"), &Value::Object(report), Keep::Durably)
+}
+
+fn run_part(run: &RunFile) -> Value {
+    let (provider, model) = match run.settings.model.as_deref().map(|model| model.split_once('/').ok_or(model)) {
+        Some(Ok((provider, model))) => (Some(provider), Some(model)),
+        Some(Err(model)) => (None, Some(model)),
+        None => (None, None),
+    };
+    let simulated = run.settings.is_simulated();
+    let finished_at = run.finish.as_ref().filter(|how| **how == crate::Finish::Finished).map(|_| crate::clock::now());
+    json!({
+        "harness": run.harness.name,
+        "harness_version": run.harness.version,
+        "model": model.or(simulated.then_some("oracle")),
+        "provider": provider,
+        "runner": "Stamina Lab",
+        "runner_version": env!("CARGO_PKG_VERSION"),
+        "simulated": simulated,
+        "planned_turns": run.turns(),
+        "attempt_limit": run.settings.attempt_limit,
+        "started_at": run.started_at,
+        "finished_at": finished_at,
+        "seconds": run.seconds_now(),
+        "run_id": run.id,
+        "image": run.harness.image,
+        "pack_sha256": run.pack_sha256,
+        "tags": run.settings.tags,
+    })
+}

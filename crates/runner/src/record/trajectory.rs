@@ -1,0 +1,327 @@
+//! `trajectory.json`: replaced as a whole after every attempt, at the cost of the turn that changed.
+//!
+//! The file has a line for each turn: a head, turns, an end. Turns that are decided do not change, so that the new file is
+//! the begin of the old one (copied by the kernel), the current turn, and the end. Nothing of earlier turns is kept in
+//! memory. The file is ordinary JSON; that it has these lines matters only to this module, which reads it again at a
+//! resume.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use model::{EndReason, Tokens, TurnState, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::SCHEMA;
+use crate::RunError;
+use crate::disk::{self, Keep};
+
+/// Requests up to this size stand in the trajectory, in bytes.
+const REQUEST: usize = 8 << 10;
+/// Longest line that is read back.
+const LINE: u64 = 256 << 20;
+
+/// What stands before the turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    schema_version: String,
+    pub(crate) scenario: String,
+    pub(crate) title: Option<String>,
+    pub(crate) planned_turns: u32,
+    pub(crate) attempt_limit: u32,
+    pub(crate) started_at: String,
+}
+
+/// What stands behind them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct End {
+    pub(crate) finished_at: Option<String>,
+    pub(crate) end_reason: Option<EndReason>,
+    pub(crate) exception: Option<Exception>,
+}
+
+/// What the runner met.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Exception {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) message: String,
+}
+
+/// Files of a turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnFiles {
+    pub(crate) request: String,
+    pub(crate) reference: String,
+    pub(crate) suite: String,
+    pub(crate) schema: String,
+}
+
+/// Files of an attempt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AttemptFiles {
+    pub(crate) code: Option<String>,
+    pub(crate) test_output: Option<String>,
+    pub(crate) server_log: Option<String>,
+    pub(crate) agent_logs: Vec<String>,
+    pub(crate) transcript: Option<String>,
+}
+
+/// A turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnRecord {
+    pub(crate) turn: u32,
+    pub(crate) title: Option<String>,
+    /// Left out where it is long: it stands in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<String>,
+    pub(crate) tests: Vec<String>,
+    pub(crate) files: TurnFiles,
+    pub(crate) attempts: Vec<AttemptRecord>,
+}
+
+/// An attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AttemptRecord {
+    pub(crate) attempt: u32,
+    pub(crate) verdict: Verdict,
+    pub(crate) success: bool,
+    pub(crate) passed: Option<u32>,
+    pub(crate) total: Option<u32>,
+    pub(crate) outcomes: Option<String>,
+    pub(crate) end_reason: Option<EndReason>,
+    pub(crate) tokens: Tokens,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) tool_calls: Option<u32>,
+    pub(crate) started_at: String,
+    pub(crate) finished_at: String,
+    pub(crate) agent_seconds: Option<f64>,
+    pub(crate) test_seconds: Option<f64>,
+    pub(crate) exception: Option<Exception>,
+    pub(crate) files: AttemptFiles,
+    // What follows is not of the layout and is kept by readers as extra fields.
+    /// Wall seconds of everything but the agent, its server's start and the tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) own_seconds: Option<f64>,
+    /// Model requests that the gateway saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model_requests: Option<u32>,
+    /// How the agent's call ended by the harness, where the tests decided otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_end: Option<EndReason>,
+    /// Tokens and cost by the harness's own count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) harness_tokens: Option<Tokens>,
+    /// How often it was played again from its snapshot because of something outside the agent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) repeats: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// How a turn went, in short.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TurnSummary {
+    pub(crate) state: TurnState,
+    pub(crate) attempts: u32,
+    /// Of the final attempt.
+    pub(crate) passed: Option<u32>,
+    pub(crate) total: Option<u32>,
+    pub(crate) tokens: Tokens,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) agent_seconds: f64,
+}
+
+impl TurnRecord {
+    /// A turn without attempts.
+    pub(crate) fn new(turn: u32, title: Option<String>, request: &str, tests: Vec<String>, files: TurnFiles) -> Self {
+        let request = (request.len() <= REQUEST).then(|| request.to_owned());
+        Self { turn, title, request, tests, files, attempts: Vec::new() }
+    }
+
+    pub(crate) fn summary(&self) -> TurnSummary {
+        let last = self.attempts.last();
+        let state = match last.map(|attempt| attempt.verdict) {
+            None => TurnState::NotReached,
+            Some(Verdict::Passed) if self.attempts.len() > 1 => TurnState::PassedAfterRetries,
+            Some(Verdict::Passed) => TurnState::Passed,
+            Some(Verdict::Failed) => TurnState::Failed,
+            Some(Verdict::Error) => TurnState::Error,
+            Some(Verdict::Unfinished) => TurnState::Censored,
+        };
+        let tokens = self.attempts.iter().fold(Tokens::default(), |sum, attempt| sum.plus(attempt.tokens));
+        let costs: Option<Vec<f64>> = self.attempts.iter().map(|attempt| attempt.cost_usd).collect();
+        TurnSummary {
+            state,
+            attempts: self.attempts.len() as u32,
+            passed: last.and_then(|attempt| attempt.passed),
+            total: last.and_then(|attempt| attempt.total),
+            tokens,
+            cost_usd: costs.map(|costs| costs.iter().sum()),
+            agent_seconds: self.attempts.iter().filter_map(|attempt| attempt.agent_seconds).sum(),
+        }
+    }
+}
+
+/// A trajectory that is being written.
+#[derive(Debug)]
+pub(crate) struct Trajectory {
+    path: PathBuf,
+    pub(crate) head: Head,
+    pub(crate) end: End,
+    /// Decided turns.
+    done: Vec<TurnSummary>,
+    /// Bytes of the file up to the end of the last of them; 0 = nothing is written yet.
+    prefix: u64,
+    /// The turn in play.
+    pub(crate) current: Option<TurnRecord>,
+}
+
+impl Trajectory {
+    /// A new one; nothing is written before its first attempt.
+    pub(crate) fn new(folder: &Path, scenario: &str, planned_turns: u32, attempt_limit: u32) -> Self {
+        let head = Head {
+            schema_version: SCHEMA.to_owned(),
+            scenario: scenario.to_owned(),
+            title: None,
+            planned_turns,
+            attempt_limit,
+            started_at: crate::clock::now(),
+        };
+        let path = folder.join("trajectory.json");
+        Self { path, head, end: End::default(), done: Vec::new(), prefix: 0, current: None }
+    }
+
+    /// Reads the one that lies in a folder, if there is one. Its last turn is the current one.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, RunError> {
+        let path = folder.join("trajectory.json");
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(disk::at(&path, error)),
+        };
+        let read = read_lines(BufReader::with_capacity(64 << 10, file));
+        let (head, mut turns, end, ends) = read.map_err(|what| {
+            disk::at(&path, format!("it is not as Stamina Lab wrote it ({what}), so that it can not be gone on with"))
+        })?;
+        let current = turns.last.take();
+        let prefix = ends.len().checked_sub(2).and_then(|at| ends.get(at)).copied().unwrap_or(0);
+        Ok(Some(Self { path, head, end, done: turns.done, prefix, current }))
+    }
+
+    /// The last attempt that is recorded: turn and number.
+    pub(crate) fn last(&self) -> Option<(u32, u32)> {
+        let turn = self.current.as_ref()?;
+        Some((turn.turn, turn.attempts.last()?.attempt))
+    }
+
+    /// Turns in order, the current one included.
+    pub(crate) fn summaries(&self) -> Vec<TurnSummary> {
+        let current = self.current.iter().filter(|turn| !turn.attempts.is_empty()).map(TurnRecord::summary);
+        self.done.iter().copied().chain(current).collect()
+    }
+
+    /// Turns passed in a row, from the first.
+    pub(crate) fn stamina(&self) -> u32 {
+        self.summaries().iter().take_while(|turn| turn.state.is_passed()).count() as u32
+    }
+
+    /// Begins the next turn. The one before is decided and is in the file.
+    pub(crate) fn begin(&mut self, turn: TurnRecord) -> Result<(), RunError> {
+        if let Some(before) = self.current.replace(turn) {
+            self.done.push(before.summary());
+            // The file ends with the turn and the end: where the turn ends is where the end begins.
+            let length = std::fs::metadata(&self.path).map_err(|error| disk::at(&self.path, error))?.len();
+            self.prefix = length.saturating_sub(self.tail()?.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Replaces the file. With the attempt that was added last this is what makes it count.
+    pub(crate) fn write(&mut self) -> Result<(), RunError> {
+        let tail = self.tail()?;
+        let wrong = |error: serde_json::Error| disk::at(&self.path, error);
+        let turn = match &self.current {
+            Some(turn) if !turn.attempts.is_empty() => Some(serde_json::to_vec(turn).map_err(wrong)?),
+            _ => None,
+        };
+        let mut head = serde_json::to_vec(&self.head).map_err(wrong)?;
+        head.pop();
+        head.extend_from_slice(b",\"turns\":[");
+        let prefix = self.prefix;
+        disk::write_with(&self.path, Keep::Durably, |file| {
+            if prefix == 0 {
+                file.write_all(&head)?;
+            } else {
+                // Straight into the file, so that the kernel copies.
+                file.flush()?;
+                let old = File::open(&self.path)?;
+                io::copy(&mut old.take(prefix), file.get_mut())?;
+            }
+            if let Some(turn) = &turn {
+                file.write_all(if self.done.is_empty() { b"\n" } else { b",\n" })?;
+                file.write_all(turn)?;
+            }
+            file.write_all(&tail)
+        })
+    }
+
+    /// From the end of the last turn to the end of the file.
+    fn tail(&self) -> Result<Vec<u8>, RunError> {
+        let end = serde_json::to_vec(&self.end).map_err(|error| disk::at(&self.path, error))?;
+        let mut tail = b"\n],\n".to_vec();
+        tail.extend_from_slice(end.strip_prefix(b"{").unwrap_or(&end));
+        tail.push(b'\n');
+        Ok(tail)
+    }
+}
+
+#[derive(Default)]
+struct Turns {
+    done: Vec<TurnSummary>,
+    last: Option<TurnRecord>,
+}
+
+/// Head, turns, end, and where each turn's text ends.
+fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>), String> {
+    let mut line = Vec::new();
+    let mut at = 0u64;
+    let mut next = |line: &mut Vec<u8>| -> Result<u64, String> {
+        line.clear();
+        let count = file.by_ref().take(LINE).read_until(b'\n', line).map_err(|error| error.to_string())?;
+        if line.pop() != Some(b'\n') {
+            return Err("it breaks off".to_owned());
+        }
+        at += count as u64;
+        Ok(at)
+    };
+    next(&mut line)?;
+    line.extend_from_slice(b"]}");
+    let head: Head = serde_json::from_slice(&line).map_err(|error| format!("its head: {error}"))?;
+    if head.schema_version != SCHEMA {
+        return Err(format!("it is of the version {}", head.schema_version));
+    }
+    let (mut turns, mut ends) = (Turns::default(), Vec::new());
+    loop {
+        let after = next(&mut line)?;
+        if line == b"]," {
+            break;
+        }
+        let comma = line.ends_with(b",");
+        if comma {
+            line.pop();
+        }
+        let turn: TurnRecord =
+            serde_json::from_slice(&line).map_err(|error| format!("turn {}: {error}", ends.len() + 1))?;
+        if let Some(before) = turns.last.replace(turn) {
+            turns.done.push(before.summary());
+        }
+        ends.push(after - 1 - u64::from(comma));
+    }
+    next(&mut line)?;
+    line.insert(0, b'{');
+    let end = serde_json::from_slice(&line).map_err(|error| format!("its end: {error}"))?;
+    Ok((head, turns, end, ends))
+}
