@@ -94,18 +94,12 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[Scored]) -> Resul
 }
 
 fn run_part(run: &RunFile) -> Value {
-    let (provider, model) = match run.settings.model.as_deref().map(|model| model.split_once('/').ok_or(model)) {
-        Some(Ok((provider, model))) => (Some(provider), Some(model)),
-        Some(Err(model)) => (None, Some(model)),
-        None => (None, None),
-    };
     let simulated = run.settings.is_simulated();
     let finished_at = run.finish.as_ref().filter(|how| **how == crate::Finish::Finished).map(|_| crate::clock::now());
     json!({
         "harness": run.harness.name,
         "harness_version": run.harness.version,
-        "model": model.or(simulated.then_some("oracle")),
-        "provider": provider,
+        "model": run.settings.model.as_deref().or(simulated.then_some("oracle")),
         "runner": "Stamina Lab",
         "runner_version": env!("CARGO_PKG_VERSION"),
         "simulated": simulated,

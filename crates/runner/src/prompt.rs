@@ -1,0 +1,186 @@
+//! What an agent is told: the request of a turn, feedback on an attempt that did not pass.
+//!
+//! Everything is bounded ([`FEEDBACK`]), because some harnesses take their prompt as one argument and because a model's
+//! context is dear. Messages of tests quote what the agent's own server answered; they are cleaned where they are made
+//! (`scenario::client`).
+
+use std::fmt::Write as _;
+
+use model::EndReason;
+use scenario::client::{CaseResult, CaseStatus, Verdicts};
+
+use crate::settings::Feedback;
+
+/// Most bytes of a feedback.
+pub(crate) const FEEDBACK: usize = 48 << 10;
+/// Most bytes of a server's log in a feedback.
+const LOG: usize = 4 << 10;
+
+/// What came of an attempt, as far as it is told.
+pub(crate) enum Told<'a> {
+    /// The suite ran.
+    Tests(&'a Verdicts),
+    /// The server did not come up.
+    NoServer {
+        /// One sentence.
+        why: &'a str,
+        /// The end of its output.
+        log: &'a str,
+    },
+    /// The attempt ended before there was anything to test.
+    Ended(EndReason),
+}
+
+/// The request of a turn. At the first turn the agent also learns what its box has.
+pub(crate) fn request(turn: u32, request: &str, in_box: bool, is_open: bool) -> String {
+    if turn > 1 || !in_box {
+        return request.to_owned();
+    }
+    let mut text = request.trim_end().to_owned();
+    text.push_str(
+        "\n\n## Your environment\n\nYou work in `/workspace`, which is the project's top folder. Python 3 with Flask, FastAPI and \
+         uvicorn, and Node.js 22 with Express are installed; use any of them. ",
+    );
+    text.push_str(if is_open {
+        "The internet can be reached from here, but not from where your server will run. "
+    } else {
+        "There is no internet access, so nothing else can be installed. "
+    });
+    text.push_str(
+        "Your server will be started in a fresh copy of this folder with `sh run.sh` and the variable `PORT` set, and has 30 \
+         seconds until it listens there. Processes that you start end when you are done.\n",
+    );
+    text
+}
+
+/// What is said before an attempt that is a retry; nothing where there is no feedback but that it is one.
+pub(crate) fn feedback(kind: Feedback, told: &Told<'_>) -> String {
+    let mut text = String::new();
+    match told {
+        Told::Tests(verdicts) => tests(&mut text, kind, verdicts),
+        Told::NoServer { why, log } => no_server(&mut text, kind, why, log),
+        Told::Ended(reason) => ended(&mut text, *reason),
+    }
+    text.push_str("\n\nFix this, and keep everything that already works. The server is started and tested again when you are done.\n");
+    text
+}
+
+fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
+    let failed = verdicts.total - verdicts.passed;
+    match kind {
+        Feedback::None => {
+            text.push_str("Your server was tested, and it does not yet do all that was asked for.");
+            return;
+        }
+        Feedback::Minimal => {
+            let _ = write!(text, "Your server was tested: {failed} of {} tests failed.", verdicts.total);
+            return;
+        }
+        Feedback::Medium | Feedback::Detailed => {
+            let _ = write!(text, "Your server was tested: {failed} of {} tests failed. These failed:\n", verdicts.total);
+        }
+    }
+    let mut left = failed;
+    for case in verdicts.not_passed() {
+        let line = line(kind, case);
+        // Room for the sentence that says how many more there are, and for the end.
+        if text.len() + line.len() > FEEDBACK - 400 {
+            let _ = write!(text, "\n… and {left} more.");
+            return;
+        }
+        text.push_str(&line);
+        left -= 1;
+    }
+}
+
+fn line(kind: Feedback, case: &CaseResult) -> String {
+    match &case.message {
+        Some(message) if kind == Feedback::Detailed => format!("\n- `{}`: {message}", case.id),
+        _ if case.status == CaseStatus::Error => format!("\n- `{}` (no answer)", case.id),
+        _ => format!("\n- `{}`", case.id),
+    }
+}
+
+fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
+    text.push_str("Your server could not be tested. ");
+    if kind == Feedback::None || kind == Feedback::Minimal {
+        text.push_str("It did not start.");
+        return;
+    }
+    text.push_str(why);
+    if kind == Feedback::Detailed && !log.trim().is_empty() {
+        let from = log.ceil_char_boundary(log.len().saturating_sub(LOG));
+        // A fence that the log can not close.
+        let _ = write!(text, "\n\nThe end of its output:\n\n~~~~~~\n{}\n~~~~~~", clean(log.get(from..).unwrap_or_default()));
+    }
+}
+
+fn ended(text: &mut String, reason: EndReason) {
+    text.push_str(match reason {
+        EndReason::AgentTimeout => "The time for the last attempt was over before you were done.",
+        EndReason::ContextOverflow => "The last attempt ended because the model's context was full.",
+        EndReason::ToolCallFormat => "The last attempt ended because a tool call could not be read.",
+        EndReason::KilledItself => "The last attempt ended because the agent's own process was killed. Do not end processes by a broad name.",
+        EndReason::LoopDetected => "The last attempt ended because the same step was repeated again and again.",
+        _ => "The last attempt ended before there was a server to test.",
+    });
+}
+
+/// Control characters but line ends and tabs are escaped.
+fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => {}
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(failed: usize) -> Verdicts {
+        let case = |n: usize| CaseResult {
+            id: format!("orders.create.n{n}"),
+            status: if n < failed { CaseStatus::Failed } else { CaseStatus::Passed },
+            message: (n < failed).then(|| format!("Step 1: expected {} got 500", "x".repeat(500))),
+        };
+        let cases: Vec<CaseResult> = (0..1000).map(case).collect();
+        Verdicts { passed: 1000 - failed, total: 1000, cases, seconds: 1.0 }
+    }
+
+    #[test]
+    fn each_kind_tells_more_than_the_one_before() {
+        let verdicts = verdicts(2);
+        let told = |kind| feedback(kind, &Told::Tests(&verdicts));
+        let texts = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed].map(told);
+        assert!(!texts[0].contains("1000") && !texts[0].contains("orders"));
+        assert!(texts[1].contains("2 of 1000 tests failed.") && !texts[1].contains("orders"));
+        assert!(texts[2].contains("`orders.create.n1`") && !texts[2].contains("expected"));
+        assert!(texts[3].contains("`orders.create.n1`: Step 1: expected"));
+    }
+
+    #[test]
+    fn feedback_is_bounded_and_says_how_much_is_missing() {
+        let text = feedback(Feedback::Detailed, &Told::Tests(&verdicts(1000)));
+        assert!(text.len() <= FEEDBACK, "{}", text.len());
+        let listed = text.matches("\n- `").count();
+        assert!(text.contains(&format!("… and {} more.", 1000 - listed)));
+        let log = format!("{}\u{1b}[2J~~~~~~é", "é".repeat(100_000));
+        let text = feedback(Feedback::Detailed, &Told::NoServer { why: "It ended with code 1.", log: &log });
+        assert!(text.len() < LOG + 600 && text.contains("\\u{1b}[2J"), "{text}");
+    }
+
+    #[test]
+    fn only_the_first_request_says_what_is_there() {
+        assert!(request(1, "Build it.\n", true, false).contains("There is no internet access"));
+        assert!(request(1, "Build it.\n", true, true).contains("The internet can be reached"));
+        assert_eq!(request(2, "Change it.\n", true, false), "Change it.\n");
+        assert_eq!(request(1, "Build it.\n", false, false), "Build it.\n");
+    }
+}

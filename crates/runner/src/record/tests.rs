@@ -1,0 +1,298 @@
+//! What is written is read back by the importer, without a warning.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ingest::format::{Format as _, Report, Sniff};
+use ingest::formats::staminabench::StaminaBench;
+use model::{Attempt, EndReason, Episode, Run, Step, StepKind, TestOutcome, Tokens, ToolCall, TurnState, Verdict};
+use scenario::client::{CaseResult, CaseStatus};
+
+use super::*;
+use crate::scenarios::Scenarios;
+use crate::settings::RunSettings;
+use crate::state::{HarnessNamed, RunFile};
+
+fn ingested(folder: &Path) -> (Run, Vec<Episode>, Vec<model::Warning>) {
+    let tree = files::Tree::open(folder).unwrap();
+    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognised);
+    let mut report = Report::default();
+    let survey = StaminaBench.survey(&tree, "", &mut report);
+    let mut episodes = Vec::new();
+    for part in &survey.parts {
+        episodes.extend(StaminaBench.read(&tree, "", part, &mut report).into_iter().map(|read| read.episode));
+    }
+    report.warnings.extend(tree.warnings());
+    (survey.runs.into_iter().next().unwrap(), episodes, report.warnings)
+}
+
+fn settings(folder: &Path) -> RunSettings {
+    let values = [
+        "agent=MOCK".to_owned(),
+        "mock.model_id=some/model".to_owned(),
+        format!("output_dir={}", folder.display()),
+        "restful_server_gen_iterative.n_scenarios=1".to_owned(),
+        "restful_server_gen_iterative.n_turns=3".to_owned(),
+    ];
+    crate::settings::resolve(&[], &values).unwrap()
+}
+
+/// Verdicts of cases: the failing ones are every third, those without an answer every seventh.
+fn cases(turn: &TurnData, failing: bool) -> Vec<CaseResult> {
+    let result = |(n, case): (usize, &scenario::suite::Case)| {
+        let status = match n {
+            _ if !failing => CaseStatus::Passed,
+            n if n % 7 == 0 => CaseStatus::Error,
+            n if n % 3 == 0 => CaseStatus::Failed,
+            _ => CaseStatus::Passed,
+        };
+        let message = (status != CaseStatus::Passed).then(|| {
+            format!("Step 1: GET /api/things/{n} \u{2026}: expected status 200, got 500 == FAILED [ 10%] — {}", case.id)
+        });
+        CaseResult { id: case.id.clone(), status, message }
+    };
+    turn.suite.cases.iter().enumerate().map(result).collect()
+}
+
+fn step(kind: StepKind, text: &str) -> Step {
+    let call = ToolCall {
+        name: "bash".to_owned(),
+        summary: "ls".to_owned(),
+        arguments: "{\"command\": \"ls\"}".to_owned(),
+        result: Some("a\nb".to_owned()),
+        result_cut: 0,
+        is_error: Some(false),
+        seconds: Some(0.5),
+    };
+    Step {
+        index: 1,
+        kind,
+        text: text.to_owned(),
+        text_cut: 0,
+        reasoning: None,
+        tool_calls: if kind == StepKind::Agent { vec![call] } else { Vec::new() },
+        tokens: Some(Tokens { input: Some(10), cached: None, output: Some(2) }),
+        cost_usd: None,
+        at: None,
+    }
+}
+
+fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> AttemptRecord {
+    let passed = cases.map(|cases| cases.iter().filter(|c| c.status == CaseStatus::Passed).count() as u32);
+    let total = cases.map(|cases| cases.len() as u32);
+    let verdict = match (passed, total) {
+        (Some(passed), Some(total)) if passed == total => Verdict::Passed,
+        (Some(_), _) => Verdict::Failed,
+        _ => Verdict::Error,
+    };
+    AttemptRecord {
+        attempt,
+        verdict,
+        success: verdict == Verdict::Passed,
+        passed,
+        total,
+        outcomes: cases.map(|cases| cases.iter().map(|case| pytest::letter(case.status)).collect()),
+        end_reason: match verdict {
+            Verdict::Passed => None,
+            Verdict::Failed => Some(EndReason::TestsFailed),
+            _ => Some(EndReason::BuildFailed),
+        },
+        tokens: Tokens { input: Some(100), cached: Some(40), output: Some(7) },
+        cost_usd: Some(0.25),
+        tool_calls: Some(1),
+        started_at: crate::clock::now(),
+        finished_at: crate::clock::now(),
+        agent_seconds: Some(1.5),
+        test_seconds: cases.map(|_| 0.5),
+        exception: None,
+        files,
+        own_seconds: Some(0.1),
+        model_requests: Some(3),
+        agent_end: None,
+        harness_tokens: None,
+        repeats: 0,
+    }
+}
+
+/// Plays an episode by hand: turn 1 passes, turn 2 fails twice (once without a server) and passes, turn 3 fails.
+fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
+    let mut settings = settings(results);
+    let (scenarios, planned) = Scenarios::plan(&mut settings).unwrap();
+    let word = |word: &str| word.to_owned();
+    let harness = HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+    let run = RunFile::new(settings, harness, planned, None);
+    std::fs::write(results.join("config.yaml"), run.settings.to_yaml()).unwrap();
+    let folder = EpisodeFolder::new(results.join("scenario_0")).unwrap();
+    let workspace = results.join("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    std::fs::write(workspace.join("run.sh"), "exec true\n").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", workspace.join("link")).unwrap();
+
+    let mut trajectory = Trajectory::new(folder.path(), "scenario_0", 3, 10);
+    let mut turns = scenarios.turns(0);
+    let (mut call, mut written) = (0, Vec::new());
+    for (turn, attempts) in [(1, [Some(false)].as_slice()), (2, &[Some(true), None, Some(false)]), (3, &[Some(true)])] {
+        let data = turns.read(turn).unwrap();
+        trajectory.head.title = Some(data.about.clone());
+        let files = folder.turn(&data).unwrap();
+        let title = Some(data.title.clone());
+        trajectory.begin(TurnRecord::new(turn, title, &data.request, data.tests.clone(), files)).unwrap();
+        for (at, failing) in attempts.iter().enumerate() {
+            call += 1;
+            let attempt = at as u32 + 1;
+            let cases = failing.map(|failing| cases(&data, failing));
+            let log = cases.as_deref().map(|cases| pytest::write(turn, cases, 0.5));
+            let left = AttemptLeft {
+                turn,
+                attempt,
+                call,
+                stdout: b"out",
+                stderr: b"err \xff",
+                prompt: "do it",
+                steps: &[step(StepKind::Agent, "I do"), step(StepKind::Tool, "x")],
+                server_log: Some(b"listening"),
+                test_output: log.as_deref(),
+            };
+            let mut files = folder.attempt(&left).unwrap();
+            files.code = folder.code(turn, attempt, &workspace, None).unwrap();
+            let record = record(attempt, cases.as_deref(), files);
+            trajectory.current.as_mut().unwrap().attempts.push(record);
+            trajectory.write().unwrap();
+        }
+        written.push(trajectory.current.clone().unwrap());
+    }
+    trajectory.end.finished_at = Some(crate::clock::now());
+    trajectory.end.end_reason = Some(EndReason::TestsFailed);
+    trajectory.write().unwrap();
+    copy::remove(&workspace).unwrap();
+    (run, written)
+}
+
+fn assert_same(read: &Attempt, written: &AttemptRecord, tests: &[String]) {
+    assert_eq!((read.number, read.verdict, read.end_reason), (written.attempt, written.verdict, written.end_reason));
+    assert_eq!((read.passed, read.total), (written.passed, written.total));
+    assert_eq!((read.tokens, read.cost_usd, read.tool_calls), (written.tokens, written.cost_usd, written.tool_calls));
+    assert_eq!(read.timing.started_at.as_ref(), Some(&written.started_at));
+    assert_eq!((read.timing.agent_seconds, read.timing.test_seconds), (written.agent_seconds, written.test_seconds));
+    let Some(outcomes) = &written.outcomes else { return };
+    assert_eq!(read.tests.len(), tests.len());
+    for ((test, letter), id) in read.tests.iter().zip(outcomes.chars()).zip(tests) {
+        assert_eq!(&test.id, id);
+        let outcome = match letter {
+            '.' => TestOutcome::Passed,
+            'F' => TestOutcome::Failed,
+            _ => TestOutcome::Error,
+        };
+        assert_eq!(test.outcome, outcome, "{id}");
+        if test.is_failing() {
+            let message = test.message.as_deref().unwrap_or_default();
+            assert!(message.contains("expected status 200, got 500"), "{id}: {message}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back_without_a_warning() {
+    let room = tempfile::tempdir().unwrap();
+    let (run, written) = played(room.path());
+    let trajectory = Trajectory::read(&room.path().join("scenario_0")).unwrap().unwrap();
+    let scored = report::Scored {
+        name: "scenario_0".to_owned(),
+        planned_turns: 3,
+        turns: trajectory.summaries(),
+        end_reason: trajectory.end.end_reason,
+    };
+    report::write(room.path(), &run, &[scored]).unwrap();
+
+    let (read_run, episodes, warnings) = ingested(room.path());
+    assert_eq!(warnings, []);
+    assert_eq!((read_run.harness.as_deref(), read_run.model.as_deref()), (Some("mock"), Some("some/model")));
+    assert!(read_run.simulated);
+    let [episode] = episodes.as_slice() else { panic!("{} episodes", episodes.len()) };
+    assert_eq!((episode.planned_turns, episode.stamina()), (Some(3), 2));
+    assert_eq!(episode.end(), (Some(3), EndReason::TestsFailed));
+    let states: Vec<TurnState> = episode.turns.iter().map(model::Turn::state).collect();
+    assert_eq!(states, [TurnState::Passed, TurnState::PassedAfterRetries, TurnState::Failed]);
+    for (read, written) in episode.turns.iter().zip(&written) {
+        assert_eq!(read.title, written.title);
+        assert_eq!(read.attempts.len(), written.attempts.len());
+        for (attempt, record) in read.attempts.iter().zip(&written.attempts) {
+            assert_same(attempt, record, &written.tests);
+            let transcript =
+                attempt.artifacts.iter().find(|a| a.kind == model::ArtifactKind::Transcript).unwrap();
+            let tree = files::Tree::open(room.path()).unwrap();
+            let steps = StaminaBench.transcript(&tree, transcript).unwrap().steps;
+            assert_eq!((steps.len(), steps[0].kind, steps[0].text.as_str()), (3, StepKind::User, "do it"));
+            assert_eq!(steps[1].tool_calls[0].result.as_deref(), Some("a\nb"));
+        }
+    }
+    let code = room.path().join("scenario_0/agent_code/turn_2_attempt_3");
+    assert!(code.join("run.sh").exists() && !code.join("link").exists());
+}
+
+#[test]
+fn a_trajectory_is_gone_on_with_where_it_was_left() {
+    let room = tempfile::tempdir().unwrap();
+    let (_, written) = played(room.path());
+    let folder = room.path().join("scenario_0");
+    let whole = std::fs::read(folder.join("trajectory.json")).unwrap();
+    let mut again = Trajectory::read(&folder).unwrap().unwrap();
+    assert_eq!((again.last(), again.stamina()), (Some((3, 1)), 2));
+    assert_eq!(again.current.as_ref(), written.last());
+    again.write().unwrap();
+    assert_eq!(std::fs::read(folder.join("trajectory.json")).unwrap(), whole, "writing it again changes nothing");
+    again.current.as_mut().unwrap().attempts.pop();
+    again.end = trajectory::End::default();
+    again.write().unwrap();
+    assert_eq!(Trajectory::read(&folder).unwrap().unwrap().summaries().len(), 2);
+
+    for cut in [10, whole.len() / 2, whole.len() - 2] {
+        std::fs::write(folder.join("trajectory.json"), &whole[..cut]).unwrap();
+        let error = Trajectory::read(&folder).unwrap_err().to_string();
+        assert!(error.contains("can not be gone on with"), "{error}");
+    }
+}
+
+#[test]
+fn the_latest_snapshots_are_kept() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = EpisodeFolder::new(room.path().join("scenario_0")).unwrap();
+    let workspace = room.path().join("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    for (turn, attempt) in [(1, 1), (2, 1), (2, 2), (10, 1)] {
+        assert!(folder.code(turn, attempt, &workspace, Some(2)).unwrap().is_some());
+    }
+    let mut left: Vec<_> = std::fs::read_dir(folder.path().join("agent_code"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["turn_10_attempt_1", "turn_2_attempt_2"]);
+    assert_eq!(folder.code(11, 1, &workspace, Some(0)).unwrap(), None);
+}
+
+/// 100 turns × 1,500 tests: what a rewrite costs at the end, against at the begin.
+#[test]
+fn rewriting_stays_cheap() {
+    let room = tempfile::tempdir().unwrap();
+    let mut trajectory = Trajectory::new(room.path(), "scenario_0", 100, 10);
+    let mut slowest = std::time::Duration::ZERO;
+    for turn in 1..=100 {
+        let tests = (0..1500).map(|n| pytest::test_id(turn, &format!("repair_orders.update.with_long_name.n{n}"))).collect();
+        let name = |folder: &str| format!("{folder}/turn_{turn}.x");
+        let files = TurnFiles { request: name("r"), reference: name("g"), suite: name("s"), schema: name("y") };
+        trajectory.begin(TurnRecord::new(turn, None, "a request", tests, files)).unwrap();
+        let mut attempt = record(1, None, AttemptFiles::default());
+        attempt.outcomes = Some(".".repeat(1500));
+        trajectory.current.as_mut().unwrap().attempts.push(attempt);
+        let since = Instant::now();
+        trajectory.write().unwrap();
+        slowest = slowest.max(since.elapsed());
+    }
+    let bytes = std::fs::metadata(room.path().join("trajectory.json")).unwrap().len();
+    assert!(bytes > 8_000_000, "{bytes}");
+    // A fifth of what the whole attempt may cost, on a busy machine without optimisation.
+    assert!(slowest.as_millis() < 200 * 5, "{slowest:?}");
+    println!("{bytes} bytes, slowest rewrite {slowest:?}");
+    assert_eq!(Trajectory::read(room.path()).unwrap().unwrap().summaries().len(), 100);
+}

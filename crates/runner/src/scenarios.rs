@@ -1,0 +1,273 @@
+//! Where the turns of a scenario come from: a pack, or the sampler, turn by turn.
+
+use std::sync::Arc;
+
+use scenario::change::Change;
+use scenario::config::Generation;
+use scenario::ir::Schema;
+use scenario::pack::{Maker, Pack, PackError, Part};
+use scenario::sample::Programmatic;
+use scenario::suite::Suite;
+use scenario::{Seed, code, pack};
+
+use crate::RunError;
+use crate::record::pytest;
+use crate::settings::{RunSettings, SettingsError};
+use crate::state::Planned;
+
+static PROGRAMMATIC: Programmatic = Programmatic;
+
+/// All that an attempt at a turn needs.
+#[derive(Debug, Clone)]
+pub(crate) struct TurnData {
+    /// From 1.
+    pub(crate) turn: u32,
+    /// What the scenario is about.
+    pub(crate) about: String,
+    /// What the turn is about, one line.
+    pub(crate) title: String,
+    pub(crate) request: String,
+    pub(crate) suite: Arc<Suite>,
+    /// Ids of its cases as pytest names them, in order.
+    pub(crate) tests: Vec<String>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) changes: Vec<Change>,
+    /// What goes into the results folder.
+    pub(crate) schema_text: String,
+    pub(crate) pytest: String,
+    pub(crate) reference: String,
+}
+
+/// The scenarios of a run.
+#[derive(Debug, Clone)]
+pub(crate) enum Scenarios {
+    Pack(Arc<Pack>),
+    Made(Arc<Generation>),
+}
+
+impl Scenarios {
+    /// Opens the pack, or takes the sampler; gives the settings the numbers that hold, and says what is to be played.
+    /// Blocks.
+    pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+        let Some(path) = settings.scenarios_dir.clone() else {
+            return Self::plan_made(settings);
+        };
+        let pack = Pack::open_path(&path)?;
+        let manifest = pack.manifest();
+        if manifest.config.benchmark != settings.generation.benchmark {
+            let why = format!(
+                "it is a pack of {}, and benchmark is {}",
+                manifest.config.benchmark.as_str(),
+                settings.generation.benchmark.as_str()
+            );
+            return Err(SettingsError::of("scenarios_dir", why).into());
+        }
+        let there = pack.scenarios().len() as u32;
+        let numbers = numbers(settings, settings.generation.n_scenarios.min(there));
+        if let Some(beyond) = numbers.iter().find(|number| **number >= there) {
+            let why = format!("there is no scenario {beyond}: the pack has {there}, counted from 0");
+            return Err(SettingsError::of("execute_episodes", why).into());
+        }
+        let most = settings.generation.n_turns;
+        let planned: Vec<Planned> = numbers
+            .into_iter()
+            .map(|number| planned(number, pack.scenarios()[number as usize].turns.min(most)))
+            .collect();
+        settings.generation.n_scenarios = settings.generation.n_scenarios.min(there);
+        settings.generation.n_turns = planned.iter().map(|episode| episode.turns).max().unwrap_or(1);
+        settings.generation.base_seed = manifest.config.base_seed;
+        settings.generation.num_changes_per_turn = manifest.config.num_changes_per_turn;
+        Ok((Self::Pack(Arc::new(pack)), planned))
+    }
+
+    fn plan_made(settings: &RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+        if settings.generation.use_llm_sampler {
+            let why = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
+                       names it";
+            return Err(SettingsError::of("use_llm_sampler", why).into());
+        }
+        settings.generation.check().map_err(|error| RunError::Settings(error.into()))?;
+        let turns = settings.generation.n_turns;
+        let numbers = numbers(settings, settings.generation.n_scenarios);
+        let planned = numbers.into_iter().map(|number| planned(number, turns)).collect();
+        Ok((Self::Made(Arc::new(settings.generation.clone())), planned))
+    }
+
+    /// Hash of the pack.
+    pub(crate) fn sha256(&self) -> Option<String> {
+        match self {
+            Self::Pack(pack) => Some(pack.manifest().sha256.clone()),
+            Self::Made(_) => None,
+        }
+    }
+
+    /// The turns of one scenario.
+    pub(crate) fn turns(&self, scenario: u32) -> Turns {
+        match self {
+            Self::Pack(pack) => Turns::Pack(pack.clone(), scenario),
+            Self::Made(generation) => {
+                let seed = Seed { base: generation.base_seed, scenario };
+                let maker =
+                    Maker::of(generation.benchmark, &PROGRAMMATIC, seed, generation.num_changes_per_turn);
+                Turns::Made(Box::new(maker))
+            }
+        }
+    }
+}
+
+fn numbers(settings: &RunSettings, scenarios: u32) -> Vec<u32> {
+    if settings.execute_episodes.is_empty() || settings.quick_debug {
+        (0..scenarios).collect()
+    } else {
+        settings.execute_episodes.clone()
+    }
+}
+
+fn planned(scenario: u32, turns: u32) -> Planned {
+    Planned { name: pack::folder(scenario), scenario, turns }
+}
+
+/// The turns of a scenario, one after the other.
+pub(crate) enum Turns {
+    Pack(Arc<Pack>, u32),
+    Made(Box<Maker<'static>>),
+}
+
+impl Turns {
+    /// A turn (from 1). Blocks. The sampler goes forward only.
+    pub(crate) fn read(&mut self, turn: u32) -> Result<TurnData, PackError> {
+        match self {
+            Self::Pack(pack, scenario) => of_pack(pack, *scenario, turn),
+            Self::Made(maker) => {
+                while maker.last().map_or(0, |made| made.turn) < turn {
+                    maker.make_next()?;
+                }
+                of_maker(maker, turn)
+            }
+        }
+    }
+
+    /// The schema of a turn with the changes that led to it: what the scripted model goes by. Blocks.
+    pub(crate) fn schema(&mut self, turn: u32) -> Result<(Arc<Schema>, Vec<Change>), PackError> {
+        match self {
+            Self::Pack(pack, scenario) => {
+                let changes = pack.changes(*scenario, turn)?;
+                let changes = changes.into_iter().flat_map(|of| of.changes).map(|change| change.what);
+                Ok((Arc::new(pack.schema(*scenario, turn)?), changes.collect()))
+            }
+            Self::Made(maker) => {
+                while maker.last().map_or(0, |made| made.turn) < turn {
+                    maker.make_next()?;
+                }
+                let made = maker.last().ok_or_else(|| gone(turn))?;
+                let changes = made.changes.iter().flat_map(|of| &of.changes).map(|change| change.what.clone());
+                Ok((Arc::new(made.schema.clone()), changes.collect()))
+            }
+        }
+    }
+}
+
+fn gone(turn: u32) -> PackError {
+    PackError::NoSuch(format!("Turn {turn} was made before, and is not made twice"))
+}
+
+fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError> {
+    let suite = pack.suite(scenario, turn)?;
+    let changes = pack.changes(scenario, turn)?;
+    let schema = pack.schema(scenario, turn)?;
+    let summaries: Vec<String> = changes.iter().flat_map(|of| &of.changes).map(|c| c.summary.clone()).collect();
+    Ok(TurnData {
+        turn,
+        about: schema.title.clone(),
+        title: title(&schema.title, &summaries),
+        request: pack.request(scenario, turn)?,
+        tests: tests(&suite),
+        suite: Arc::new(suite),
+        changes: changes.into_iter().flat_map(|of| of.changes).map(|change| change.what).collect(),
+        schema: Arc::new(schema),
+        schema_text: pack.text(scenario, turn, Part::Schema)?,
+        pytest: pack.text(scenario, turn, Part::Pytest)?,
+        reference: pack.text(scenario, turn, Part::Flask)?,
+    })
+}
+
+fn of_maker(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
+    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| gone(turn))?;
+    let changes = made.changes.iter().flat_map(|of| &of.changes);
+    let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();
+    let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {
+        scenario: made.suite.scenario,
+        turn,
+        what: format!("It can not be written down: {error}"),
+    })?;
+    Ok(TurnData {
+        turn,
+        about: made.schema.title.clone(),
+        title: title(&made.schema.title, &summaries),
+        request: made.request.clone(),
+        tests: tests(&made.suite),
+        suite: Arc::new(made.suite.clone()),
+        changes: changes.map(|change| change.what.clone()).collect(),
+        schema: Arc::new(made.schema.clone()),
+        schema_text,
+        pytest: code::pytest(&made.suite),
+        reference: code::flask(&made.schema),
+    })
+}
+
+fn tests(suite: &Suite) -> Vec<String> {
+    suite.cases.iter().map(|case| pytest::test_id(suite.turn, &case.id)).collect()
+}
+
+/// One line: what is built, or the first change and how many more there are.
+fn title(about: &str, summaries: &[String]) -> String {
+    match summaries {
+        [] => about.to_owned(),
+        [only] => only.clone(),
+        [first, rest @ ..] => format!("{first} And {} more.", rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(values: &[&str]) -> RunSettings {
+        let mut list = vec!["agent=MOCK".to_owned(), "output_dir=/r".to_owned()];
+        list.extend(values.iter().map(|&value| value.to_owned()));
+        crate::settings::resolve(&[], &list).unwrap()
+    }
+
+    #[test]
+    fn a_pack_and_the_sampler_give_the_same_turns() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("pack");
+        let mut made = settings(&["restful_server_gen_iterative.n_scenarios=2", "restful_server_gen_iterative.n_turns=2"]);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let target = pack::Target::Folder(path.clone());
+        pack::generate(&made.generation, &PROGRAMMATIC, &target, &pack::Options::default(), &|_| {}, &stop).unwrap();
+        let mut packed = settings(&[&format!("scenarios_dir={}", path.display())]);
+        let (of_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
+        let (of_sampler, planned) = Scenarios::plan(&mut made).unwrap();
+        assert_eq!(planned, planned_of_pack);
+        assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
+        let (mut one, mut other) = (of_pack.turns(1), of_sampler.turns(1));
+        for turn in 1..=2 {
+            let (one, other) = (one.read(turn).unwrap(), other.read(turn).unwrap());
+            assert_eq!(one.suite, other.suite);
+            assert_eq!((one.request, one.title, one.tests), (other.request, other.title, other.tests));
+            assert_eq!((one.schema_text, one.pytest), (other.schema_text, other.pytest));
+            assert_eq!((one.reference, one.changes), (other.reference, other.changes));
+        }
+    }
+
+    #[test]
+    fn episodes_are_those_that_are_named() {
+        let mut some = settings(&["restful_server_gen_iterative.execute_episodes=1,5,10"]);
+        let (_, planned) = Scenarios::plan(&mut some).unwrap();
+        let names: Vec<&str> = planned.iter().map(|episode| episode.name.as_str()).collect();
+        assert_eq!(names, ["scenario_1", "scenario_5", "scenario_10"]);
+        let mut asked = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
+        assert!(Scenarios::plan(&mut asked).unwrap_err().to_string().contains("scenarios_dir"));
+    }
+}
