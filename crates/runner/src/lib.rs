@@ -9,17 +9,26 @@
 //! **The journal** makes every completed attempt durable; whatever is killed when, at most the attempt in flight is lost,
 //! and [`resume`] restores the snapshot of before it and goes on in the same session of the agent.
 
+mod agent;
+mod attempt;
 mod clock;
 pub mod control;
 mod copy;
 mod disk;
+mod engine;
+mod episode;
 mod faults;
+mod folders;
 pub mod live;
+mod play;
 mod prompt;
 mod record;
 mod scenarios;
+mod schedule;
+mod server;
 pub mod settings;
 mod state;
+mod status;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -212,11 +221,11 @@ pub enum RunError {
 pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
-pub async fn run(_settings: settings::RunSettings, _on_event: OnEvent) -> Result<Finish, RunError> {
-    todo!()
+pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
+    schedule::begin(settings, on_event).await
 }
 
 /// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists).
-pub async fn resume(_folder: PathBuf, _change: Vec<String>, _on_event: OnEvent) -> Result<Finish, RunError> {
-    todo!()
+pub async fn resume(folder: PathBuf, change: Vec<String>, on_event: OnEvent) -> Result<Finish, RunError> {
+    schedule::go_on(folder, change, on_event).await
 }

@@ -44,14 +44,14 @@ fn share(turn: &TurnSummary) -> f64 {
 }
 
 /// Mean of the scores of the episodes that have one.
-pub(crate) fn average_score(episodes: &[Scored]) -> Option<f64> {
-    let scores: Vec<f64> = episodes.iter().filter_map(Scored::score).collect();
+pub(crate) fn average_score(episodes: &[&Scored]) -> Option<f64> {
+    let scores: Vec<f64> = episodes.iter().filter_map(|episode| episode.score()).collect();
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// Replaces the report.
-pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[Scored]) -> Result<(), RunError> {
-    let success = |episode: &Scored| episode.turns_passed() == episode.planned_turns;
+pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Result<(), RunError> {
+    let success = |episode: &&Scored| episode.turns_passed() == episode.planned_turns;
     let begun = episodes.iter().filter(|episode| !episode.turns.is_empty()).count();
     let successes = episodes.iter().filter(|episode| success(episode)).count();
     let rate = (begun > 0).then(|| successes as f64 / episodes.len().max(1) as f64);

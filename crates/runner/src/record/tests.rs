@@ -202,7 +202,7 @@ fn what_is_written_is_read_back_without_a_warning() {
         turns: trajectory.summaries(),
         end_reason: trajectory.end.end_reason,
     };
-    report::write(room.path(), &run, &[scored]).unwrap();
+    report::write(room.path(), &run, &[&scored]).unwrap();
 
     let (read_run, episodes, warnings) = ingested(room.path());
     assert_eq!(warnings, []);

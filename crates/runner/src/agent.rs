@@ -1,0 +1,238 @@
+//! The call of an agent: its command, its box, what it left.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::{Over, Seen};
+use harness::{Call, Endpoint, Ended, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
+use tokio_util::sync::CancellationToken;
+
+use crate::RunError;
+use crate::folders::{self, Folders};
+use crate::play::{Link, Play};
+use crate::settings::EndpointSettings;
+use crate::status::Status;
+
+/// What an agent may still do when no request of it is answered any more.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+/// The original's list of what it hands on to boxes in direct mode.
+pub(crate) const AWS_CHAIN: [&str; 6] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_REGION",
+    "AWS_PROFILE",
+];
+
+/// A harness, ours or somebody's own.
+#[derive(Clone)]
+pub(crate) enum Agent {
+    BuiltIn(&'static dyn Harness),
+    Own(Arc<dyn Harness>),
+}
+
+impl Deref for Agent {
+    type Target = dyn Harness;
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::BuiltIn(harness) => *harness,
+            Self::Own(harness) => harness.as_ref(),
+        }
+    }
+}
+
+/// A call, with all that it needs in its own hands.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnedCall {
+    pub(crate) turn: u32,
+    pub(crate) attempt: u32,
+    pub(crate) prompt: String,
+    pub(crate) session: Option<Session>,
+    pub(crate) session_id: String,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) seconds: u64,
+    pub(crate) home: String,
+    pub(crate) workspace: String,
+}
+
+impl OwnedCall {
+    pub(crate) fn borrow(&self) -> Call<'_> {
+        Call {
+            turn: self.turn,
+            attempt: self.attempt,
+            prompt: &self.prompt,
+            session: self.session.as_ref(),
+            session_id: &self.session_id,
+            endpoint: &self.endpoint,
+            seconds: self.seconds,
+            home: &self.home,
+            workspace: &self.workspace,
+        }
+    }
+}
+
+/// What a call came to.
+pub(crate) struct Called {
+    pub(crate) end: BoxEnd,
+    pub(crate) outcome: Outcome,
+    /// `None` in direct mode.
+    pub(crate) seen: Option<Seen>,
+}
+
+/// Why there is nothing that a call came to.
+pub(crate) enum NotCalled {
+    /// It was stopped.
+    Stopped,
+    /// The harness can not be called like this: the agent's side.
+    Refused(HarnessError),
+    /// The boxes.
+    Boxes(sandbox::SandboxError),
+    /// Files of ours.
+    Files(RunError),
+}
+
+/// Where the model is.
+pub(crate) fn endpoint(play: &Play, attempt: Option<&gateway::Attempt>) -> Endpoint {
+    let model = play.settings.model.clone();
+    let simulated = play.settings.endpoint == EndpointSettings::Oracle;
+    let standing_in = if simulated { "oracle" } else { "default" };
+    Endpoint {
+        base_url: attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default(),
+        key: attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default(),
+        model: model.unwrap_or_else(|| standing_in.to_owned()),
+        context_window: play.settings.context_window,
+    }
+}
+
+/// HOME and workspace as the agent sees them.
+pub(crate) fn places(play: &Play, live: &Volumes) -> (String, String) {
+    if play.settings.use_docker {
+        return (harness::HOME.to_owned(), harness::WORKSPACE.to_owned());
+    }
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    (text(&live.home), text(&live.workspace))
+}
+
+/// Calls the agent. The attempt at the gateway is closed at the end.
+pub(crate) async fn call(
+    play: &Play,
+    link: &Link,
+    owner: &Owner,
+    folders: &Folders,
+    call: OwnedCall,
+    attempt: Option<gateway::Attempt>,
+    stop: &CancellationToken,
+    status: &Arc<Status>,
+) -> Result<Called, NotCalled> {
+    let invocation = play.harness.invocation(&call.borrow()).map_err(NotCalled::Refused)?;
+    let live = folders.live();
+    let Invocation { argv, env, files } = invocation;
+    let home = live.home.clone();
+    let laid = blocking(move || {
+        files.iter().try_for_each(|file| folders::write_beneath(&home, &file.path, &file.text))
+    });
+    laid.await.map_err(NotCalled::Files)?;
+    crate::faults::point("agent about to start");
+
+    let what = AgentBox {
+        owner: owner.clone(),
+        image: play.image.clone(),
+        argv,
+        env: env.into_iter().chain(play.forwarded.iter().cloned()).collect(),
+        volumes: live.clone(),
+        limits: Limits { seconds: call.seconds, ..play.settings.limits },
+        reach: play.settings.reach,
+        extra: play.settings.extra.clone(),
+    };
+    let end = run(link, &what, attempt.as_ref(), stop, status).await;
+    let seen = attempt.map(gateway::Attempt::close);
+    let end = end.map_err(NotCalled::Boxes)?;
+    crate::faults::point("agent ended");
+    if stop.is_cancelled() {
+        return Err(NotCalled::Stopped);
+    }
+    let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
+    let (harness, folders) = (play.harness.clone(), folders.clone());
+    let read = blocking(move || {
+        let home = files::Tree::open(&live.home)
+            .map_err(|error| crate::disk::at(&live.home, format!("the agent's HOME can not be read: {error}")))?;
+        let outcome = harness.outcome(
+            &call.borrow(),
+            &Ended {
+                exit: exit_of(&end),
+                stdout: &end.stdout,
+                stderr: &end.stderr,
+                home: &home,
+                model_requests: requests,
+                changed: folders.changed(),
+            },
+        );
+        Ok((end, outcome))
+    });
+    let (end, outcome) = read.await.map_err(NotCalled::Files)?;
+    Ok(Called { end, outcome, seen })
+}
+
+fn exit_of(end: &BoxEnd) -> Exit {
+    let exit = end.exit;
+    Exit {
+        code: exit.code,
+        timed_out: exit.timed_out,
+        out_of_memory: exit.out_of_memory,
+        disk_full: exit.disk_full,
+    }
+}
+
+/// Runs the box, watching the gateway and the agent's output.
+async fn run(
+    link: &Link,
+    what: &AgentBox,
+    attempt: Option<&gateway::Attempt>,
+    stop: &CancellationToken,
+    status: &Arc<Status>,
+) -> Result<BoxEnd, sandbox::SandboxError> {
+    let box_stop = stop.child_token();
+    let (send, mut output) = tokio::sync::mpsc::channel::<bytes::Bytes>(64);
+    let shown = status.clone();
+    let watching = tokio::spawn(async move {
+        while let Some(piece) = output.recv().await {
+            let shown = shown.clone();
+            // It writes a small file every few seconds.
+            let _ = tokio::task::spawn_blocking(move || shown.sign(&piece)).await;
+        }
+    });
+    let mut running = std::pin::pin!(link.boxes.agent(what, box_stop.clone(), Some(send)));
+    let mut over = std::pin::pin!(async {
+        match attempt {
+            Some(attempt) => attempt.over().await,
+            None => std::future::pending::<Over>().await,
+        }
+    });
+    let mut cut_off = false;
+    let mut last_words = std::pin::pin!(tokio::time::sleep(Duration::MAX));
+    let end = loop {
+        tokio::select! {
+            end = &mut running => break end,
+            _ = &mut over, if !cut_off => {
+                cut_off = true;
+                last_words.as_mut().reset(tokio::time::Instant::now() + LAST_WORDS);
+            }
+            () = &mut last_words, if cut_off && !box_stop.is_cancelled() => box_stop.cancel(),
+        }
+    };
+    let _ = watching.await;
+    end
+}
+
+/// Runs something that blocks on a thread for it.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, RunError> + Send + 'static,
+) -> Result<T, RunError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panicked) => Err(RunError::Files { path: std::path::PathBuf::new(), why: panicked.to_string() }),
+    }
+}

@@ -1,0 +1,571 @@
+//! One attempt, from the snapshot before it to the record of what came of it.
+//!
+//! **Who decides.** The tests: an attempt whose server passes is passed, however the agent's call ended. Where it does not
+//! pass, the reason is the first of: a budget, the box's limits (time, disk, memory), what the harness says, the server,
+//! the tests. A fault of the endpoint or of the boxes makes no record: the attempt is played again from its snapshot.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gateway::{AttemptKey, Over, Scope, Spent, oracle};
+use model::{EndReason, Tokens, Verdict};
+use sandbox::{Owner, ServerBox};
+use scenario::client::{CaseStatus, Verdicts};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{self, Called, NotCalled, OwnedCall, blocking};
+use crate::folders::Folders;
+use crate::live::Phase;
+use crate::play::{Ending, Link, Play};
+use crate::prompt::{self, Told};
+use crate::record::{self, AttemptFiles, AttemptLeft, AttemptRecord, EpisodeFolder, Exception, pytest};
+use crate::scenarios::TurnData;
+use crate::server::{self, What};
+use crate::state::{Known, Label};
+use crate::status::Status;
+use crate::{RunError, clock, faults};
+
+/// Longest message that is kept of a failure.
+const MESSAGE: usize = 2000;
+/// Bytes of a server's log that feedback is made from.
+const LOG: usize = 16 << 10;
+
+/// What is to be played.
+pub(crate) struct Attempt<'a> {
+    pub(crate) play: &'a Play,
+    pub(crate) link: &'a Link,
+    pub(crate) owner: &'a Owner,
+    pub(crate) folders: &'a Folders,
+    pub(crate) results: &'a EpisodeFolder,
+    pub(crate) status: &'a Arc<Status>,
+    pub(crate) data: &'a Arc<TurnData>,
+    pub(crate) attempt: u32,
+    pub(crate) known: &'a Known,
+    pub(crate) task: Option<oracle::Task>,
+    pub(crate) stop: &'a CancellationToken,
+    /// How often it was played before, and dropped.
+    pub(crate) repeats: u32,
+}
+
+/// What was played.
+pub(crate) struct Played {
+    pub(crate) record: AttemptRecord,
+    /// What holds once it is recorded.
+    pub(crate) after: Known,
+    /// A budget of the episode that is spent.
+    pub(crate) over: Option<Over>,
+    /// Ids of the cases that did not pass.
+    pub(crate) failed: Vec<String>,
+    /// Everything but the agent, its server and the tests.
+    pub(crate) own_seconds: f64,
+}
+
+/// Why there is no record.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The run stops, or the attempt is to be played again.
+    Stopped,
+    /// The endpoint.
+    Endpoint(String),
+    /// The boxes; `gone` = the engine does not answer.
+    Boxes {
+        /// One line.
+        why: String,
+        /// Whether waiting may help.
+        gone: bool,
+    },
+    /// Files of ours: nothing goes on.
+    Files(RunError),
+}
+
+impl From<RunError> for Fault {
+    fn from(error: RunError) -> Self {
+        Self::Files(error)
+    }
+}
+
+impl From<sandbox::SandboxError> for Fault {
+    fn from(error: sandbox::SandboxError) -> Self {
+        use sandbox::SandboxError as E;
+        let gone = matches!(error, E::NoEngine { .. } | E::Engine { gone: true, .. });
+        Self::Boxes { why: error.to_string(), gone }
+    }
+}
+
+/// How the agent's side ended, where it did not end well.
+struct AgentEnd {
+    reason: Option<EndReason>,
+    exception: Option<Exception>,
+}
+
+/// What came of the server.
+struct Tested {
+    verdicts: Option<Verdicts>,
+    reason: Option<EndReason>,
+    /// What was wrong with the server.
+    why: Option<String>,
+    log: Option<Vec<u8>>,
+    seconds: Option<f64>,
+}
+
+impl Attempt<'_> {
+    /// Plays it. The live folders are as they were before it, or are made so here.
+    pub(crate) async fn play(self) -> Result<Played, Fault> {
+        let since = Instant::now();
+        let started_at = clock::now();
+        self.status.phase(Phase::Preparing, "snapshot");
+        let label = Label { turn: self.data.turn, attempt: self.attempt };
+        let folders = self.folders.clone();
+        // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun.
+        blocking(move || if folders.label() == Some(label) { folders.restore() } else { folders.keep(label) })
+            .await?;
+
+        let (called, prompt) = self.agent().await?;
+        let budget = self.budget(called.as_ref().ok())?;
+        let (end, called) = match called {
+            Ok(called) => (self.agent_end(&called, budget.as_ref())?, Some(called)),
+            Err(refused) => (
+                AgentEnd {
+                    reason: Some(EndReason::AgentError),
+                    exception: exception("HarnessError", &refused.to_string()),
+                },
+                None,
+            ),
+        };
+        let disk_full = called.as_ref().is_some_and(|called| called.end.exit.disk_full);
+        let code = self.keep_code().await?;
+        let tested = if disk_full {
+            let why = "The workspace is larger than the box allows.".to_owned();
+            Tested { verdicts: None, reason: None, why: Some(why), log: None, seconds: None }
+        } else {
+            self.test().await?
+        };
+        if disk_full {
+            // What does not fit would end every later attempt, too.
+            let folders = self.folders.clone();
+            blocking(move || folders.restore()).await?;
+        }
+        faults::point("tests ended");
+        self.record(since, started_at, called, end, tested, code, prompt, budget).await
+    }
+
+    /// Calls the agent, and says what it was told.
+    async fn agent(
+        &self,
+    ) -> Result<(Result<Called, harness::HarnessError>, String), Fault> {
+        let Self { play, data, .. } = self;
+        let in_box = play.settings.use_docker;
+        let is_open = play.settings.reach == sandbox::Reach::Open;
+        let request = prompt::request(data.turn, &data.request, in_box, is_open);
+        let mut prompt = match &self.known.feedback {
+            Some(feedback) if self.attempt > 1 => feedback.clone(),
+            _ => request.clone(),
+        };
+        let mut session = self.known.session.clone();
+        loop {
+            let attempt = self.link.gateway.as_ref().map(|gateway| {
+                let key = AttemptKey {
+                    episode: self.owner.episode.clone(),
+                    turn: data.turn,
+                    attempt: self.attempt,
+                };
+                gateway.open(key, self.task.clone())
+            });
+            let (home, workspace) = agent::places(play, &self.folders.live());
+            let call = OwnedCall {
+                turn: data.turn,
+                attempt: self.attempt,
+                prompt: prompt.clone(),
+                session_id: session_id(&play.id, &self.owner.episode, session.is_none(), self.known.calls),
+                session: session.clone(),
+                endpoint: agent::endpoint(play, attempt.as_ref()),
+                seconds: play.settings.limits.seconds,
+                home,
+                workspace,
+            };
+            self.status.phase(Phase::Agent, "the agent works");
+            let called =
+                agent::call(play, self.link, self.owner, self.folders, call, attempt, self.stop, self.status);
+            match called.await {
+                Ok(called) => return Ok((Ok(called), prompt)),
+                Err(NotCalled::Stopped) => return Err(Fault::Stopped),
+                Err(NotCalled::Boxes(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
+                Err(NotCalled::Boxes(error)) => return Err(error.into()),
+                Err(NotCalled::Files(error)) => return Err(error.into()),
+                Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
+                    // There is nothing to go on with, so it begins anew and is told what it is about.
+                    session = None;
+                    if prompt != request {
+                        prompt = format!("{request}\n\n{prompt}");
+                    }
+                }
+                Err(NotCalled::Refused(error)) => return Ok((Err(error), prompt)),
+            }
+        }
+    }
+
+    /// A budget that ended the attempt. One of the run ends the run; a fault of the endpoint is none of the agent's.
+    fn budget(&self, called: Option<&Called>) -> Result<Option<Over>, Fault> {
+        let Some(called) = called else { return Ok(None) };
+        let over = called.seen.as_ref().and_then(|seen| seen.over.clone());
+        match over {
+            Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
+                self.play.end(Ending::Budget(over));
+                Err(Fault::Stopped)
+            }
+            Some(Over::Endpoint { message }) => Err(Fault::Endpoint(message)),
+            over @ Some(Over::Budget { .. }) => Ok(over),
+            Some(Over::ContextOverflow { .. }) | None => Ok(None),
+        }
+    }
+
+    fn agent_end(&self, called: &Called, budget: Option<&Over>) -> Result<AgentEnd, Fault> {
+        let exit = called.end.exit;
+        let outcome = &called.outcome;
+        let said = outcome.message.as_deref().unwrap_or_default();
+        let of = |reason, kind: &str, message: &str| AgentEnd {
+            reason: Some(reason),
+            exception: exception(kind, message),
+        };
+        if let Some(Over::Budget { scope, of: what }) = budget {
+            let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
+            return Ok(of(EndReason::Budget, "Budget", &format!("the {scope}'s budget of {what} is spent")));
+        }
+        if exit.timed_out {
+            let limit = format!("the wall limit of {} s ended it", self.play.settings.limits.seconds);
+            return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
+        }
+        if exit.disk_full {
+            return Ok(of(EndReason::AgentError, "DiskLimit", "the disk limit of the box ended it; its changes were undone"));
+        }
+        if exit.code.is_none() && !exit.stopped {
+            return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
+        }
+        if exit.out_of_memory && outcome.end.is_some() {
+            return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the box ended it"));
+        }
+        let overflow = called.seen.as_ref().and_then(|seen| match &seen.over {
+            Some(Over::ContextOverflow { message }) => Some(message),
+            _ => None,
+        });
+        if let (Some(message), Some(_)) = (overflow, outcome.end) {
+            return Ok(of(EndReason::ContextOverflow, "ContextOverflow", message));
+        }
+        match outcome.end {
+            None => Ok(AgentEnd { reason: None, exception: None }),
+            Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
+            // The gateway saw no fault, so it was none of the endpoint's.
+            Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
+            Some(reason) => Ok(AgentEnd { reason: Some(reason), exception: exception(reason.as_str(), said) }),
+        }
+    }
+
+    async fn keep_code(&self) -> Result<Option<String>, Fault> {
+        let (results, workspace) = (self.results.clone(), self.folders.live().workspace);
+        let (turn, attempt, keep) = (self.data.turn, self.attempt, self.play.settings.keep_snapshots);
+        Ok(blocking(move || results.code(turn, attempt, &workspace, keep)).await?)
+    }
+
+    /// Serves a copy and runs the suite against it.
+    async fn test(&self) -> Result<Tested, Fault> {
+        let start = self.folders.live().workspace.join("run.sh");
+        let there = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
+        if !there {
+            return Ok(Tested {
+                verdicts: None,
+                reason: Some(EndReason::BuildFailed),
+                why: Some("There is no file `run.sh` in the project's top folder.".to_owned()),
+                log: None,
+                seconds: None,
+            });
+        }
+        self.status.phase(Phase::Testing, "its server starts");
+        let folders = self.folders.clone();
+        let volumes = blocking(move || folders.serve()).await?;
+        let server = ServerBox {
+            owner: self.owner.clone(),
+            image: self.play.image.clone(),
+            volumes,
+            limits: self.play.settings.limits,
+        };
+        let status = self.status.clone();
+        let on_ready = move || status.phase(Phase::Testing, "the tests run");
+        let served =
+            server::test(&self.link.boxes, &server, self.data.suite.clone(), self.stop, on_ready).await?;
+        let folders = self.folders.clone();
+        blocking(move || folders.served()).await?;
+        let log = Some(served.end.log);
+        let seconds = Some(served.seconds);
+        let no_server = |why: String, log| Tested {
+            verdicts: None,
+            reason: Some(EndReason::ServerFailed),
+            why: Some(why),
+            log,
+            seconds,
+        };
+        match served.what {
+            What::Stopped => Err(Fault::Stopped),
+            What::Exited => {
+                let exit = served.end.exited.unwrap_or_default();
+                let how = match exit.code {
+                    _ if exit.out_of_memory => " because it used more memory than it may".to_owned(),
+                    Some(code) => format!(" with code {code}"),
+                    None => String::new(),
+                };
+                Ok(no_server(format!("`run.sh` ended{how} before anything listened on `$PORT`."), log))
+            }
+            What::NeverListened => {
+                let seconds = server::READY.as_secs();
+                Ok(no_server(format!("Nothing listened on `$PORT` within {seconds} seconds."), log))
+            }
+            What::Tested(verdicts) => {
+                let reason = if verdicts.passed == verdicts.total && verdicts.total > 0 {
+                    None
+                } else if server::out_of_time(&verdicts) {
+                    Some(EndReason::VerifierTimeout)
+                } else if server::nothing_answered(&verdicts) {
+                    Some(EndReason::ServerFailed)
+                } else {
+                    Some(EndReason::TestsFailed)
+                };
+                Ok(Tested { verdicts: Some(verdicts), reason, why: None, log, seconds })
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything that an attempt left, put together in one place")]
+    async fn record(
+        &self,
+        since: Instant,
+        started_at: String,
+        called: Option<Called>,
+        end: AgentEnd,
+        tested: Tested,
+        code: Option<String>,
+        prompt: String,
+        over: Option<Over>,
+    ) -> Result<Played, Fault> {
+        let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
+        let verdict = match &tested.verdicts {
+            Some(_) if passed => Verdict::Passed,
+            Some(_) => Verdict::Failed,
+            None => Verdict::Error,
+        };
+        let end_reason = if passed { None } else { end.reason.or(tested.reason) };
+        let server_exception = tested.why.as_deref().and_then(|why| exception("ServerError", why));
+        let exception = end.exception.or(server_exception);
+        let feedback = (!passed).then(|| self.feedback(&tested, end.reason));
+        let bill = bill(self.play, called.as_ref());
+        let mut after = Known {
+            session: self.known.session.clone(),
+            calls: self.known.calls + u32::from(called.is_some()),
+            feedback,
+            seconds: self.status.seconds(),
+            spent: plus(self.known.spent, bill.spent),
+        };
+        let disk_full = called.as_ref().is_some_and(|called| called.end.exit.disk_full);
+        if let Some(session) = called.as_ref().and_then(|called| called.outcome.session.clone())
+            && !disk_full
+        {
+            after.session = Some(session);
+        }
+        let turn = self.data.turn;
+        let failed: Vec<String> =
+            tested.verdicts.iter().flat_map(|v| v.not_passed()).map(|case| case.id.clone()).collect();
+        let outcomes =
+            tested.verdicts.as_ref().map(|v| v.cases.iter().map(|case| pytest::letter(case.status)).collect());
+        let (tests_passed, total) = tested.verdicts.as_ref().map_or((None, None), |v| {
+            let passed = v.cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
+            (Some(passed as u32), Some(v.total as u32))
+        });
+        let agent_seconds = called.as_ref().map(|called| called.end.seconds);
+        let tool_calls = called
+            .as_ref()
+            .filter(|called| !called.outcome.steps.is_empty())
+            .map(|called| called.outcome.steps.iter().map(|step| step.tool_calls.len() as u32).sum());
+        let model_requests = called.as_ref().and_then(|c| c.seen.as_ref()).map(|seen| seen.records.len() as u32);
+        let harness_tokens = called.as_ref().map(|called| called.outcome.usage).filter(|t| !t.is_unknown());
+
+        let files = self.write_files(called, &tested, prompt, code).await?;
+        let total_seconds = since.elapsed().as_secs_f64();
+        let own_seconds =
+            (total_seconds - agent_seconds.unwrap_or(0.0) - tested.seconds.unwrap_or(0.0)).max(0.0);
+        let record = AttemptRecord {
+            attempt: self.attempt,
+            verdict,
+            success: passed,
+            passed: tests_passed,
+            total,
+            outcomes,
+            end_reason,
+            tokens: bill.tokens,
+            cost_usd: bill.cost_usd,
+            tool_calls,
+            started_at,
+            finished_at: clock::now(),
+            agent_seconds,
+            test_seconds: tested.seconds,
+            exception,
+            files,
+            own_seconds: Some(own_seconds),
+            model_requests,
+            agent_end: end.reason,
+            harness_tokens,
+            repeats: self.repeats,
+        };
+        tracing::debug!(turn, attempt = self.attempt, ?verdict, own_seconds, "an attempt ended");
+        Ok(Played { record, after, over, failed, own_seconds })
+    }
+
+    fn feedback(&self, tested: &Tested, reason: Option<EndReason>) -> String {
+        let kind = self.play.settings.feedback;
+        if let Some(verdicts) = &tested.verdicts {
+            return prompt::feedback(kind, &Told::Tests(verdicts));
+        }
+        match (reason, &tested.why) {
+            (Some(reason), None) => prompt::feedback(kind, &Told::Ended(reason)),
+            (Some(EndReason::AgentTimeout | EndReason::ContextOverflow | EndReason::KilledItself), _)
+                if tested.log.is_none() =>
+            {
+                prompt::feedback(kind, &Told::Ended(reason.unwrap_or(EndReason::AgentError)))
+            }
+            (_, why) => {
+                let log = tested.log.as_deref().unwrap_or_default();
+                let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG)..]).into_owned();
+                let why = why.as_deref().unwrap_or_default();
+                prompt::feedback(kind, &Told::NoServer { why, log: &log })
+            }
+        }
+    }
+
+    async fn write_files(
+        &self,
+        called: Option<Called>,
+        tested: &Tested,
+        prompt: String,
+        code: Option<String>,
+    ) -> Result<AttemptFiles, Fault> {
+        let (turn, attempt) = (self.data.turn, self.attempt);
+        let test_output = tested.verdicts.as_ref().map(|v| pytest::write(turn, &v.cases, v.seconds));
+        let server_log = tested.log.clone();
+        let (results, call) = (self.results.clone(), self.known.calls + 1);
+        let files = blocking(move || {
+            let (stdout, stderr, steps) = called.map_or_else(Default::default, |called| {
+                (called.end.stdout, called.end.stderr, called.outcome.steps)
+            });
+            let left = AttemptLeft {
+                turn,
+                attempt,
+                call,
+                stdout: &stdout,
+                stderr: &stderr,
+                prompt: &prompt,
+                steps: &steps,
+                server_log: server_log.as_deref(),
+                test_output: test_output.as_deref(),
+            };
+            results.attempt(&left)
+        });
+        let mut files = files.await?;
+        files.code = code;
+        Ok(files)
+    }
+}
+
+/// What an attempt cost.
+struct Bill {
+    tokens: Tokens,
+    cost_usd: Option<f64>,
+    spent: Spent,
+}
+
+/// By the gateway where there is one, else by the harness.
+fn bill(play: &Play, called: Option<&Called>) -> Bill {
+    let Some(called) = called else {
+        return Bill { tokens: Tokens::default(), cost_usd: None, spent: Spent::default() };
+    };
+    if let Some(seen) = &called.seen {
+        return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
+    }
+    let tokens = called.outcome.usage;
+    let by_price = || {
+        let price = play.settings.price?;
+        let (input, output) = (tokens.input?, tokens.output?);
+        let cached = tokens.cached.unwrap_or(0).min(input);
+        let of_input = (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
+        Some((of_input + output as f64 * price.output) / 1e6)
+    };
+    let cost_usd = called.outcome.cost_usd.or_else(by_price);
+    let spent = Spent {
+        tokens,
+        cost_usd,
+        known_usd: cost_usd.unwrap_or(0.0),
+        unmetered: u64::from(tokens.is_unknown()),
+        seconds: called.end.seconds,
+        ..Spent::default()
+    };
+    {
+        let mut all = crate::play::lock(&play.direct_spent);
+        *all = plus(*all, spent);
+    }
+    Bill { tokens, cost_usd, spent }
+}
+
+/// The sum of two; a cost with an unknown part is unknown.
+pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
+    let nothing = |spent: &Spent| spent.requests == 0 && spent.unmetered == 0 && spent.tokens.is_unknown();
+    let cost_usd = match (one.cost_usd, other.cost_usd) {
+        (Some(a), Some(b)) => Some(a + b),
+        (Some(a), None) if nothing(&other) => Some(a),
+        (None, Some(b)) if nothing(&one) => Some(b),
+        _ => None,
+    };
+    Spent {
+        requests: one.requests + other.requests,
+        tokens: one.tokens.plus(other.tokens),
+        cost_usd,
+        known_usd: one.known_usd + other.known_usd,
+        unmetered: one.unmetered + other.unmetered,
+        seconds: one.seconds + other.seconds,
+    }
+}
+
+fn exception(kind: &str, message: &str) -> Option<Exception> {
+    Some(Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) })
+}
+
+/// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
+fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
+    use sha2::Digest as _;
+    let begun_at = if begins { calls } else { 0 };
+    let hash = sha2::Sha256::digest(format!("session {run} {episode} {begun_at}").as_bytes());
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_sessions_are_uuids_and_stay() {
+        let id = session_id("0a1b2c3d", "scenario_1", true, 0);
+        assert_eq!(id, session_id("0a1b2c3d", "scenario_1", true, 0));
+        assert_ne!(id, session_id("0a1b2c3d", "scenario_2", true, 0));
+        assert_ne!(id, session_id("0a1b2c3d", "scenario_1", true, 4));
+        assert_eq!((id.len(), id.as_bytes()[14]), (36, b'4'));
+    }
+
+    #[test]
+    fn a_sum_with_an_unknown_cost_is_unknown() {
+        let known = Spent { requests: 1, cost_usd: Some(1.0), known_usd: 1.0, ..Spent::default() };
+        let unknown = Spent { requests: 1, ..Spent::default() };
+        assert_eq!(plus(known, known).cost_usd, Some(2.0));
+        assert_eq!(plus(known, unknown).cost_usd, None);
+        assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
+    }
+}

@@ -1,0 +1,144 @@
+//! The way to the boxes and to the model: made at the start, and made anew when the engine has been away.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gateway::{Gateway, Retry, Secret, Spent, Upstream, oracle};
+use sandbox::{Boxes, Engine, Local};
+
+use crate::RunError;
+use crate::play::{Ending, Link, Play};
+use crate::settings::{EndpointSettings, KeySource, RunSettings, SettingsError};
+use crate::state::Place;
+
+/// How long an engine that is gone is waited for.
+const PATIENCE: Duration = Duration::from_mins(10);
+/// Between two looks for it, at first and at most.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LONGEST_LOOK: Duration = Duration::from_secs(20);
+
+/// Connects to the engine, prepares the run's network, starts the gateway.
+pub(crate) async fn link(
+    settings: &RunSettings,
+    place: &Place,
+    run: &str,
+    spent: Spent,
+    episodes: std::collections::BTreeMap<String, Spent>,
+) -> Result<Link, RunError> {
+    let boxes = boxes(settings).await?;
+    if let Boxes::Engine(engine) = &boxes {
+        // What crashed runs have left.
+        engine.sweep().await?;
+    }
+    let network = boxes.prepare(run, settings.reach).await?;
+    let gateway = match upstream(settings)? {
+        None => None,
+        Some(upstream) => {
+            let settings = gateway::Settings {
+                upstream,
+                price: settings.price,
+                budgets: settings.budgets,
+                retry: Retry::default(),
+                spent,
+                episodes,
+                log: Some(place.gateway_log()),
+            };
+            Some(Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?)
+        }
+    };
+    Ok(Link { boxes, network, gateway })
+}
+
+/// Where boxes run.
+pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
+    if settings.use_docker {
+        return Ok(Boxes::Engine(Engine::connect().await?));
+    }
+    Ok(Boxes::Local(Local::new(program()?)))
+}
+
+/// The command line of Stamina Lab: this program, or the one beside it; `STAMINA_BIN` names another.
+fn program() -> Result<PathBuf, RunError> {
+    if let Some(named) = std::env::var_os("STAMINA_BIN") {
+        return Ok(PathBuf::from(named));
+    }
+    let this = std::env::current_exe().map_err(|error| crate::disk::at(&PathBuf::from("stamina"), error))?;
+    let beside = this.with_file_name(format!("stamina{}", std::env::consts::EXE_SUFFIX));
+    Ok(if beside.is_file() { beside } else { this })
+}
+
+/// Where requests go; nothing in direct mode.
+fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunError> {
+    match &settings.endpoint {
+        EndpointSettings::Direct => Ok(None),
+        EndpointSettings::Oracle => {
+            let oracle = oracle::Oracle::new(settings.oracle.clone());
+            Ok(Some(Upstream::Oracle(Arc::new(oracle))))
+        }
+        EndpointSettings::Gateway { base_url, key } => Ok(Some(Upstream::Http {
+            base_url: base_url.clone(),
+            key: secret(key)?,
+            model: settings.model.clone(),
+        })),
+    }
+}
+
+/// The key, from where it is.
+pub(crate) fn secret(source: &KeySource) -> Result<Option<Secret>, RunError> {
+    match source {
+        KeySource::None => Ok(None),
+        KeySource::Env(name) => match std::env::var(name) {
+            Ok(key) if !key.trim().is_empty() => Ok(Some(Secret::new(key.trim().to_owned()))),
+            _ => Err(SettingsError::of("endpoint.key_env", format!("the variable {name} is not set")).into()),
+        },
+        KeySource::Keychain(name) => Err(SettingsError::of(
+            "endpoint.key_name",
+            format!("the keychain entry {name} can not be read by this build; use endpoint.key_env"),
+        )
+        .into()),
+    }
+}
+
+/// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.
+pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
+    let until = Instant::now() + PATIENCE;
+    let mut look = FIRST_LOOK;
+    loop {
+        // Others wait as well: the first to find it again makes the way for all.
+        {
+            let mut link = play.link.write().await;
+            if !Arc::ptr_eq(&link, old) {
+                return true;
+            }
+            let spent = match &old.gateway {
+                Some(gateway) => gateway.spent(),
+                None => Spent::default(),
+            };
+            let mut episodes = std::collections::BTreeMap::new();
+            if let Some(gateway) = &old.gateway {
+                let names = crate::play::lock(&play.run).episodes.clone();
+                for planned in names {
+                    episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
+                }
+            }
+            match self::link(&play.settings, &play.place, &play.id, spent, episodes).await {
+                Ok(new) => {
+                    *link = Arc::new(new);
+                    return true;
+                }
+                Err(error) => tracing::info!("the container engine is still away: {error}"),
+            }
+        }
+        if Instant::now() >= until {
+            play.end(Ending::Broken(format!("{why}; it did not come back within {} minutes", PATIENCE.as_secs() / 60)));
+            return false;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(look) => {}
+            () = play.stop.cancelled() => return false,
+        }
+        look = (look * 2).min(LONGEST_LOOK);
+    }
+}

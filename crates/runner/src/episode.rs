@@ -1,0 +1,631 @@
+//! One episode: turn after turn, attempt after attempt, in one session of the agent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::{Over, Scope, oracle};
+use model::{EndReason, Verdict};
+use sandbox::Owner;
+use scenario::change::Change;
+use scenario::ir::Schema;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::blocking;
+use crate::attempt::{Attempt, Fault, Played};
+use crate::engine;
+use crate::folders::Folders;
+use crate::live::Phase;
+use crate::play::{Ending, Play, lock};
+use crate::record::report::Scored;
+use crate::record::{AttemptFiles, AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest};
+use crate::scenarios::{TurnData, Turns};
+use crate::settings::EndpointSettings;
+use crate::state::{After, Journal, Known, Label, Planned};
+use crate::status::Status;
+use crate::{Event, RunError, clock, disk, faults};
+
+/// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
+const REPEATS: u32 = 3;
+/// Wait before the first repetition; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// How often a pause is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How the playing of an episode ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EpisodeEnd {
+    /// The episode is over.
+    Over,
+    /// The run ended before it was.
+    Unfinished,
+}
+
+/// An episode that is played.
+struct Episode<'a> {
+    play: &'a Play,
+    planned: &'a Planned,
+    owner: Owner,
+    folders: Folders,
+    results: EpisodeFolder,
+    trajectory: Trajectory,
+    known: Known,
+    status: Arc<Status>,
+    turns: Turns,
+    /// Schemas and changes so far, for the scripted model.
+    history: Vec<(Arc<Schema>, Vec<Change>)>,
+    /// Ids of cases that failed in the attempts of the current turn.
+    failed: Vec<Vec<String>>,
+}
+
+/// What comes after an attempt.
+enum Next {
+    Retry,
+    NextTurn,
+    Over(EndReason),
+}
+
+/// Whether an episode whose trajectory has an end is played on at a resume: what ended it was not the agent.
+fn is_reopened(reason: EndReason) -> bool {
+    matches!(
+        reason,
+        EndReason::Endpoint
+            | EndReason::Environment
+            | EndReason::Cancelled
+            | EndReason::Budget
+            | EndReason::Unfinished
+    )
+}
+
+/// Plays an episode from where it stands.
+pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd, RunError> {
+    let opened = {
+        let (play, planned) = (play.clone(), planned.clone());
+        blocking(move || open(&play, &planned)).await?
+    };
+    let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
+    let mut episode = Episode {
+        owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
+        turns: play.scenarios.turns(planned.scenario),
+        play: &play,
+        planned: &planned,
+        folders: opened.folders,
+        results: opened.results,
+        trajectory: opened.trajectory,
+        known: opened.known,
+        status: opened.status,
+        history: Vec::new(),
+        failed: Vec::new(),
+    };
+    episode.status.begin();
+    let end = episode.turns().await?;
+    if end == EpisodeEnd::Unfinished {
+        episode.leave()?;
+    }
+    Ok(end)
+}
+
+struct Opened {
+    folders: Folders,
+    results: EpisodeFolder,
+    trajectory: Trajectory,
+    known: Known,
+    status: Arc<Status>,
+}
+
+/// Looks at what is there. Nothing if the episode is over. Blocks.
+fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
+    let results = EpisodeFolder::new(play.place.episode(&planned.name))?;
+    let state = play.place.state(&planned.name);
+    let folders = Folders::new(state.clone())?;
+    let trajectory = match Trajectory::read(results.path())? {
+        Some(trajectory) => trajectory,
+        None => Trajectory::new(
+            results.path(),
+            &planned.name,
+            planned.turns,
+            play.settings.attempt_limit,
+        ),
+    };
+    let known = Journal::read(&state)?.known(trajectory.last());
+    let status = Status::open(play.place.episode_file(&planned.name), &planned.name, known.seconds);
+    let mut opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
+    let over = opened.trajectory.end.finished_at.is_some();
+    let reopened = opened.trajectory.end.end_reason.is_some_and(is_reopened);
+    if over && !reopened {
+        keep_score(play, planned, &opened.trajectory);
+        show_over(&opened, planned);
+        opened.folders.close()?;
+        return Ok(None);
+    }
+    if over {
+        drop_last_if_censored(&mut opened, &state)?;
+    }
+    opened.trajectory.end = Default::default();
+    keep_score(play, planned, &opened.trajectory);
+    Ok(Some(opened))
+}
+
+/// Takes an attempt back that something outside ended: it is played again from its snapshot.
+fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
+    let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
+    let label = opened.folders.label();
+    let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
+    let unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
+    if unfinished && label == Some(Label { turn, attempt }) {
+        current.attempts.pop();
+        let journal = Journal::read(state)?;
+        opened.known = journal.before.clone();
+        // From here on the trajectory says again what the journal's first half holds for.
+        Journal { before: journal.before, after: None }.write(state)?;
+        opened.trajectory.end = Default::default();
+        opened.trajectory.write()?;
+    }
+    Ok(())
+}
+
+fn keep_score(play: &Play, planned: &Planned, trajectory: &Trajectory) {
+    let scored = Scored {
+        name: planned.name.clone(),
+        planned_turns: planned.turns,
+        turns: trajectory.summaries(),
+        end_reason: trajectory.end.end_reason,
+    };
+    lock(&play.scores).insert(planned.scenario, scored);
+}
+
+fn show_over(opened: &Opened, planned: &Planned) {
+    let trajectory = &opened.trajectory;
+    let summaries = trajectory.summaries();
+    opened.status.set(|shown| {
+        shown.name.clone_from(&planned.name);
+        shown.title.clone_from(&trajectory.head.title);
+        shown.phase = Phase::Over;
+        shown.turn = summaries.len() as u32;
+        shown.attempt = summaries.last().map_or(0, |turn| turn.attempts);
+        shown.cells = summaries.iter().map(|turn| turn.state).collect();
+        shown.end_reason = trajectory.end.end_reason;
+        shown.now = None;
+    });
+}
+
+impl Episode<'_> {
+    /// All turns that are left.
+    async fn turns(&mut self) -> Result<EpisodeEnd, RunError> {
+        let first = match self.after_last() {
+            // Where an episode was left between its last attempt and its end.
+            Some(Next::Over(reason)) => return self.over(reason, None).await,
+            Some(Next::NextTurn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
+            Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
+        };
+        for turn in first..=self.planned.turns {
+            if self.play.stop.is_cancelled() {
+                return Ok(EpisodeEnd::Unfinished);
+            }
+            let data = Arc::new(self.begin_turn(turn).await?);
+            loop {
+                let attempt = self.attempts_so_far() + 1;
+                if !self.may_begin(turn, attempt).await? {
+                    return match self.episode_budget().await {
+                        Some(over) => self.over(EndReason::Budget, Some(over)).await,
+                        None => Ok(EpisodeEnd::Unfinished),
+                    };
+                }
+                let Some(next) = self.attempt(&data, attempt).await? else {
+                    return Ok(EpisodeEnd::Unfinished);
+                };
+                match next {
+                    Next::Retry => {}
+                    Next::NextTurn => break,
+                    Next::Over(reason) => return self.over(reason, None).await,
+                }
+            }
+        }
+        let all = self.trajectory.stamina() == self.planned.turns;
+        let reason = if all { EndReason::PassedAll } else { self.last_reason() };
+        self.over(reason, None).await
+    }
+
+    fn attempts_so_far(&self) -> u32 {
+        self.trajectory.current.as_ref().map_or(0, |turn| turn.attempts.len() as u32)
+    }
+
+    /// What comes after the last attempt that is recorded; nothing where there is none.
+    fn after_last(&self) -> Option<Next> {
+        let turn = self.trajectory.current.as_ref()?;
+        let last = turn.attempts.last()?;
+        Some(match last.verdict {
+            Verdict::Passed if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
+            Verdict::Passed => Next::NextTurn,
+            Verdict::Unfinished => Next::Over(last.end_reason.unwrap_or(EndReason::Unfinished)),
+            _ if last.attempt < self.play.settings.attempt_limit => Next::Retry,
+            _ if self.play.settings.fail_stop => Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed)),
+            _ if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
+            _ => Next::NextTurn,
+        })
+    }
+
+    fn whole_reason(&self) -> EndReason {
+        if self.trajectory.stamina() == self.planned.turns { EndReason::PassedAll } else { self.last_reason() }
+    }
+
+    /// The reason of the last attempt of the last turn.
+    fn last_reason(&self) -> EndReason {
+        let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
+        match last {
+            Some(attempt) if attempt.verdict == Verdict::Passed => EndReason::TestsFailed,
+            Some(attempt) => attempt.end_reason.unwrap_or(EndReason::TestsFailed),
+            None => EndReason::Unfinished,
+        }
+    }
+
+    /// Makes the turn's data and files; the trajectory begins it unless it is in it already.
+    async fn begin_turn(&mut self, turn: u32) -> Result<TurnData, RunError> {
+        let simulated = self.play.settings.endpoint == EndpointSettings::Oracle;
+        let seen = self.history.len() as u32;
+        // The sampler moves through a blocking thread and back.
+        let mut turns = std::mem::replace(&mut self.turns, self.play.scenarios.turns(self.planned.scenario));
+        let (mut data, earlier, turns) = blocking(move || {
+            let mut earlier = Vec::new();
+            if simulated {
+                for number in seen + 1..turn {
+                    earlier.push(turns.schema(number)?);
+                }
+            }
+            let data = turns.read(turn)?;
+            Ok((data, earlier, turns))
+        })
+        .await?;
+        self.turns = turns;
+        if simulated {
+            self.history.extend(earlier);
+            self.history.push((data.schema.clone(), data.changes.clone()));
+        }
+        let results = self.results.clone();
+        let (data, files) = blocking(move || {
+            let files = results.turn(&data)?;
+            // They are on disk now, and large.
+            data.pytest = String::new();
+            data.reference = String::new();
+            data.schema_text = String::new();
+            Ok((data, files))
+        })
+        .await?;
+        self.trajectory.head.title.get_or_insert_with(|| data.about.clone());
+        self.failed.clear();
+        if self.trajectory.current.as_ref().is_none_or(|current| current.turn != turn) {
+            let record =
+                TurnRecord::new(turn, Some(data.title.clone()), &data.request, data.tests.clone(), files);
+            self.trajectory.begin(record)?;
+            self.known.feedback = None;
+        } else if let Some(current) = &self.trajectory.current {
+            self.failed = current.attempts.iter().map(|attempt| failed_of(attempt, &data)).collect();
+        }
+        let (about, of) = (self.trajectory.head.title.clone(), self.planned.turns);
+        let cells = self.cells();
+        self.status.set(|shown| {
+            shown.title = about;
+            shown.turn = turn;
+            shown.attempt = 0;
+            shown.cells = cells;
+            shown.end_reason = None;
+        });
+        self.play.events.tell(&Event::Turn { at: clock::now(), episode: self.planned.name.clone(), turn, of });
+        Ok(data)
+    }
+
+    /// States of the turns that are decided.
+    fn cells(&self) -> Vec<model::TurnState> {
+        let current = self.trajectory.current.as_ref().filter(|turn| !turn.attempts.is_empty());
+        let mut cells: Vec<_> = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
+        if current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
+            cells.pop();
+        }
+        cells
+    }
+
+    /// Waits while the run is paused. False where nothing goes on.
+    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<bool, RunError> {
+        let mut paused = false;
+        loop {
+            if self.play.stop.is_cancelled() {
+                return Ok(false);
+            }
+            let pause = self.play.wishes.borrow().pause;
+            if !pause {
+                break;
+            }
+            if !paused {
+                paused = true;
+                self.status.phase(Phase::Paused, "paused");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
+        match self.play.over(&self.planned.name, self.status.seconds()).await {
+            None => Ok(true),
+            Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
+                self.play.end(Ending::Budget(over));
+                Ok(false)
+            }
+            Some(_) => Ok(false),
+        }
+    }
+
+    /// A budget of the episode that is spent.
+    async fn episode_budget(&self) -> Option<Over> {
+        if self.play.stop.is_cancelled() {
+            return None;
+        }
+        self.play
+            .over(&self.planned.name, self.status.seconds())
+            .await
+            .filter(|over| matches!(over, Over::Budget { scope: Scope::Episode, .. }))
+    }
+
+    /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
+    async fn attempt(&mut self, data: &Arc<TurnData>, attempt: u32) -> Result<Option<Next>, RunError> {
+        let mut repeats = 0;
+        let mut wait = FIRST_WAIT;
+        loop {
+            let stop = self.play.stop.child_token();
+            let link = self.play.link().await;
+            let what = Attempt {
+                play: self.play,
+                link: &link,
+                owner: &self.owner,
+                folders: &self.folders,
+                results: &self.results,
+                status: &self.status,
+                data,
+                attempt,
+                known: &self.known,
+                task: self.task(data, attempt),
+                stop: &stop,
+                repeats,
+            };
+            let played = tokio::select! {
+                played = what.play() => played,
+                // The attempt ends by itself once it is stopped; this only stops it.
+                never = self.retry_wished(&stop) => match never {},
+            };
+            let fault = match played {
+                Ok(played) => return self.commit(data, played).await.map(Some),
+                Err(fault) => fault,
+            };
+            if self.play.stop.is_cancelled() {
+                return Ok(None);
+            }
+            let (reason, why) = match fault {
+                // Somebody wishes that it is played again.
+                Fault::Stopped => continue,
+                Fault::Files(error) => return Err(error),
+                Fault::Boxes { why, gone: true } => {
+                    self.status.phase(Phase::Waiting, "the container engine does not answer");
+                    if !engine::wait(self.play, &link, &why).await {
+                        return Ok(None);
+                    }
+                    continue;
+                }
+                Fault::Boxes { why, gone: false } => (EndReason::Environment, why),
+                Fault::Endpoint(why) => (EndReason::Endpoint, why),
+            };
+            tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
+            if repeats >= REPEATS {
+                return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
+            }
+            repeats += 1;
+            self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.play.stop.cancelled() => return Ok(None),
+            }
+            wait *= 2;
+        }
+    }
+
+    /// Stops the attempt when somebody wishes that it is played again; never ends.
+    async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
+        let mut wishes = self.play.wishes.clone();
+        loop {
+            let wished = wishes.borrow_and_update().retry.get(&self.planned.name).copied().unwrap_or(0);
+            if wished > self.status.retries() {
+                self.status.set_retries(wished);
+                stop.cancel();
+            }
+            if wishes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {
+        if self.history.is_empty() {
+            return None;
+        }
+        let summaries = self.trajectory.summaries();
+        let before = summaries.iter().take(data.turn as usize - 1).map(|turn| turn.attempts).collect();
+        Some(oracle::Task {
+            scenario: self.planned.scenario,
+            turn: data.turn,
+            attempt,
+            turns: Arc::new(self.history.clone()),
+            attempts_before: before,
+            failed: self.failed.clone(),
+        })
+    }
+
+    /// Records an attempt: the journal first, then the trajectory, which decides.
+    async fn commit(&mut self, data: &TurnData, played: Played) -> Result<Next, RunError> {
+        let Played { record, after, over, failed, own_seconds } = played;
+        let turn = data.turn;
+        self.failed.push(failed);
+        self.write(record.clone(), after).await?;
+        let (cells, spent, seconds) = (self.cells(), self.known.spent, self.status.seconds());
+        self.status.set(|shown| {
+            shown.cells = cells;
+            shown.spent = spent;
+            shown.seconds = seconds;
+        });
+        keep_score(self.play, self.planned, &self.trajectory);
+        self.play.events.tell(&Event::Attempt {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn,
+            attempt: record.attempt,
+            verdict: record.verdict,
+            passed: record.passed,
+            total: record.total,
+            end_reason: record.end_reason,
+            tokens: record.tokens,
+            cost_usd: record.cost_usd,
+            agent_seconds: record.agent_seconds.unwrap_or(0.0),
+            test_seconds: record.test_seconds,
+            own_seconds,
+        });
+        let of_run = over.clone().filter(|over| matches!(over, Over::Budget { scope: Scope::Run, .. }));
+        self.play.tell_spent(of_run).await;
+        if matches!(over, Some(Over::Budget { scope: Scope::Episode, .. })) {
+            return Ok(Next::Over(EndReason::Budget));
+        }
+        Ok(self.after_last().unwrap_or(Next::Retry))
+    }
+
+    async fn write(&mut self, record: AttemptRecord, after: Known) -> Result<(), RunError> {
+        let turn = self.trajectory.current.as_ref().map_or(0, |turn| turn.turn);
+        let attempt = record.attempt;
+        let journal = Journal {
+            before: self.known.clone(),
+            after: Some(After { turn, attempt, known: after.clone() }),
+        };
+        let state = self.play.place.state(&self.planned.name);
+        if let Some(current) = &mut self.trajectory.current {
+            current.attempts.push(record);
+        }
+        faults::point("about to record");
+        self.trajectory = self
+            .with_trajectory(move |trajectory| {
+                journal.write(&state)?;
+                faults::point("journal written");
+                trajectory.write()
+            })
+            .await?;
+        faults::point("recorded");
+        self.known = after;
+        Ok(())
+    }
+
+    /// Does something that blocks with the trajectory.
+    async fn with_trajectory(
+        &mut self,
+        work: impl FnOnce(&mut Trajectory) -> Result<(), RunError> + Send + 'static,
+    ) -> Result<Trajectory, RunError> {
+        let empty = Trajectory::new(self.results.path(), "", 0, 0);
+        let mut trajectory = std::mem::replace(&mut self.trajectory, empty);
+        blocking(move || {
+            work(&mut trajectory)?;
+            Ok(trajectory)
+        })
+        .await
+    }
+
+    /// Records that something outside ended the attempt, as often as it was tried.
+    async fn give_up(
+        &mut self,
+        data: &TurnData,
+        attempt: u32,
+        reason: EndReason,
+        why: &str,
+        repeats: u32,
+    ) -> Result<Next, RunError> {
+        let now = clock::now();
+        let record = AttemptRecord {
+            attempt,
+            verdict: Verdict::Unfinished,
+            success: false,
+            passed: None,
+            total: None,
+            outcomes: None,
+            end_reason: Some(reason),
+            tokens: model::Tokens::default(),
+            cost_usd: None,
+            tool_calls: None,
+            started_at: now.clone(),
+            finished_at: now,
+            agent_seconds: None,
+            test_seconds: None,
+            exception: Some(Exception {
+                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }.to_owned(),
+                message: crate::record::one_line(why, 2000),
+            }),
+            files: AttemptFiles::default(),
+            own_seconds: None,
+            model_requests: None,
+            agent_end: None,
+            harness_tokens: None,
+            repeats,
+        };
+        let known = self.known.clone();
+        let played = Played { record, after: known, over: None, failed: Vec::new(), own_seconds: 0.0 };
+        self.commit(data, played).await
+    }
+
+    /// The episode is over.
+    async fn over(&mut self, reason: EndReason, budget: Option<Over>) -> Result<EpisodeEnd, RunError> {
+        self.trajectory.end.finished_at = Some(clock::now());
+        self.trajectory.end.end_reason = Some(reason);
+        self.trajectory.end.exception = budget.map(|over| Exception {
+            kind: "Budget".to_owned(),
+            message: match over {
+                Over::Budget { of, .. } => format!("the episode's budget of {of} is spent"),
+                _ => "a budget is spent".to_owned(),
+            },
+        });
+        faults::point("about to end an episode");
+        self.trajectory = self.with_trajectory(Trajectory::write).await?;
+        faults::point("episode ended");
+        let (cells, turns) = (self.cells(), self.trajectory.summaries().len() as u32);
+        self.status.set(|shown| {
+            shown.phase = Phase::Over;
+            shown.cells = cells;
+            shown.end_reason = Some(reason);
+            shown.now = None;
+        });
+        keep_score(self.play, self.planned, &self.trajectory);
+        let folders = self.folders.clone();
+        blocking(move || folders.close()).await?;
+        self.play.events.tell(&Event::Episode {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            stamina: self.trajectory.stamina(),
+            turns,
+            end_reason: reason,
+        });
+        Ok(EpisodeEnd::Over)
+    }
+
+    /// The run ends before the episode does: its trajectory says why, until it is gone on with.
+    fn leave(&mut self) -> Result<(), RunError> {
+        self.status.set(|shown| {
+            shown.phase = Phase::Queued;
+            shown.now = None;
+        });
+        let written = self.trajectory.last().is_some() || !self.trajectory.summaries().is_empty();
+        if let Some(reason) = self.play.end_reason()
+            && written
+        {
+            self.trajectory.end.end_reason = Some(reason);
+            self.trajectory.write()?;
+            keep_score(self.play, self.planned, &self.trajectory);
+        }
+        let folders = self.folders.clone();
+        folders.served().map_err(|error| disk::at(self.results.path(), error))
+    }
+}
+
+/// Ids of the cases that did not pass, out of a record.
+fn failed_of(attempt: &AttemptRecord, data: &TurnData) -> Vec<String> {
+    let outcomes = attempt.outcomes.as_deref().unwrap_or_default();
+    let passed = pytest::letter(scenario::client::CaseStatus::Passed);
+    let cases = data.suite.cases.iter().zip(outcomes.chars());
+    cases.filter(|(_, letter)| *letter != passed).map(|(case, _)| case.id.clone()).collect()
+}

@@ -1,0 +1,310 @@
+//! The folders of an episode: what its boxes work on, what it was before an attempt, and the copy that is served.
+//!
+//! Nothing here needs an engine. A snapshot appears under its name when it is complete, with the attempt that it was made
+//! for inside it ([`Label`]).
+
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use sandbox::Volumes;
+
+use crate::copy::{self, Bounds};
+use crate::disk::{self, Keep};
+use crate::state::Label;
+use crate::{RunError, faults};
+
+/// Files and folders that a comparison looks at; beyond them a workspace counts as changed.
+const COMPARED: u32 = 200_000;
+
+/// The folders.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    state: PathBuf,
+}
+
+impl Folders {
+    /// Makes the live ones, if they are not there.
+    pub(crate) fn new(state: PathBuf) -> Result<Self, RunError> {
+        let folders = Self { state };
+        let live = folders.live();
+        // A restore that was killed between taking away and putting back.
+        if !folders.at("live").exists() && folders.at("live.part/complete").exists() {
+            folders.put_back()?;
+        }
+        disk::folder(&live.workspace)?;
+        disk::folder(&live.home)?;
+        Ok(folders)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.state.join(name)
+    }
+
+    fn volumes(&self, name: &str) -> Volumes {
+        Volumes { workspace: self.at(name).join("workspace"), home: self.at(name).join("home") }
+    }
+
+    /// What agent boxes work on.
+    pub(crate) fn live(&self) -> Volumes {
+        self.volumes("live")
+    }
+
+    /// As it was before the attempt of the label.
+    pub(crate) fn before(&self) -> Volumes {
+        self.volumes("before")
+    }
+
+    /// Which attempt the snapshot was made for.
+    pub(crate) fn label(&self) -> Option<Label> {
+        disk::read_json(&self.at("before/label.json")).ok().flatten()
+    }
+
+    /// Keeps the live folders as they are before an attempt.
+    pub(crate) fn keep(&self, label: Label) -> Result<(), RunError> {
+        let (part, old, before) = (self.at("before.part"), self.at("before.old"), self.at("before"));
+        let wrong = |error: io::Error| disk::at(&before, error);
+        copy::remove(&part).map_err(wrong)?;
+        copy::remove(&old).map_err(wrong)?;
+        faults::point("snapshot begun");
+        copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
+        disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)?;
+        if before.exists() {
+            std::fs::rename(&before, &old).map_err(wrong)?;
+        }
+        faults::point("snapshot about to count");
+        std::fs::rename(&part, &before).map_err(wrong)?;
+        faults::point("snapshot counts");
+        copy::remove(&old).map_err(wrong)
+    }
+
+    /// Makes the live folders what they were before the attempt of the label; the snapshot stays.
+    pub(crate) fn restore(&self) -> Result<(), RunError> {
+        let part = self.at("live.part");
+        let wrong = |error: io::Error| disk::at(&part, error);
+        copy::remove(&part).map_err(wrong)?;
+        copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
+        std::fs::write(part.join("complete"), "").map_err(wrong)?;
+        faults::point("restored aside");
+        copy::remove(&self.at("live")).map_err(wrong)?;
+        faults::point("live taken away");
+        self.put_back()?;
+        faults::point("restored");
+        Ok(())
+    }
+
+    fn put_back(&self) -> Result<(), RunError> {
+        let (part, live) = (self.at("live.part"), self.at("live"));
+        let wrong = |error: io::Error| disk::at(&live, error);
+        std::fs::rename(&part, &live).map_err(wrong)?;
+        std::fs::remove_file(live.join("complete")).map_err(wrong)
+    }
+
+    /// A fresh copy of the live folders, for a server box.
+    pub(crate) fn serve(&self) -> Result<Volumes, RunError> {
+        let served = self.at("served");
+        let wrong = |error: io::Error| disk::at(&served, error);
+        copy::remove(&served).map_err(wrong)?;
+        let volumes = self.volumes("served");
+        copy_both(&self.live(), &volumes).map_err(wrong)?;
+        Ok(volumes)
+    }
+
+    /// Takes the copy away.
+    pub(crate) fn served(&self) -> Result<(), RunError> {
+        let served = self.at("served");
+        copy::remove(&served).map_err(|error| disk::at(&served, error))
+    }
+
+    /// Whether a file of the workspace differs from before the attempt: names, kinds, sizes and times.
+    pub(crate) fn changed(&self) -> bool {
+        let mut left = COMPARED;
+        !same(&self.before().workspace, &self.live().workspace, &mut left, 0)
+    }
+
+    /// Takes away what an episode that is over needs no more.
+    pub(crate) fn close(&self) -> Result<(), RunError> {
+        for name in ["served", "before.part", "before.old", "live.part"] {
+            let path = self.at(name);
+            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
+    copy::copy(&from.workspace, &to.workspace, Bounds::ALL)?;
+    copy::copy(&from.home, &to.home, Bounds::ALL)?;
+    Ok(())
+}
+
+fn same(one: &Path, other: &Path, left: &mut u32, depth: u32) -> bool {
+    let list = |path: &Path| -> Option<Vec<(std::ffi::OsString, std::fs::Metadata)>> {
+        let mut entries = Vec::new();
+        for entry in std::fs::read_dir(path).ok()? {
+            let entry = entry.ok()?;
+            entries.push((entry.file_name(), entry.metadata().ok()?));
+        }
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(entries)
+    };
+    let (Some(mine), Some(theirs)) = (list(one), list(other)) else { return false };
+    let plain = |meta: &std::fs::Metadata| meta.is_dir() || meta.is_file() || meta.is_symlink();
+    // What a copy leaves out is no difference.
+    let theirs: Vec<_> = theirs.into_iter().filter(|(_, meta)| plain(meta)).collect();
+    if mine.len() != theirs.len() || depth > 100 {
+        return false;
+    }
+    mine.into_iter().zip(theirs).all(|((name, meta), (other_name, other_meta))| {
+        *left = left.saturating_sub(1);
+        if *left == 0 || name != other_name || meta.file_type() != other_meta.file_type() {
+            return false;
+        }
+        if meta.is_dir() {
+            return same(&one.join(&name), &other.join(&name), left, depth + 1);
+        }
+        let equal_content = meta.len() == other_meta.len()
+            && (meta.is_symlink() || meta.modified().ok() == other_meta.modified().ok());
+        equal_content
+            && (!meta.is_symlink()
+                || std::fs::read_link(one.join(&name)).ok() == std::fs::read_link(other.join(&name)).ok())
+    })
+}
+
+/// Writes a file beneath a folder that an agent owns: links on the way are taken away, not followed.
+pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(), RunError> {
+    let whole = folder.join(path);
+    let wrong = |why: String| RunError::Files { path: whole.clone(), why };
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let Some((name, folders)) = parts.split_last() else { return Err(wrong("it has no name".to_owned())) };
+    if parts.iter().any(|part| matches!(*part, "." | "..")) {
+        return Err(wrong("it leads out of the folder".to_owned()));
+    }
+    let written = (|| {
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut at = open(folder, flags, Mode::empty())?;
+        let user = sandbox::box_user();
+        for part in folders {
+            at = sub_folder(&at, part, flags, user)?;
+        }
+        let part = format!("{}{name}", disk::TEMPORARY);
+        let _ = unlinkat(&at, part.as_str(), AtFlags::empty());
+        let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut file = std::fs::File::from(openat(&at, part.as_str(), create, Mode::from_raw_mode(0o600))?);
+        file.write_all(text.as_bytes())?;
+        give(file.as_fd(), user);
+        match renameat(&at, part.as_str(), &at, *name) {
+            // A folder in its place.
+            Err(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {
+                copy::remove(&whole)?;
+                renameat(&at, part.as_str(), &at, *name)?;
+            }
+            other => other?,
+        }
+        Ok::<_, io::Error>(())
+    })();
+    written.map_err(|error| wrong(error.to_string()))
+}
+
+fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
+    match openat(at, name, flags, Mode::empty()) {
+        Ok(folder) => return Ok(folder),
+        Err(Errno::NOENT) => {}
+        // A link or a file in its place.
+        Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(at, name, AtFlags::empty())?,
+        Err(Errno::ACCESS) => rustix::fs::chmodat(at, name, Mode::RWXU, AtFlags::empty())?,
+        Err(error) => return Err(error.into()),
+    }
+    match mkdirat(at, name, Mode::from_raw_mode(0o700)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let folder = openat(at, name, flags, Mode::empty())?;
+    give(folder.as_fd(), user);
+    Ok(folder)
+}
+
+/// To the user of boxes, which only the root of a host has to (and can).
+fn give(what: std::os::fd::BorrowedFd<'_>, (uid, gid): (u32, u32)) {
+    if rustix::process::geteuid().is_root() {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
+        let _ = rustix::fs::fchown(what, Some(uid), Some(gid));
+    }
+}
+
+/// Whether a path can be opened without following a link: what an agent left under a name that we read.
+pub(crate) fn is_plain_file(path: &Path) -> bool {
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn live_goes_back_to_what_it_was() {
+        let room = tempfile::tempdir().unwrap();
+        let folders = Folders::new(room.path().join("scenario_0")).unwrap();
+        let live = folders.live();
+        fs::write(live.workspace.join("server.py"), "1").unwrap();
+        fs::write(live.home.join("session"), "a").unwrap();
+        assert_eq!(folders.label(), None);
+        let label = Label { turn: 2, attempt: 1 };
+        folders.keep(label).unwrap();
+        assert_eq!(folders.label(), Some(label));
+        assert!(!folders.changed());
+        fs::write(live.workspace.join("server.py"), "2").unwrap();
+        fs::write(live.home.join("session"), "b").unwrap();
+        assert!(folders.changed());
+        folders.restore().unwrap();
+        assert!(!folders.changed());
+        assert_eq!(fs::read_to_string(live.home.join("session")).unwrap(), "a");
+        fs::create_dir(live.workspace.join("new")).unwrap();
+        assert!(folders.changed());
+        let served = folders.serve().unwrap();
+        fs::remove_file(served.workspace.join("server.py")).unwrap();
+        assert!(live.workspace.join("server.py").exists());
+        folders.served().unwrap();
+    }
+
+    #[test]
+    fn a_restore_that_was_killed_half_way_is_finished() {
+        let room = tempfile::tempdir().unwrap();
+        let folders = Folders::new(room.path().join("s")).unwrap();
+        fs::write(folders.live().workspace.join("a"), "1").unwrap();
+        folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
+        copy_both(&folders.before(), &folders.volumes("live.part")).unwrap();
+        fs::write(folders.at("live.part/complete"), "").unwrap();
+        copy::remove(&folders.at("live")).unwrap();
+        let again = Folders::new(room.path().join("s")).unwrap();
+        assert_eq!(fs::read_to_string(again.live().workspace.join("a")).unwrap(), "1");
+        assert!(!again.at("live/complete").exists());
+    }
+
+    #[test]
+    fn links_of_an_agent_lead_nowhere() {
+        let room = tempfile::tempdir().unwrap();
+        let (home, outside) = (room.path().join("home"), room.path().join("outside"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("target"), "untouched").unwrap();
+        std::os::unix::fs::symlink(&outside, home.join(".config")).unwrap();
+        std::os::unix::fs::symlink(outside.join("target"), home.join("file")).unwrap();
+        fs::create_dir_all(home.join("dir/in")).unwrap();
+        write_beneath(&home, ".config/a/b.json", "{}").unwrap();
+        write_beneath(&home, "file", "mine").unwrap();
+        write_beneath(&home, "dir", "a file now").unwrap();
+        assert_eq!(fs::read_to_string(home.join(".config/a/b.json")).unwrap(), "{}");
+        assert_eq!(fs::read_to_string(home.join("file")).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(home.join("dir")).unwrap(), "a file now");
+        assert_eq!(fs::read_to_string(outside.join("target")).unwrap(), "untouched");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        assert!(write_beneath(&home, "../x", "").is_err());
+        assert!(is_plain_file(&outside.join("target")) && !is_plain_file(&outside));
+    }
+}

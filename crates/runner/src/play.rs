@@ -1,0 +1,156 @@
+//! What all episodes of a run share while it is played.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gateway::{Gateway, Over, Scope, Spent};
+use sandbox::{Boxes, RunNetwork};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Agent;
+use crate::control::Wish;
+use crate::disk::{self, Keep};
+use crate::record::report::{self, Scored};
+use crate::scenarios::Scenarios;
+use crate::settings::RunSettings;
+use crate::state::{Events, Place, RunFile};
+use crate::{Event, RunError, clock};
+
+/// Boxes and the way to the model. Made anew when the engine has been away.
+pub(crate) struct Link {
+    pub(crate) boxes: Boxes,
+    pub(crate) network: RunNetwork,
+    /// `None` in direct mode.
+    pub(crate) gateway: Option<Gateway>,
+}
+
+/// A run that is played.
+pub(crate) struct Play {
+    pub(crate) place: Place,
+    pub(crate) settings: RunSettings,
+    /// Id of the run.
+    pub(crate) id: String,
+    pub(crate) harness: Agent,
+    /// The image that boxes run.
+    pub(crate) image: String,
+    pub(crate) scenarios: Scenarios,
+    pub(crate) events: Events,
+    pub(crate) wishes: watch::Receiver<Wish>,
+    /// Nothing goes on once this is cancelled.
+    pub(crate) stop: CancellationToken,
+    /// What forwarded variables were when the run began.
+    pub(crate) forwarded: Vec<(String, String)>,
+    pub(crate) link: tokio::sync::RwLock<Arc<Link>>,
+    pub(crate) run: Mutex<RunFile>,
+    pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
+    /// Why the whole run ends, where something else than its episodes decides.
+    pub(crate) ending: Mutex<Option<Ending>>,
+    /// What was spent where no gateway counts.
+    pub(crate) direct_spent: Mutex<Spent>,
+}
+
+/// Why a run ends before its episodes do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ending {
+    /// A person's wish.
+    Stopped,
+    /// A budget of the run.
+    Budget(Over),
+    /// Something outside is broken.
+    Broken(String),
+}
+
+/// Takes a lock; every change under ours is whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Play {
+    /// Ends the run; the first reason stands.
+    pub(crate) fn end(&self, why: Ending) {
+        {
+            let mut ending = lock(&self.ending);
+            if ending.is_none() {
+                *ending = Some(why);
+            }
+        }
+        self.stop.cancel();
+    }
+
+    /// The reason that the trajectories of unfinished episodes get, if the run has ended.
+    pub(crate) fn end_reason(&self) -> Option<model::EndReason> {
+        lock(&self.ending).as_ref().map(|why| match why {
+            Ending::Stopped => model::EndReason::Cancelled,
+            Ending::Budget(_) => model::EndReason::Budget,
+            Ending::Broken(_) => model::EndReason::Environment,
+        })
+    }
+
+    pub(crate) async fn link(&self) -> Arc<Link> {
+        self.link.read().await.clone()
+    }
+
+    /// What the run has spent.
+    pub(crate) async fn spent(&self) -> Spent {
+        match &self.link().await.gateway {
+            Some(gateway) => gateway.spent(),
+            None => {
+                let mut spent = *lock(&self.direct_spent);
+                spent.seconds = lock(&self.run).seconds_now();
+                spent
+            }
+        }
+    }
+
+    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, time is watched here.
+    pub(crate) async fn over(&self, episode: &str, episode_seconds: f64) -> Option<Over> {
+        if let Some(gateway) = &self.link().await.gateway {
+            return gateway.over(episode);
+        }
+        let spent = |limit: Option<u64>, seconds: f64| limit.is_some_and(|limit| seconds >= limit as f64);
+        let of = || "seconds".to_owned();
+        let seconds = lock(&self.run).seconds_now();
+        if spent(self.settings.budgets.run.seconds, seconds) {
+            return Some(Over::Budget { scope: Scope::Run, of: of() });
+        }
+        spent(self.settings.budgets.episode.seconds, episode_seconds)
+            .then(|| Over::Budget { scope: Scope::Episode, of: of() })
+    }
+
+    /// After an attempt: what was spent is written down and told.
+    pub(crate) async fn tell_spent(&self, over: Option<Over>) {
+        let spent = self.spent().await;
+        let budget = self.settings.budgets.run;
+        {
+            let mut run = lock(&self.run);
+            run.spent = spent;
+            // What is lost with it can be counted again: the gateway has a log of its own.
+            if let Err(error) = disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns) {
+                tracing::warn!("{error}");
+            }
+        }
+        self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
+    }
+
+    /// Replaces the report.
+    pub(crate) fn write_report(&self) -> Result<(), RunError> {
+        let run = lock(&self.run).clone();
+        let mut scores = lock(&self.scores);
+        for planned in &run.episodes {
+            scores.entry(planned.scenario).or_insert_with(|| Scored {
+                name: planned.name.clone(),
+                planned_turns: planned.turns,
+                turns: Vec::new(),
+                end_reason: None,
+            });
+        }
+        let list: Vec<&Scored> = scores.values().collect();
+        report::write(&self.place.results, &run, &list)
+    }
+
+    /// Mean of the scores so far.
+    pub(crate) fn average_score(&self) -> Option<f64> {
+        report::average_score(&lock(&self.scores).values().collect::<Vec<_>>())
+    }
+}

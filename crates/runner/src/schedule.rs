@@ -1,0 +1,339 @@
+//! A run from its begin, or from where it was left, to its end: episodes side by side, wishes, budgets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gateway::Spent;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{AWS_CHAIN, Agent, blocking};
+use crate::clock::Process;
+use crate::control::Wish;
+use crate::disk::{self, Keep};
+use crate::engine;
+use crate::episode::{self, EpisodeEnd};
+use crate::play::{Ending, Link, Play, lock};
+use crate::scenarios::Scenarios;
+use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
+use crate::state::{Events, HarnessNamed, Journal, Lock, Place, RunFile};
+use crate::{Event, Finish, OnEvent, RunError, clock, control, faults};
+
+/// How often wishes are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+/// What a resume may change.
+const CHANGEABLE: [&str; 6] = ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
+
+/// Begins a run.
+pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
+    absolute(&mut settings)?;
+    let (ready, harness) = blocking(move || {
+        let harness = harness(&settings)?;
+        let (scenarios, planned) = Scenarios::plan(&mut settings)?;
+        let place = Place::new(&settings.output_dir);
+        if is_taken(&place.results) {
+            return Err(RunError::Taken { path: place.results });
+        }
+        disk::folder(&place.own().join("episodes"))?;
+        let lock = Lock::take(&place)?;
+        control::write(&place.results, &Wish::default())?;
+        disk::write(&place.results.join("config.yaml"), settings.to_yaml().as_bytes(), Keep::Durably)?;
+        let named = HarnessNamed {
+            name: harness.name().to_owned(),
+            title: harness.title().to_owned(),
+            version: harness.version().to_owned(),
+            image: settings.image.clone().unwrap_or_else(|| harness.image().to_owned()),
+        };
+        let sha256 = scenarios.sha256();
+        let run = RunFile::new(settings, named, planned, sha256);
+        run.write(&place)?;
+        Ok((Ready { place, run, scenarios, lock }, harness))
+    })
+    .await?;
+    faults::point("run begun");
+    play(ready, harness, on_event, false).await
+}
+
+/// Goes on with a run.
+pub(crate) async fn go_on(folder: PathBuf, change: Vec<String>, on_event: OnEvent) -> Result<Finish, RunError> {
+    let (ready, harness) = blocking(move || {
+        let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
+        let place = Place::new(&folder);
+        let mut run = RunFile::read(&place)?;
+        let lock = Lock::take(&place)?;
+        run.settings = changed(&run.settings, &folder, &change)?;
+        let harness = harness(&run.settings)?;
+        let mut again = run.settings.clone();
+        let (scenarios, _) = Scenarios::plan(&mut again)?;
+        if scenarios.sha256() != run.pack_sha256 {
+            let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
+            return Err(RunError::NotResumable { path: folder, why });
+        }
+        // The wishes of before are fulfilled; those to retry are counted.
+        let wish = control::read(&folder);
+        control::write(&folder, &Wish { retry: wish.retry, ..Wish::default() })?;
+        run.seconds = seconds_so_far(&place, &run);
+        run.finish = None;
+        run.owner = Process::this();
+        run.part_started_at = clock::now();
+        if !change.is_empty() {
+            disk::write(&place.results.join("config.yaml"), run.settings.to_yaml().as_bytes(), Keep::Durably)?;
+        }
+        run.write(&place)?;
+        Ok((Ready { place, run, scenarios, lock }, harness))
+    })
+    .await?;
+    faults::point("run taken up");
+    play(ready, harness, on_event, true).await
+}
+
+struct Ready {
+    place: Place,
+    run: RunFile,
+    scenarios: Scenarios,
+    lock: Lock,
+}
+
+/// Paths that hold wherever it is gone on from.
+fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
+    let whole = |path: &Path| std::path::absolute(path).map_err(|error| disk::at(path, error));
+    settings.output_dir = whole(&settings.output_dir)?;
+    settings.scenarios_dir = settings.scenarios_dir.as_deref().map(whole).transpose()?;
+    settings.harness_file = settings.harness_file.as_deref().map(whole).transpose()?;
+    Ok(())
+}
+
+/// Whether a folder holds results already.
+fn is_taken(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name == crate::state::FOLDER || name == "report.json" || name.starts_with("scenario_")
+    })
+}
+
+pub(crate) fn harness(settings: &RunSettings) -> Result<Agent, RunError> {
+    Ok(Agent::BuiltIn(harness::find(&settings.agent)?))
+}
+
+/// The settings with what a resume may change.
+fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSettings, RunError> {
+    for pair in change {
+        let key = pair.split('=').next().unwrap_or_default().trim();
+        if !CHANGEABLE.iter().any(|may| key.starts_with(may)) {
+            let why = "it can not be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
+            return Err(SettingsError::of(key, why).into());
+        }
+    }
+    let mut old = old.clone();
+    folder.clone_into(&mut old.output_dir);
+    if change.is_empty() {
+        return Ok(old);
+    }
+    let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
+    let new = settings::resolve(&[file], change)?;
+    if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
+        let why = "a run keeps its way to the model: its attempts would not be comparable";
+        return Err(SettingsError::of("endpoint.mode", why).into());
+    }
+    Ok(new)
+}
+
+/// Wall seconds of earlier parts. One that was killed ran until its last event.
+fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
+    if run.finish.is_some() {
+        return run.seconds;
+    }
+    crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
+}
+
+/// What earlier parts have spent: of the run, as it was written after every attempt, and of each episode.
+fn spent_so_far(place: &Place, run: &RunFile) -> (Spent, BTreeMap<String, Spent>) {
+    let mut episodes = BTreeMap::new();
+    for planned in &run.episodes {
+        let state = place.state(&planned.name);
+        let journal = Journal::read(&state).unwrap_or_default();
+        // An attempt that was not recorded has been paid for as well.
+        let known = journal.after.map_or(journal.before.spent, |after| after.known.spent);
+        episodes.insert(planned.name.clone(), known);
+    }
+    (run.spent, episodes)
+}
+
+/// Plays all episodes to their ends.
+async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) -> Result<Finish, RunError> {
+    let Ready { place, run, scenarios, lock: held } = ready;
+    let settings = run.settings.clone();
+    let events = Events::open(&place, on_event)?;
+    events.tell(&Event::Started {
+        at: clock::now(),
+        output_dir: place.results.to_string_lossy().into_owned(),
+        agent: run.harness.name.clone(),
+        model: settings.model.clone(),
+        simulated: settings.is_simulated(),
+        episodes: run.episodes.len() as u32,
+        turns: run.turns(),
+        resumed,
+    });
+    let (spent, of_episodes) = spent_so_far(&place, &run);
+    let link = match engine::link(&settings, &place, &run.id, spent, of_episodes).await {
+        Ok(link) => link,
+        Err(error) => {
+            // Nothing was played: it says why, and can be gone on with.
+            let finish = Finish::Failed { message: error.to_string() };
+            let mut run = run;
+            run.seconds = run.seconds_now();
+            run.finish = Some(finish);
+            run.write(&place)?;
+            return Err(error);
+        }
+    };
+    let (send_wish, wishes) = watch::channel(Wish::default());
+    let play = Arc::new(Play {
+        forwarded: forwarded(&settings),
+        image: run.harness.image.clone(),
+        id: run.id.clone(),
+        place,
+        settings,
+        harness,
+        scenarios,
+        events,
+        wishes,
+        stop: CancellationToken::new(),
+        link: tokio::sync::RwLock::new(Arc::new(link)),
+        run: Mutex::new(run),
+        scores: Mutex::default(),
+        ending: Mutex::new(None),
+        direct_spent: Mutex::new(spent),
+    });
+    let watching = tokio::spawn(watch_wishes(play.clone(), send_wish));
+    {
+        let play = play.clone();
+        blocking(move || play.write_report()).await?;
+    }
+    let over = episodes(&play).await;
+    watching.abort();
+    let finish = finish(&play, over).await;
+    drop(held);
+    finish
+}
+
+/// Plays the episodes, as many at once as the settings say. How many are over.
+async fn episodes(play: &Arc<Play>) -> u32 {
+    let planned = lock(&play.run).episodes.clone();
+    let places = Arc::new(Semaphore::new(play.settings.batch_size as usize));
+    let mut tasks = JoinSet::new();
+    for episode in planned {
+        let (play, places) = (play.clone(), places.clone());
+        tasks.spawn(async move {
+            let Ok(_place) = places.acquire_owned().await else { return EpisodeEnd::Unfinished };
+            if play.stop.is_cancelled() {
+                return EpisodeEnd::Unfinished;
+            }
+            let name = episode.name.clone();
+            let end = match episode::play(play.clone(), episode).await {
+                Ok(end) => end,
+                Err(error) => {
+                    play.end(Ending::Broken(format!("{name}: {error}")));
+                    EpisodeEnd::Unfinished
+                }
+            };
+            if end == EpisodeEnd::Over {
+                let reporting = play.clone();
+                if let Err(error) = blocking(move || reporting.write_report()).await {
+                    play.end(Ending::Broken(error.to_string()));
+                }
+            }
+            end
+        });
+    }
+    let mut over = 0;
+    while let Some(ended) = tasks.join_next().await {
+        match ended {
+            Ok(EpisodeEnd::Over) => over += 1,
+            Ok(EpisodeEnd::Unfinished) => {}
+            Err(panicked) => play.end(Ending::Broken(format!("an episode ended with a fault of this program: {panicked}"))),
+        }
+    }
+    over
+}
+
+/// Passes wishes on as they are written.
+async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
+    loop {
+        let folder = play.place.results.clone();
+        let wish = tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default();
+        if wish.stop {
+            play.end(Ending::Stopped);
+        }
+        send.send_if_modified(|known| {
+            let changed = *known != wish;
+            known.clone_from(&wish);
+            changed
+        });
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Writes down how the run ended.
+async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
+    let spent = play.spent().await;
+    let ending = lock(&play.ending).clone();
+    let all = over as usize == lock(&play.run).episodes.len();
+    let finish = match ending {
+        _ if all => Finish::Finished,
+        Some(Ending::Stopped) | None => Finish::Stopped,
+        Some(Ending::Budget(over)) => {
+            let budget = play.settings.budgets.run;
+            play.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(over) });
+            Finish::Budget
+        }
+        Some(Ending::Broken(message)) => Finish::Failed { message },
+    };
+    let link: Arc<Link> = play.link().await;
+    if let Err(error) = link.boxes.clear(&play.id).await {
+        tracing::warn!("the run's boxes could not be cleared: {error}");
+    }
+    faults::point("about to finish");
+    let (done, how) = (play.clone(), finish.clone());
+    blocking(move || {
+        {
+            let mut run = lock(&done.run);
+            run.seconds = run.seconds_now();
+            run.spent = spent;
+            run.finish = Some(how);
+        }
+        done.write_report()?;
+        faults::point("last report");
+        let run = lock(&done.run).clone();
+        run.write(&done.place)
+    })
+    .await?;
+    faults::point("finished");
+    play.events.tell(&Event::Finished {
+        at: clock::now(),
+        how: finish.clone(),
+        episodes: over,
+        average_score: play.average_score(),
+        spent,
+    });
+    Ok(finish)
+}
+
+/// Variables for boxes: what the settings name, and in direct mode the AWS chain; their values are only in memory.
+fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    let direct = settings.endpoint == EndpointSettings::Direct;
+    let chain = AWS_CHAIN.iter().filter(|_| direct).map(|name| (*name).to_owned());
+    for entry in chain.chain(settings.env_vars.iter().cloned()) {
+        match entry.split_once('=') {
+            Some((name, value)) => list.push((name.to_owned(), value.to_owned())),
+            None => list.extend(std::env::var(&entry).ok().map(|value| (entry, value))),
+        }
+    }
+    list
+}

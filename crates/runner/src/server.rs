@@ -1,0 +1,174 @@
+//! The agent's server: started, waited for, tested, ended.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sandbox::{Boxes, SandboxError, ServerAt, ServerBox, ServerEnd};
+use scenario::client::{self, CaseResult, CaseStatus, Verdicts};
+use scenario::suite::Suite;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+/// How long a server has until it listens.
+pub(crate) const READY: Duration = Duration::from_secs(30);
+/// How long the whole suite may take.
+pub(crate) const SUITE: Duration = Duration::from_secs(900);
+/// How long it waits for a first byte of an answer.
+const FIRST_BYTE: Duration = Duration::from_secs(2);
+
+/// What came of a server.
+pub(crate) struct Served {
+    pub(crate) what: What,
+    pub(crate) end: ServerEnd,
+    /// From its start to the end of the tests, in seconds.
+    pub(crate) seconds: f64,
+}
+
+/// What came of it, in short.
+pub(crate) enum What {
+    /// The suite ran.
+    Tested(Verdicts),
+    /// It ended before it listened.
+    Exited,
+    /// It ran and never listened.
+    NeverListened,
+    /// The caller stopped it all.
+    Stopped,
+}
+
+/// Starts a server and runs a suite against it. Whatever comes, its box is gone at the end.
+pub(crate) async fn test(
+    boxes: &Boxes,
+    server: &ServerBox,
+    suite: Arc<Suite>,
+    stop: &CancellationToken,
+    on_ready: impl FnOnce(),
+) -> Result<Served, SandboxError> {
+    let since = Instant::now();
+    let at = boxes.serve(server).await?;
+    let what = listen_and_test(boxes, &at, suite, stop, on_ready).await;
+    let seconds = since.elapsed().as_secs_f64();
+    let end = boxes.end(at).await?;
+    Ok(Served { what: what?, end, seconds })
+}
+
+async fn listen_and_test(
+    boxes: &Boxes,
+    at: &ServerAt,
+    suite: Arc<Suite>,
+    stop: &CancellationToken,
+    on_ready: impl FnOnce(),
+) -> Result<What, SandboxError> {
+    tokio::select! {
+        () = stop.cancelled() => return Ok(What::Stopped),
+        ready = ready(boxes, at) => match ready? {
+            Ready::Yes => {}
+            Ready::Exited => return Ok(What::Exited),
+            Ready::Never => return Ok(What::NeverListened),
+        },
+    }
+    on_ready();
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = stopped.clone();
+    let base = format!("http://{}", at.address);
+    let mut tests = tokio::task::spawn_blocking(move || run(&base, &suite, &flag));
+    let verdicts = tokio::select! {
+        verdicts = &mut tests => verdicts,
+        () = stop.cancelled() => {
+            stopped.store(true, Ordering::Relaxed);
+            tests.await
+        }
+    };
+    if stop.is_cancelled() {
+        return Ok(What::Stopped);
+    }
+    match verdicts {
+        Ok(Some(verdicts)) => Ok(What::Tested(verdicts)),
+        // The address is ours and the client does not panic; if it did, it is no fault of the agent's.
+        Ok(None) | Err(_) => Err(SandboxError::Engine {
+            doing: "run the tests",
+            why: "the client that runs them ended without a verdict".to_owned(),
+            gone: false,
+        }),
+    }
+}
+
+fn run(base: &str, suite: &Suite, stopped: &AtomicBool) -> Option<Verdicts> {
+    let since = Instant::now();
+    let options = client::Options { total: Some(SUITE), ..client::Options::default() };
+    let mut cases: Vec<CaseResult> = Vec::with_capacity(suite.cases.len());
+    let ran = client::run_http(base, suite, &options, &mut |_, result| {
+        cases.push(result.clone());
+        if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    ran.ok()?;
+    let passed = cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
+    Some(Verdicts { passed, total: cases.len(), cases, seconds: since.elapsed().as_secs_f64() })
+}
+
+enum Ready {
+    Yes,
+    Exited,
+    Never,
+}
+
+/// Waits until the server answers something, or has taken a connection for long enough.
+async fn ready(boxes: &Boxes, at: &ServerAt) -> Result<Ready, SandboxError> {
+    let until = Instant::now() + READY;
+    let mut wait = Duration::from_millis(10);
+    let mut taken = false;
+    loop {
+        match probe(at.address).await {
+            Probe::Answered => return Ok(Ready::Yes),
+            // It listens and is slow, or answers nothing at all: the tests will tell.
+            Probe::Taken if taken => return Ok(Ready::Yes),
+            Probe::Taken => taken = true,
+            Probe::Refused => {}
+        }
+        if !boxes.runs(at).await? {
+            return Ok(Ready::Exited);
+        }
+        if Instant::now() >= until {
+            return Ok(Ready::Never);
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(Duration::from_millis(200));
+    }
+}
+
+enum Probe {
+    Answered,
+    Taken,
+    Refused,
+}
+
+async fn probe(address: SocketAddr) -> Probe {
+    let Ok(Ok(mut stream)) = tokio::time::timeout(FIRST_BYTE, TcpStream::connect(address)).await else {
+        return Probe::Refused;
+    };
+    let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    if stream.write_all(request.as_bytes()).await.is_err() {
+        return Probe::Refused;
+    }
+    let mut byte = [0];
+    match tokio::time::timeout(FIRST_BYTE, stream.read(&mut byte)).await {
+        Ok(Ok(1..)) => Probe::Answered,
+        // Closed without a byte: something in between took the connection for a server that is not there yet.
+        Ok(_) => Probe::Refused,
+        Err(_) => Probe::Taken,
+    }
+}
+
+/// Whether the suite was ended by its time.
+pub(crate) fn out_of_time(verdicts: &Verdicts) -> bool {
+    verdicts.seconds >= SUITE.as_secs_f64()
+}
+
+/// Whether nothing was answered at all.
+pub(crate) fn nothing_answered(verdicts: &Verdicts) -> bool {
+    !verdicts.cases.is_empty() && verdicts.cases.iter().all(|case| case.status == CaseStatus::Error)
+}

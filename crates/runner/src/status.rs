@@ -1,0 +1,111 @@
+//! What an episode is doing, written for whoever looks (`.stamina/episodes/scenario_N.json`).
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::disk::{self, Keep};
+use crate::live::{EpisodeFile, LiveEpisode, Phase};
+use crate::play::lock;
+use crate::clock;
+
+/// Signs of life are written no more often than this.
+const PAUSE: Duration = Duration::from_secs(2);
+/// Longest "now".
+const NOW: usize = 120;
+
+/// The status of one episode.
+pub(crate) struct Status {
+    path: PathBuf,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    file: EpisodeFile,
+    written: Instant,
+    /// Since when its seconds count.
+    since: Option<Instant>,
+    /// Seconds until then.
+    before: f64,
+}
+
+impl Status {
+    /// Goes on with what an earlier part wrote.
+    pub(crate) fn open(path: PathBuf, name: &str, seconds: f64) -> Self {
+        let file: Option<EpisodeFile> = disk::read_json(&path).ok().flatten();
+        let mut file = file.unwrap_or_else(|| EpisodeFile {
+            shown: LiveEpisode::queued(name),
+            at: clock::now(),
+            retries: 0,
+        });
+        file.shown.seconds = seconds;
+        let inner = Inner { file, written: Instant::now(), since: None, before: seconds };
+        Self { path, inner: Mutex::new(inner) }
+    }
+
+    /// Begins to count time.
+    pub(crate) fn begin(&self) {
+        lock(&self.inner).since = Some(Instant::now());
+    }
+
+    /// Wall seconds in which the episode was played.
+    pub(crate) fn seconds(&self) -> f64 {
+        let inner = lock(&self.inner);
+        inner.before + inner.since.map_or(0.0, |since| since.elapsed().as_secs_f64())
+    }
+
+    /// Changes it and writes it.
+    pub(crate) fn set(&self, change: impl FnOnce(&mut LiveEpisode)) {
+        let mut inner = lock(&self.inner);
+        change(&mut inner.file.shown);
+        let now = clock::now();
+        inner.file.shown.last_event_at = Some(now);
+        self.write(&mut inner);
+    }
+
+    /// It does something else now.
+    pub(crate) fn phase(&self, phase: Phase, now: &str) {
+        self.set(|shown| {
+            shown.phase = phase;
+            shown.now = Some(now.to_owned());
+        });
+    }
+
+    /// Output of the agent: the last line that says something.
+    pub(crate) fn sign(&self, output: &[u8]) {
+        let mut inner = lock(&self.inner);
+        if inner.written.elapsed() < PAUSE {
+            return;
+        }
+        let text = String::from_utf8_lossy(&output[output.len().saturating_sub(4096)..]);
+        if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+            inner.file.shown.now = Some(crate::record::one_line(line, NOW));
+        }
+        inner.file.shown.last_event_at = Some(clock::now());
+        self.write(&mut inner);
+    }
+
+    /// Number of the last wish to retry that was fulfilled.
+    pub(crate) fn retries(&self) -> u32 {
+        lock(&self.inner).file.retries
+    }
+
+    pub(crate) fn set_retries(&self, retries: u32) {
+        let mut inner = lock(&self.inner);
+        if inner.file.retries != retries {
+            inner.file.retries = retries;
+            self.write(&mut inner);
+        }
+    }
+
+    fn write(&self, inner: &mut Inner) {
+        inner.written = Instant::now();
+        inner.file.at = clock::now();
+        inner.file.shown.seconds =
+            inner.before + inner.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        // Only a view of the results: the run does not end over it.
+        if let Err(error) = disk::write_json(&self.path, &inner.file, Keep::WhileTheMachineRuns) {
+            tracing::warn!("{error}");
+        }
+    }
+}
