@@ -489,7 +489,7 @@ fn bill(play: &Play, called: Option<&Called>) -> Bill {
     }
     let tokens = called.outcome.usage;
     let by_price = || {
-        let price = play.settings.price?;
+        let price = crate::engine::price(&play.settings)?;
         let (input, output) = (tokens.input?, tokens.output?);
         let cached = tokens.cached.unwrap_or(0).min(input);
         let of_input = (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::{Gateway, Retry, Secret, Spent, Upstream, oracle};
+use gateway::{Gateway, Retry, Spent, Upstream, oracle};
 use sandbox::{Boxes, Engine, Local};
 
 use crate::RunError;
 use crate::play::{Ending, Link, Play};
-use crate::settings::{EndpointSettings, KeySource, RunSettings, SettingsError};
+use crate::settings::{EndpointSettings, RunSettings, SettingsError};
 use crate::state::Place;
 
 /// How long an engine that is gone is waited for.
@@ -33,12 +33,13 @@ pub(crate) async fn link(
         engine.sweep().await?;
     }
     let network = boxes.prepare(run, settings.reach).await?;
-    let gateway = match upstream(settings)? {
+    let asked = settings.clone();
+    let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
             let settings = gateway::Settings {
                 upstream,
-                price: settings.price,
+                price: price(settings),
                 budgets: settings.budgets,
                 retry: Retry::default(),
                 spent,
@@ -69,8 +70,8 @@ fn program() -> Result<PathBuf, RunError> {
     Ok(if beside.is_file() { beside } else { this })
 }
 
-/// Where requests go; nothing in direct mode.
-fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunError> {
+/// Where requests go; nothing in direct mode. May wait for a person who unlocks a keychain.
+pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunError> {
     match &settings.endpoint {
         EndpointSettings::Direct => Ok(None),
         EndpointSettings::Oracle => {
@@ -79,26 +80,18 @@ fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunError> {
         }
         EndpointSettings::Gateway { base_url, key } => Ok(Some(Upstream::Http {
             base_url: base_url.clone(),
-            key: secret(key)?,
+            key: gateway::keys::find(key).map_err(|error| SettingsError::of("endpoint.key", error.to_string()))?,
             model: settings.model.clone(),
         })),
     }
 }
 
-/// The key, from where it is.
-pub(crate) fn secret(source: &KeySource) -> Result<Option<Secret>, RunError> {
-    match source {
-        KeySource::None => Ok(None),
-        KeySource::Env(name) => match std::env::var(name) {
-            Ok(key) if !key.trim().is_empty() => Ok(Some(Secret::new(key.trim().to_owned()))),
-            _ => Err(SettingsError::of("endpoint.key_env", format!("the variable {name} is not set")).into()),
-        },
-        KeySource::Keychain(name) => Err(SettingsError::of(
-            "endpoint.key_name",
-            format!("the keychain entry {name} can not be read by this build; use endpoint.key_env"),
-        )
-        .into()),
+/// The price of the run's model: as it was given, or by the table that comes with this program.
+pub(crate) fn price(settings: &RunSettings) -> Option<gateway::Price> {
+    if settings.price.is_some() || settings.is_simulated() {
+        return settings.price;
     }
+    gateway::PriceTable::shipped().ok()?.of(settings.model.as_deref()?)
 }
 
 /// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.

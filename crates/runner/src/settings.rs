@@ -7,7 +7,7 @@
 //! | `tags` | list of words |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
-//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,output}` | the model endpoint |
+//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` | the model endpoint |
 //! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the boxes |
 //! | `limits.{attempt,episode,run}.{tokens,usd,minutes}` | budgets |
 //! | `oracle.*` | see [`gateway::oracle::Ability`] |
@@ -30,6 +30,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
 pub use self::resolve::resolve;
@@ -65,19 +67,6 @@ pub enum EndpointSettings {
     /// Through the gateway to the scripted model.
     #[default]
     Oracle,
-}
-
-/// Where a key is; never the key itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeySource {
-    /// The endpoint wants none.
-    #[default]
-    None,
-    /// An environment variable.
-    Env(String),
-    /// An entry of the OS keychain.
-    Keychain(String),
 }
 
 /// Everything that decides about a run.

@@ -115,6 +115,10 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
     if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
         return Err(SettingsError::of("oracle.stack", "without containers it is native"));
     }
+    if matches!(s.endpoint, EndpointSettings::Gateway { .. }) && s.model.is_none() {
+        let key = format!("{}.model_id", s.agent);
+        return Err(SettingsError::of(&key, "it is not given; it is the model's name at the endpoint"));
+    }
     if s.endpoint == EndpointSettings::Direct && s.agent == "mock" {
         return Err(SettingsError::of("endpoint.mode", "the mock agent has no endpoint of its own; use oracle or gateway"));
     }
@@ -277,9 +281,11 @@ fn plain_url(text: &str) -> Result<String, SettingsError> {
 
 fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
     let (input, output) = (keys.number("endpoint.price.input"), keys.number("endpoint.price.output"));
-    match (input, output, keys.number("endpoint.price.cached")) {
-        (Some(input), Some(output), cached) => Ok(Some(gateway::Price { input, cached, output, cache_write: None })),
-        (None, None, None) => Ok(None),
+    let (cached, cache_write) =
+        (keys.number("endpoint.price.cached"), keys.number("endpoint.price.cache_write"));
+    match (input, output) {
+        (Some(input), Some(output)) => Ok(Some(gateway::Price { input, cached, cache_write, output })),
+        (None, None) if cached.or(cache_write).is_none() => Ok(None),
         _ => Err(SettingsError::of("endpoint.price", "it takes input and output, both in US dollars for a million tokens")),
     }
 }

@@ -100,6 +100,7 @@ fn refusals_say_which_key_why_and_what_instead() {
     assert!(said(&["agent=CODEX", "endpoint.base_url=ftp://x"]).contains("http://"));
     assert!(said(&["agent=CODEX", "endpoint.base_url=http://me:sk@x"]).contains("endpoint.key_env"));
     assert!(said(&["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=sk-12.3"]).contains("never the key"));
+    assert!(said(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
     assert!(said(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
     assert!(said(&["agent=CODEX", "docker.extra_docker_args=--privileged"]).contains("--privileged is not understood"));
     assert!(said(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret"));
@@ -111,7 +112,8 @@ fn refusals_say_which_key_why_and_what_instead() {
 #[test]
 fn an_address_is_taken_with_and_without_its_version() {
     for spelling in ["https://x.example/v1/", "https://x.example", "https://x.example/v1"] {
-        let settings = of(&["agent=CODEX", "output_dir=/r", &format!("endpoint.base_url={spelling}")]).unwrap();
+        let url = format!("endpoint.base_url={spelling}");
+        let settings = of(&["agent=CODEX", "output_dir=/r", "codex.model_id=m", &url]).unwrap();
         let EndpointSettings::Gateway { base_url, .. } = settings.endpoint else { panic!("{spelling}") };
         assert_eq!(base_url, "https://x.example");
         assert_eq!(settings.reach, sandbox::Reach::Gateway);

@@ -102,6 +102,7 @@ impl File {
         if let Some(price) = s.price {
             self.put("endpoint.price.input", price.input);
             self.put("endpoint.price.cached", price.cached);
+            self.put("endpoint.price.cache_write", price.cache_write);
             self.put("endpoint.price.output", price.output);
         }
     }

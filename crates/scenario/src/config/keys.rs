@@ -121,6 +121,7 @@ pub const KEYS: &[Key] = &[
     key("endpoint", "context_window", Takes::Integer(1_000, 100_000_000), "200000"),
     key("endpoint.price", "input", Takes::Amount(0, 1_000_000), ""),
     key("endpoint.price", "cached", Takes::Amount(0, 1_000_000), ""),
+    key("endpoint.price", "cache_write", Takes::Amount(0, 1_000_000), ""),
     key("endpoint.price", "output", Takes::Amount(0, 1_000_000), ""),
     key("limits", "cpus", Takes::Amount(0, 1_000), "2"),
     key("limits", "memory_gib", Takes::Amount(0, 100_000), "4"),
