@@ -18,7 +18,7 @@ use crate::copy::{self, Bounds};
 use crate::disk::{self, Keep};
 use crate::scenarios::TurnData;
 
-pub(crate) use self::text::head_and_tail;
+pub(crate) use self::text::{head_and_tail, one_line};
 pub(crate) use self::trajectory::{AttemptFiles, AttemptRecord, Exception, Trajectory, TurnFiles, TurnRecord};
 
 /// The version of the layout.
