@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{Over, Seen};
-use harness::{Call, Endpoint, Ended, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
 use tokio_util::sync::CancellationToken;
 
@@ -157,8 +157,9 @@ pub(crate) async fn call(
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
     let (harness, folders) = (play.harness.clone(), folders.clone());
     let read = blocking(move || {
-        let home = files::Tree::open(&live.home)
-            .map_err(|error| crate::disk::at(&live.home, format!("the agent's HOME can not be read: {error}")))?;
+        let home = files::Tree::open(&live.home).map_err(|error| {
+            crate::disk::at(&live.home, format!("the agent's HOME can not be read: {error}"))
+        })?;
         let outcome = harness.outcome(
             &call.borrow(),
             &Ended {

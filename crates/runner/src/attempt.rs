@@ -117,8 +117,10 @@ impl Attempt<'_> {
         let label = Label { turn: self.data.turn, attempt: self.attempt };
         let folders = self.folders.clone();
         // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun.
-        blocking(move || if folders.label() == Some(label) { folders.restore() } else { folders.keep(label) })
-            .await?;
+        blocking(
+            move || if folders.label() == Some(label) { folders.restore() } else { folders.keep(label) },
+        )
+        .await?;
 
         let (called, prompt) = self.agent().await?;
         let budget = self.budget(called.as_ref().ok())?;
@@ -150,9 +152,7 @@ impl Attempt<'_> {
     }
 
     /// Calls the agent, and says what it was told.
-    async fn agent(
-        &self,
-    ) -> Result<(Result<Called, harness::HarnessError>, String), Fault> {
+    async fn agent(&self) -> Result<(Result<Called, harness::HarnessError>, String), Fault> {
         let Self { play, data, .. } = self;
         let in_box = play.settings.use_docker;
         let is_open = play.settings.reach == sandbox::Reach::Open;
@@ -236,7 +236,11 @@ impl Attempt<'_> {
             return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
         }
         if exit.disk_full {
-            return Ok(of(EndReason::AgentError, "DiskLimit", "the disk limit of the box ended it; its changes were undone"));
+            return Ok(of(
+                EndReason::AgentError,
+                "DiskLimit",
+                "the disk limit of the box ended it; its changes were undone",
+            ));
         }
         if exit.code.is_none() && !exit.stopped {
             return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
@@ -256,7 +260,9 @@ impl Attempt<'_> {
             Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
             // The gateway saw no fault, so it was none of the endpoint's.
             Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
-            Some(reason) => Ok(AgentEnd { reason: Some(reason), exception: exception(reason.as_str(), said) }),
+            Some(reason) => {
+                Ok(AgentEnd { reason: Some(reason), exception: exception(reason.as_str(), said) })
+            }
         }
     }
 
@@ -333,7 +339,10 @@ impl Attempt<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "everything that an attempt left, put together in one place")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything that an attempt left, put together in one place"
+    )]
     async fn record(
         &self,
         since: Instant,
@@ -372,8 +381,10 @@ impl Attempt<'_> {
         let turn = self.data.turn;
         let failed: Vec<String> =
             tested.verdicts.iter().flat_map(|v| v.not_passed()).map(|case| case.id.clone()).collect();
-        let outcomes =
-            tested.verdicts.as_ref().map(|v| v.cases.iter().map(|case| pytest::letter(case.status)).collect());
+        let outcomes = tested
+            .verdicts
+            .as_ref()
+            .map(|v| v.cases.iter().map(|case| pytest::letter(case.status)).collect());
         let (tests_passed, total) = tested.verdicts.as_ref().map_or((None, None), |v| {
             let passed = v.cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
             (Some(passed as u32), Some(v.total as u32))
@@ -383,7 +394,8 @@ impl Attempt<'_> {
             .as_ref()
             .filter(|called| !called.outcome.steps.is_empty())
             .map(|called| called.outcome.steps.iter().map(|step| step.tool_calls.len() as u32).sum());
-        let model_requests = called.as_ref().and_then(|c| c.seen.as_ref()).map(|seen| seen.records.len() as u32);
+        let model_requests =
+            called.as_ref().and_then(|c| c.seen.as_ref()).map(|seen| seen.records.len() as u32);
         let harness_tokens = called.as_ref().map(|called| called.outcome.usage).filter(|t| !t.is_unknown());
 
         let files = self.write_files(called, &tested, prompt, code).await?;
@@ -492,7 +504,8 @@ fn bill(play: &Play, called: Option<&Called>) -> Bill {
         let price = crate::engine::price(&play.settings)?;
         let (input, output) = (tokens.input?, tokens.output?);
         let cached = tokens.cached.unwrap_or(0).min(input);
-        let of_input = (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
+        let of_input =
+            (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
         Some((of_input + output as f64 * price.output) / 1e6)
     };
     let cost_usd = called.outcome.cost_usd.or_else(by_price);

@@ -12,8 +12,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, chmodat, fchmod, ftruncate, futimens,
-    ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, chmodat, fchmod, ftruncate,
+    futimens, ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -123,7 +123,8 @@ impl Work<'_> {
         stat: &rustix::fs::Stat,
         depth: u32,
     ) -> io::Result<bool> {
-        if depth >= DEEPEST || self.bounds.without.iter().any(|without| without.as_bytes() == name.to_bytes()) {
+        if depth >= DEEPEST || self.bounds.without.iter().any(|without| without.as_bytes() == name.to_bytes())
+        {
             return Ok(false);
         }
         let source = open_folder(from, name)?;
@@ -198,14 +199,15 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
         while done < end {
             let (mut from, mut to) = (done, done);
             let most = usize::try_from(end - done).unwrap_or(usize::MAX).min(64 << 20);
-            let count = match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), most) {
-                Ok(count) => count,
-                Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
-                    by_hand(source, target, done, most.min(1 << 20))?
-                }
-                Err(Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
-            };
+            let count =
+                match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), most) {
+                    Ok(count) => count,
+                    Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
+                        by_hand(source, target, done, most.min(1 << 20))?
+                    }
+                    Err(Errno::INTR) => continue,
+                    Err(error) => return Err(error.into()),
+                };
             if count == 0 {
                 return Ok(());
             }
@@ -233,7 +235,12 @@ fn open_folder(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
 
 fn open_file(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     // A pipe that took the file's place would wait for a writer.
-    unlocked(at, name, Mode::RUSR | Mode::WUSR, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK)
+    unlocked(
+        at,
+        name,
+        Mode::RUSR | Mode::WUSR,
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK,
+    )
 }
 
 /// Opens, and unlocks what its owner locked.
@@ -331,14 +338,8 @@ mod tests {
         fs::set_permissions(from.join("a/b/file"), fs::Permissions::from_mode(0o751)).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
         std::os::unix::fs::symlink("/", from.join("root")).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            from.join("pipe"),
-            FileType::Fifo,
-            Mode::RUSR | Mode::WUSR,
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, from.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .unwrap();
         let sparse = fs::File::create(from.join("sparse")).unwrap();
         sparse.set_len(1 << 34).unwrap();
         std::os::unix::fs::FileExt::write_at(&sparse, b"end", (1 << 34) - 3).unwrap();

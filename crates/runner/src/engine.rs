@@ -80,7 +80,8 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
         }
         EndpointSettings::Gateway { base_url, key } => Ok(Some(Upstream::Http {
             base_url: base_url.clone(),
-            key: gateway::keys::find(key).map_err(|error| SettingsError::of("endpoint.key", error.to_string()))?,
+            key: gateway::keys::find(key)
+                .map_err(|error| SettingsError::of("endpoint.key", error.to_string()))?,
             model: settings.model.clone(),
         })),
     }
@@ -125,7 +126,10 @@ pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
             }
         }
         if Instant::now() >= until {
-            play.end(Ending::Broken(format!("{why}; it did not come back within {} minutes", PATIENCE.as_secs() / 60)));
+            play.end(Ending::Broken(format!(
+                "{why}; it did not come back within {} minutes",
+                PATIENCE.as_secs() / 60
+            )));
             return false;
         }
         tokio::select! {

@@ -119,12 +119,7 @@ fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
     let folders = Folders::new(state.clone())?;
     let trajectory = match Trajectory::read(results.path())? {
         Some(trajectory) => trajectory,
-        None => Trajectory::new(
-            results.path(),
-            &planned.name,
-            planned.turns,
-            play.settings.attempt_limit,
-        ),
+        None => Trajectory::new(results.path(), &planned.name, planned.turns, play.settings.attempt_limit),
     };
     let known = Journal::read(&state)?.known(trajectory.last());
     let status = Status::open(play.place.episode_file(&planned.name), &planned.name, known.seconds);
@@ -238,14 +233,20 @@ impl Episode<'_> {
             Verdict::Passed => Next::NextTurn,
             Verdict::Unfinished => Next::Over(last.end_reason.unwrap_or(EndReason::Unfinished)),
             _ if last.attempt < self.play.settings.attempt_limit => Next::Retry,
-            _ if self.play.settings.fail_stop => Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed)),
+            _ if self.play.settings.fail_stop => {
+                Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed))
+            }
             _ if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
             _ => Next::NextTurn,
         })
     }
 
     fn whole_reason(&self) -> EndReason {
-        if self.trajectory.stamina() == self.planned.turns { EndReason::PassedAll } else { self.last_reason() }
+        if self.trajectory.stamina() == self.planned.turns {
+            EndReason::PassedAll
+        } else {
+            self.last_reason()
+        }
     }
 
     /// The reason of the last attempt of the last turn.
@@ -309,7 +310,12 @@ impl Episode<'_> {
             shown.cells = cells;
             shown.end_reason = None;
         });
-        self.play.events.tell(&Event::Turn { at: clock::now(), episode: self.planned.name.clone(), turn, of });
+        self.play.events.tell(&Event::Turn {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn,
+            of,
+        });
         Ok(data)
     }
 
@@ -554,7 +560,8 @@ impl Episode<'_> {
             agent_seconds: None,
             test_seconds: None,
             exception: Some(Exception {
-                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }.to_owned(),
+                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }
+                    .to_owned(),
                 message: crate::record::one_line(why, 2000),
             }),
             files: AttemptFiles::default(),

@@ -236,8 +236,9 @@ fn give(what: std::os::fd::BorrowedFd<'_>, (uid, gid): (u32, u32)) {
 
 /// Whether a path can be opened without following a link: what an agent left under a name that we read.
 pub(crate) fn is_plain_file(path: &Path) -> bool {
-    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
-        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile)
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
+        rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile
+    })
 }
 
 #[cfg(test)]

@@ -242,8 +242,8 @@ fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>) -> Option<String> {
     }
     let silent = clock::since(episode.last_event_at.as_deref()?)?;
     let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
-    let usually = usual_gap
-        .map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap)));
+    let usually =
+        usual_gap.map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap)));
     (silent > odd).then(|| format!("No sign of life for {}{usually}.", spoken(silent)))
 }
 

@@ -77,7 +77,11 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
             return;
         }
         Feedback::Medium | Feedback::Detailed => {
-            let _ = write!(text, "Your server was tested: {failed} of {} tests failed. These failed:\n", verdicts.total);
+            let _ = write!(
+                text,
+                "Your server was tested: {failed} of {} tests failed. These failed:\n",
+                verdicts.total
+            );
         }
     }
     let mut left = failed;
@@ -111,7 +115,11 @@ fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
     if kind == Feedback::Detailed && !log.trim().is_empty() {
         let from = log.ceil_char_boundary(log.len().saturating_sub(LOG));
         // A fence that the log can not close.
-        let _ = write!(text, "\n\nThe end of its output:\n\n~~~~~~\n{}\n~~~~~~", clean(log.get(from..).unwrap_or_default()));
+        let _ = write!(
+            text,
+            "\n\nThe end of its output:\n\n~~~~~~\n{}\n~~~~~~",
+            clean(log.get(from..).unwrap_or_default())
+        );
     }
 }
 

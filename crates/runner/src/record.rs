@@ -19,7 +19,9 @@ use crate::disk::{self, Keep};
 use crate::scenarios::TurnData;
 
 pub(crate) use self::text::{head_and_tail, one_line};
-pub(crate) use self::trajectory::{AttemptFiles, AttemptRecord, Exception, Trajectory, TurnFiles, TurnRecord};
+pub(crate) use self::trajectory::{
+    AttemptFiles, AttemptRecord, Exception, Trajectory, TurnFiles, TurnRecord,
+};
 
 /// The version of the layout.
 pub(crate) const SCHEMA: &str = "stamina-lab/1";

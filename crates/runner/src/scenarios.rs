@@ -160,7 +160,8 @@ impl Turns {
                     maker.make_next()?;
                 }
                 let made = maker.last().ok_or_else(|| gone(turn))?;
-                let changes = made.changes.iter().flat_map(|of| &of.changes).map(|change| change.what.clone());
+                let changes =
+                    made.changes.iter().flat_map(|of| &of.changes).map(|change| change.what.clone());
                 Ok((Arc::new(made.schema.clone()), changes.collect()))
             }
         }
@@ -175,7 +176,8 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
     let suite = pack.suite(scenario, turn)?;
     let changes = pack.changes(scenario, turn)?;
     let schema = pack.schema(scenario, turn)?;
-    let summaries: Vec<String> = changes.iter().flat_map(|of| &of.changes).map(|c| c.summary.clone()).collect();
+    let summaries: Vec<String> =
+        changes.iter().flat_map(|of| &of.changes).map(|c| c.summary.clone()).collect();
     Ok(TurnData {
         turn,
         about: schema.title.clone(),
@@ -242,10 +244,14 @@ mod tests {
     fn a_pack_and_the_sampler_give_the_same_turns() {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("pack");
-        let mut made = settings(&["restful_server_gen_iterative.n_scenarios=2", "restful_server_gen_iterative.n_turns=2"]);
+        let mut made = settings(&[
+            "restful_server_gen_iterative.n_scenarios=2",
+            "restful_server_gen_iterative.n_turns=2",
+        ]);
         let stop = std::sync::atomic::AtomicBool::new(false);
         let target = pack::Target::Folder(path.clone());
-        pack::generate(&made.generation, &PROGRAMMATIC, &target, &pack::Options::default(), &|_| {}, &stop).unwrap();
+        pack::generate(&made.generation, &PROGRAMMATIC, &target, &pack::Options::default(), &|_| {}, &stop)
+            .unwrap();
         let mut packed = settings(&[&format!("scenarios_dir={}", path.display())]);
         let (of_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
         let (of_sampler, planned) = Scenarios::plan(&mut made).unwrap();

@@ -25,7 +25,8 @@ use crate::{Event, Finish, OnEvent, RunError, clock, control, faults};
 /// How often wishes are looked at.
 const LOOK: Duration = Duration::from_millis(500);
 /// What a resume may change.
-const CHANGEABLE: [&str; 6] = ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
+const CHANGEABLE: [&str; 6] =
+    ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
 
 /// Begins a run.
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
@@ -58,7 +59,11 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
 }
 
 /// Goes on with a run.
-pub(crate) async fn go_on(folder: PathBuf, change: Vec<String>, on_event: OnEvent) -> Result<Finish, RunError> {
+pub(crate) async fn go_on(
+    folder: PathBuf,
+    change: Vec<String>,
+    on_event: OnEvent,
+) -> Result<Finish, RunError> {
     let (ready, harness) = blocking(move || {
         let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
         let place = Place::new(&folder);
@@ -80,7 +85,11 @@ pub(crate) async fn go_on(folder: PathBuf, change: Vec<String>, on_event: OnEven
         run.owner = Process::this();
         run.part_started_at = clock::now();
         if !change.is_empty() {
-            disk::write(&place.results.join("config.yaml"), run.settings.to_yaml().as_bytes(), Keep::Durably)?;
+            disk::write(
+                &place.results.join("config.yaml"),
+                run.settings.to_yaml().as_bytes(),
+                Keep::Durably,
+            )?;
         }
         run.write(&place)?;
         Ok((Ready { place, run, scenarios, lock }, harness))
@@ -256,7 +265,9 @@ async fn episodes(play: &Arc<Play>) -> u32 {
         match ended {
             Ok(EpisodeEnd::Over) => over += 1,
             Ok(EpisodeEnd::Unfinished) => {}
-            Err(panicked) => play.end(Ending::Broken(format!("an episode ended with a fault of this program: {panicked}"))),
+            Err(panicked) => {
+                play.end(Ending::Broken(format!("an episode ended with a fault of this program: {panicked}")))
+            }
         }
     }
     over

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::clock;
 use crate::disk::{self, Keep};
 use crate::live::{EpisodeFile, LiveEpisode, Phase};
 use crate::play::lock;
-use crate::clock;
 
 /// Signs of life are written no more often than this.
 const PAUSE: Duration = Duration::from_secs(2);

@@ -13,7 +13,8 @@ fn run_file(folder: &Path) -> RunFile {
     let values = ["agent=MOCK".to_owned(), format!("output_dir={}", folder.display())];
     let settings = crate::settings::resolve(&[], &values).unwrap();
     let word = |word: &str| word.to_owned();
-    let harness = HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+    let harness =
+        HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
     let planned = |n: u32| Planned { name: format!("scenario_{n}"), scenario: n, turns: 10 };
     RunFile::new(settings, harness, vec![planned(0), planned(1)], None)
 }

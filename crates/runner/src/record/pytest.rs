@@ -31,7 +31,8 @@ pub(crate) fn write(turn: u32, cases: &[CaseResult], seconds: f64) -> String {
     let mut out = String::with_capacity(4096 + cases.len() * 2);
     rule(&mut out, '=', "test session starts");
     let version = env!("CARGO_PKG_VERSION");
-    let _ = writeln!(out, "platform http -- Stamina Lab {version}: the cases of {file}, run by its own client");
+    let _ =
+        writeln!(out, "platform http -- Stamina Lab {version}: the cases of {file}, run by its own client");
     let _ = writeln!(out, "collected {} item{}\n", cases.len(), if cases.len() == 1 { "" } else { "s" });
     progress(&mut out, &file, cases);
     let count = |status| cases.iter().filter(|case| case.status == status).count();

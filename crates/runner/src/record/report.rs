@@ -95,7 +95,8 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
 
 fn run_part(run: &RunFile) -> Value {
     let simulated = run.settings.is_simulated();
-    let finished_at = run.finish.as_ref().filter(|how| **how == crate::Finish::Finished).map(|_| crate::clock::now());
+    let finished_at =
+        run.finish.as_ref().filter(|how| **how == crate::Finish::Finished).map(|_| crate::clock::now());
     json!({
         "harness": run.harness.name,
         "harness_version": run.harness.version,

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use ingest::format::{Format as _, Report, Sniff};
 use ingest::formats::staminabench::StaminaBench;
-use model::{Attempt, EndReason, Episode, Run, Step, StepKind, TestOutcome, Tokens, ToolCall, TurnState, Verdict};
+use model::{
+    Attempt, EndReason, Episode, Run, Step, StepKind, TestOutcome, Tokens, ToolCall, TurnState, Verdict,
+};
 use scenario::client::{CaseResult, CaseStatus};
 
 use super::*;
@@ -47,7 +49,10 @@ fn cases(turn: &TurnData, failing: bool) -> Vec<CaseResult> {
             _ => CaseStatus::Passed,
         };
         let message = (status != CaseStatus::Passed).then(|| {
-            format!("Step 1: GET /api/things/{n} \u{2026}: expected status 200, got 500 == FAILED [ 10%] — {}", case.id)
+            format!(
+                "Step 1: GET /api/things/{n} \u{2026}: expected status 200, got 500 == FAILED [ 10%] — {}",
+                case.id
+            )
         });
         CaseResult { id: case.id.clone(), status, message }
     };
@@ -119,7 +124,8 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
     let mut settings = settings(results);
     let (scenarios, planned) = Scenarios::plan(&mut settings).unwrap();
     let word = |word: &str| word.to_owned();
-    let harness = HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+    let harness =
+        HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
     let run = RunFile::new(settings, harness, planned, None);
     std::fs::write(results.join("config.yaml"), run.settings.to_yaml()).unwrap();
     let folder = EpisodeFolder::new(results.join("scenario_0")).unwrap();
@@ -131,7 +137,9 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
     let mut trajectory = Trajectory::new(folder.path(), "scenario_0", 3, 10);
     let mut turns = scenarios.turns(0);
     let (mut call, mut written) = (0, Vec::new());
-    for (turn, attempts) in [(1, [Some(false)].as_slice()), (2, &[Some(true), None, Some(false)]), (3, &[Some(true)])] {
+    for (turn, attempts) in
+        [(1, [Some(false)].as_slice()), (2, &[Some(true), None, Some(false)]), (3, &[Some(true)])]
+    {
         let data = turns.read(turn).unwrap();
         trajectory.head.title = Some(data.about.clone());
         let files = folder.turn(&data).unwrap();
@@ -169,11 +177,20 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
 }
 
 fn assert_same(read: &Attempt, written: &AttemptRecord, tests: &[String]) {
-    assert_eq!((read.number, read.verdict, read.end_reason), (written.attempt, written.verdict, written.end_reason));
+    assert_eq!(
+        (read.number, read.verdict, read.end_reason),
+        (written.attempt, written.verdict, written.end_reason)
+    );
     assert_eq!((read.passed, read.total), (written.passed, written.total));
-    assert_eq!((read.tokens, read.cost_usd, read.tool_calls), (written.tokens, written.cost_usd, written.tool_calls));
+    assert_eq!(
+        (read.tokens, read.cost_usd, read.tool_calls),
+        (written.tokens, written.cost_usd, written.tool_calls)
+    );
     assert_eq!(read.timing.started_at.as_ref(), Some(&written.started_at));
-    assert_eq!((read.timing.agent_seconds, read.timing.test_seconds), (written.agent_seconds, written.test_seconds));
+    assert_eq!(
+        (read.timing.agent_seconds, read.timing.test_seconds),
+        (written.agent_seconds, written.test_seconds)
+    );
     let Some(outcomes) = &written.outcomes else { return };
     assert_eq!(read.tests.len(), tests.len());
     for ((test, letter), id) in read.tests.iter().zip(outcomes.chars()).zip(tests) {
@@ -240,7 +257,11 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
     assert_eq!((again.last(), again.stamina()), (Some((3, 1)), 2));
     assert_eq!(again.current.as_ref(), written.last());
     again.write().unwrap();
-    assert_eq!(std::fs::read(folder.join("trajectory.json")).unwrap(), whole, "writing it again changes nothing");
+    assert_eq!(
+        std::fs::read(folder.join("trajectory.json")).unwrap(),
+        whole,
+        "writing it again changes nothing"
+    );
     again.current.as_mut().unwrap().attempts.pop();
     again.end = trajectory::End::default();
     again.write().unwrap();
@@ -278,9 +299,12 @@ fn rewriting_stays_cheap() {
     let mut trajectory = Trajectory::new(room.path(), "scenario_0", 100, 10);
     let mut slowest = std::time::Duration::ZERO;
     for turn in 1..=100 {
-        let tests = (0..1500).map(|n| pytest::test_id(turn, &format!("repair_orders.update.with_long_name.n{n}"))).collect();
+        let tests = (0..1500)
+            .map(|n| pytest::test_id(turn, &format!("repair_orders.update.with_long_name.n{n}")))
+            .collect();
         let name = |folder: &str| format!("{folder}/turn_{turn}.x");
-        let files = TurnFiles { request: name("r"), reference: name("g"), suite: name("s"), schema: name("y") };
+        let files =
+            TurnFiles { request: name("r"), reference: name("g"), suite: name("s"), schema: name("y") };
         trajectory.begin(TurnRecord::new(turn, None, "a request", tests, files)).unwrap();
         let mut attempt = record(1, None, AttemptFiles::default());
         attempt.outcomes = Some(".".repeat(1500));

@@ -136,7 +136,13 @@ pub(crate) struct TurnSummary {
 
 impl TurnRecord {
     /// A turn without attempts.
-    pub(crate) fn new(turn: u32, title: Option<String>, request: &str, tests: Vec<String>, files: TurnFiles) -> Self {
+    pub(crate) fn new(
+        turn: u32,
+        title: Option<String>,
+        request: &str,
+        tests: Vec<String>,
+        files: TurnFiles,
+    ) -> Self {
         let request = (request.len() <= REQUEST).then(|| request.to_owned());
         Self { turn, title, request, tests, files, attempts: Vec::new() }
     }
@@ -204,7 +210,10 @@ impl Trajectory {
         };
         let read = read_lines(BufReader::with_capacity(64 << 10, file));
         let (head, mut turns, end, ends) = read.map_err(|what| {
-            disk::at(&path, format!("it is not as Stamina Lab wrote it ({what}), so that it can not be gone on with"))
+            disk::at(
+                &path,
+                format!("it is not as Stamina Lab wrote it ({what}), so that it can not be gone on with"),
+            )
         })?;
         let current = turns.last.take();
         let prefix = ends.len().checked_sub(2).and_then(|at| ends.get(at)).copied().unwrap_or(0);

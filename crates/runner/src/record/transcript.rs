@@ -28,7 +28,10 @@ pub(super) fn encode(prompt: &str, steps: &[Step]) -> Vec<u8> {
     }
     for step in steps {
         if out.len() > ALL {
-            put(&json!({"kind": "system", "text": "The rest of the transcript is left out: it is too long."}), &mut out);
+            put(
+                &json!({"kind": "system", "text": "The rest of the transcript is left out: it is too long."}),
+                &mut out,
+            );
             break;
         }
         put(&encode_step(step), &mut out);

@@ -20,7 +20,10 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, S
     let config = scenario::config::resolve(files, values)?;
     let keys = Keys { given: &config.given, section: config.generation.benchmark.section() };
     let Some(agent) = keys.word("agent") else {
-        return Err(SettingsError::of("agent", "it is not given; it names the harness, such as MINI_SWE or MOCK"));
+        return Err(SettingsError::of(
+            "agent",
+            "it is not given; it names the harness, such as MINI_SWE or MOCK",
+        ));
     };
     let agent = agent.to_lowercase();
     let harness_file = keys.path("harness_file");
@@ -120,7 +123,10 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
         return Err(SettingsError::of(&key, "it is not given; it is the model's name at the endpoint"));
     }
     if s.endpoint == EndpointSettings::Direct && s.agent == "mock" {
-        return Err(SettingsError::of("endpoint.mode", "the mock agent has no endpoint of its own; use oracle or gateway"));
+        return Err(SettingsError::of(
+            "endpoint.mode",
+            "the mock agent has no endpoint of its own; use oracle or gateway",
+        ));
     }
     let watched = [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
     for (of, budget) in watched {
@@ -222,7 +228,10 @@ fn endpoint(keys: &Keys<'_>, agent: &str) -> Result<EndpointSettings, SettingsEr
     let base_url = keys.text("endpoint.base_url");
     let key = match (keys.text("endpoint.key_env"), keys.text("endpoint.key_name")) {
         (Some(_), Some(_)) => {
-            return Err(SettingsError::of("endpoint.key_name", "there is endpoint.key_env too; give one of them"));
+            return Err(SettingsError::of(
+                "endpoint.key_name",
+                "there is endpoint.key_env too; give one of them",
+            ));
         }
         (Some(name), None) if !is_variable(&name) => {
             return Err(SettingsError::of(
@@ -286,14 +295,19 @@ fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
     match (input, output) {
         (Some(input), Some(output)) => Ok(Some(gateway::Price { input, cached, cache_write, output })),
         (None, None) if cached.or(cache_write).is_none() => Ok(None),
-        _ => Err(SettingsError::of("endpoint.price", "it takes input and output, both in US dollars for a million tokens")),
+        _ => Err(SettingsError::of(
+            "endpoint.price",
+            "it takes input and output, both in US dollars for a million tokens",
+        )),
     }
 }
 
 fn limits(keys: &Keys<'_>) -> Result<sandbox::Limits, SettingsError> {
     let mut limits = sandbox::Limits::default();
     let least = |key: &str, least: f64| match keys.number(key) {
-        Some(number) if number < least => Err(SettingsError::of(key, format!("it is {number}; the least is {least}"))),
+        Some(number) if number < least => {
+            Err(SettingsError::of(key, format!("it is {number}; the least is {least}")))
+        }
         number => Ok(number),
     };
     if let Some(cpus) = least("limits.cpus", 0.1)? {
@@ -364,7 +378,10 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     for entry in &list {
         let (name, value) = entry.split_once('=').map_or((entry.as_str(), None), |(n, v)| (n, Some(v)));
         if name.is_empty() || !is_variable(name) {
-            return Err(SettingsError::of(KEY, format!("\"{}\" is no name of a variable", name.escape_debug())));
+            return Err(SettingsError::of(
+                KEY,
+                format!("\"{}\" is no name of a variable", name.escape_debug()),
+            ));
         }
         if value.is_some() && is_secret_name(name) {
             return Err(SettingsError::of(
@@ -381,9 +398,8 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
 
 fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
     let words = match keys.given.get("docker.extra_docker_args") {
-        Some(Value::String(line)) => {
-            arguments::split_arguments(line).map_err(|why| SettingsError::of("docker.extra_docker_args", why))?
-        }
+        Some(Value::String(line)) => arguments::split_arguments(line)
+            .map_err(|why| SettingsError::of("docker.extra_docker_args", why))?,
         _ => keys.words("docker.extra_docker_args"),
     };
     arguments::parse(&words)

@@ -5,11 +5,14 @@
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let whole = ["secret", "password", "passwd", "credential", "credentials", "apikey", "authorization", "bearer"];
+    let whole =
+        ["secret", "password", "passwd", "credential", "credentials", "apikey", "authorization", "bearer"];
     let ends = words.last().copied().unwrap_or_default();
     words.iter().any(|word| whole.contains(word))
         || matches!(ends, "key" | "token" | "pat")
-        || words.windows(2).any(|pair| matches!(pair, ["access" | "api" | "private" | "auth", "key" | "token"]))
+        || words
+            .windows(2)
+            .any(|pair| matches!(pair, ["access" | "api" | "private" | "auth", "key" | "token"]))
 }
 
 #[cfg(test)]
@@ -18,7 +21,14 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_told_from_others() {
-        for name in ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "db-password", "aws_session_token", "apiKey"] {
+        for name in [
+            "OPENAI_API_KEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "HF_TOKEN",
+            "db-password",
+            "aws_session_token",
+            "apiKey",
+        ] {
             assert!(is_secret_name(name), "{name}");
         }
         for name in ["max_tokens", "HOME", "model_id", "MONKEY", "keyboard", "tokenizer", "AWS_REGION"] {

@@ -15,9 +15,13 @@ fn again(settings: &RunSettings) -> RunSettings {
 
 #[test]
 fn the_smoke_test_of_the_readme_needs_no_docker() {
-    let settings =
-        of(&["agent=MOCK", "benchmark=RESTFUL_SERVER_GEN_ITERATIVE", "output_dir=/tmp/smoke", "quick_debug=true"])
-            .unwrap();
+    let settings = of(&[
+        "agent=MOCK",
+        "benchmark=RESTFUL_SERVER_GEN_ITERATIVE",
+        "output_dir=/tmp/smoke",
+        "quick_debug=true",
+    ])
+    .unwrap();
     assert_eq!((settings.generation.n_scenarios, settings.generation.n_turns), (2, 2));
     assert_eq!((settings.use_docker, settings.attempt_limit, settings.batch_size), (false, 10, 1));
     assert_eq!(settings.feedback, Feedback::Detailed);
@@ -61,7 +65,8 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
                 execute_episodes: null\nmini_swe:\n  model_id: bedrock/zai.glm-5\n  temperature: 0.5\n  api_key: \
                 sk-123\nopenhands:\n  model_id: other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n  \
                 network: host\n";
-    let settings = resolve(&[ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }], &[]).unwrap();
+    let settings =
+        resolve(&[ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }], &[]).unwrap();
     assert_eq!((settings.attempt_limit, settings.feedback), (3, Feedback::Medium));
     let kept: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
     assert_eq!(kept, ["docker.network", "mini_swe.temperature", "openhands.model_id"]);
@@ -91,7 +96,10 @@ fn refusals_say_which_key_why_and_what_instead() {
     };
     assert!(said(&[]).starts_with("agent: it is not given"));
     assert!(of(&["agent=MOCK"]).unwrap_err().to_string().starts_with("output_dir: it is not given"));
-    assert!(said(&["agent=MINI_SWE", "use_docker=false"]).starts_with("use_docker: without containers only agent=MOCK"));
+    assert!(
+        said(&["agent=MINI_SWE", "use_docker=false"])
+            .starts_with("use_docker: without containers only agent=MOCK")
+    );
     assert!(said(&["agent=MOCK", "limits.memry_gib=3"]).contains("nearest is \"limits.memory_gib\""));
     assert!(said(&["agent=MOCK", "endpoint.modus=oracle"]).contains("nearest is \"endpoint.mode\""));
     assert!(said(&["agent=MOCK", "limits.run.token=3"]).contains("nearest is \"limits.run.tokens\""));
@@ -99,10 +107,16 @@ fn refusals_say_which_key_why_and_what_instead() {
     assert!(said(&["agent=CODEX", "endpoint.mode=gateway"]).starts_with("endpoint.base_url: "));
     assert!(said(&["agent=CODEX", "endpoint.base_url=ftp://x"]).contains("http://"));
     assert!(said(&["agent=CODEX", "endpoint.base_url=http://me:sk@x"]).contains("endpoint.key_env"));
-    assert!(said(&["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=sk-12.3"]).contains("never the key"));
+    assert!(
+        said(&["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=sk-12.3"])
+            .contains("never the key")
+    );
     assert!(said(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
     assert!(said(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
-    assert!(said(&["agent=CODEX", "docker.extra_docker_args=--privileged"]).contains("--privileged is not understood"));
+    assert!(
+        said(&["agent=CODEX", "docker.extra_docker_args=--privileged"])
+            .contains("--privileged is not understood")
+    );
     assert!(said(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret"));
     assert!(said(&["agent=CODEX", "limits.run.usd=3"]).contains("only minutes can be limited"));
     assert!(said(&["agent=CUSTOM"]).starts_with("harness_file: "));
@@ -122,12 +136,19 @@ fn an_address_is_taken_with_and_without_its_version() {
 
 /// A list of settings that go together.
 fn lists() -> impl Strategy<Value = Vec<String>> {
-    let agents = prop::sample::select(vec!["MINI_SWE", "OPENHANDS", "KIMI_CODE", "CLAUDE_CODE", "CODEX", "VIBE"]);
+    let agents =
+        prop::sample::select(vec!["MINI_SWE", "OPENHANDS", "KIMI_CODE", "CLAUDE_CODE", "CODEX", "VIBE"]);
     let texts = "[ -~é]{1,20}";
     let numbers = (1u32..50, 1u32..200, 1u32..20, 0u64..1 << 62, 1u64..1 << 39);
     let limits = (1u32..640, 1u32..9999, 1u32..6000, 0.0..1.0f64, any::<[bool; 6]>());
     (agents, texts, numbers, limits, prop::collection::vec("[a-z][a-z0-9_ -]{0,8}[a-z]", 0..4)).prop_map(
-        |(agent, text, (scenarios, turns, attempts, seed, tokens), (tenths, mib, pids, share, flags), words)| {
+        |(
+            agent,
+            text,
+            (scenarios, turns, attempts, seed, tokens),
+            (tenths, mib, pids, share, flags),
+            words,
+        )| {
             let section = agent.to_lowercase();
             let mut list = vec![
                 format!("agent={agent}"),
@@ -156,7 +177,9 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
                 list.push("endpoint.mode=oracle".to_owned());
             } else {
                 list.push("endpoint.base_url=http://127.0.0.1:9/v1".to_owned());
-                list.push(if flags[3] { "endpoint.key_env=A_KEY" } else { "endpoint.key_name=my key" }.to_owned());
+                list.push(
+                    if flags[3] { "endpoint.key_env=A_KEY" } else { "endpoint.key_name=my key" }.to_owned(),
+                );
                 list.push(format!("endpoint.price.input={share}"));
                 list.push("endpoint.price.output=3".to_owned());
             }

@@ -1,0 +1,348 @@
+//! A run that is killed again and again ends as one that was left in peace.
+//!
+//! This program is three: the test; with `play FOLDER PACK` the process that plays a run (and is killed); with
+//! `serve-reference` what the scripted model's servers start. Nothing but a Python interpreter is needed: the mock agent
+//! runs without boxes.
+//!
+//! Kills come from inside, at named points of the code (`src/faults.rs`, counted over the whole process), and from outside
+//! at any time. After each one the run is resumed; when it is over, its folder is compared with the undisturbed one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that can not go on has failed, and says how far it came"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scenario::ir::Schema;
+use scenario::pack::{Options, Target, generate};
+use serde_json::Value;
+
+/// Kills that are asked for.
+const KILLS: usize = 100;
+/// Cases that are left of each suite: enough to tell a defect, few enough to be quick.
+const CASES: usize = 60;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("play") => play(Path::new(&arguments[1]), Path::new(&arguments[2])),
+        Some("serve-reference") => serve(&arguments[1..]),
+        Some("--list") => {
+            println!("killed_runs_end_as_undisturbed_ones: test");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            killed_runs_end_as_undisturbed_ones();
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Begins a run, or goes on with it.
+fn play(folder: &Path, pack: &Path) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let quiet: runner::OnEvent = Arc::new(|_| {});
+    let resumed = folder.join(".stamina/run.json").exists();
+    let played = runtime.block_on(async {
+        if resumed {
+            return runner::resume(folder.to_owned(), Vec::new(), quiet).await;
+        }
+        let _ = std::fs::remove_dir_all(folder);
+        let settings = runner::settings::resolve(&[], &values(folder, pack)).unwrap();
+        runner::run(settings, quiet).await
+    });
+    match played {
+        Ok(finish) => ExitCode::from(finish.code()),
+        Err(error) => {
+            println!("{error}");
+            ExitCode::from(9)
+        }
+    }
+}
+
+fn values(folder: &Path, pack: &Path) -> Vec<String> {
+    let mut list = vec![
+        format!("output_dir={}", folder.display()),
+        format!("scenarios_dir={}", pack.display()),
+        "tags=a,b".to_owned(),
+    ];
+    let rest = [
+        "agent=MOCK",
+        "batch_size=2",
+        "restful_server_gen_iterative.attempt_limit=3",
+        "oracle.seed=5",
+        "oracle.defect_rate=0.7",
+        "oracle.repair=0.6",
+    ];
+    list.extend(rest.map(str::to_owned));
+    list
+}
+
+/// What `run.sh` starts: the reference of a schema, on a port.
+fn serve(arguments: &[String]) -> ExitCode {
+    let value = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name).unwrap();
+        arguments[at + 1].clone()
+    };
+    let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")).unwrap()).unwrap();
+    let port: u16 = value("--port").parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = scenario::reference::World::new(Arc::new(schema));
+        let _serving = scenario::reference::serve(world, ([127, 0, 0, 1], port).into()).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    ExitCode::SUCCESS
+}
+
+/// A pack of 2 scenarios × 3 turns with short suites.
+fn pack(at: &Path) -> PathBuf {
+    let path = at.join("pack");
+    let generation = scenario::config::Generation {
+        n_scenarios: 2,
+        n_turns: 3,
+        num_changes_per_turn: 2,
+        ..scenario::config::Generation::default()
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let target = Target::Folder(path.clone());
+    generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)
+        .unwrap();
+    for scenario in 0..2 {
+        for turn in 1..=3 {
+            let file = path.join(format!("scenario_{scenario}/test_suites/turn_{turn}.json"));
+            let mut suite: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            let cases = suite["cases"].as_array_mut().unwrap();
+            let step = cases.len().div_ceil(CASES);
+            let mut at = 0;
+            cases.retain(|_| {
+                at += 1;
+                (at - 1) % step == 0
+            });
+            std::fs::write(file, serde_json::to_vec(&suite).unwrap()).unwrap();
+        }
+    }
+    path
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): what is killed when comes from a seed.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % most
+    }
+}
+
+struct Player<'a> {
+    folder: &'a Path,
+    pack: &'a Path,
+    notes: &'a Path,
+}
+
+impl Player<'_> {
+    fn command(&self) -> Command {
+        let this = std::env::current_exe().unwrap();
+        let mut command = Command::new(&this);
+        command.arg("play").arg(self.folder).arg(self.pack);
+        command.env("STAMINA_BIN", &this).stdin(Stdio::null()).stderr(Stdio::inherit());
+        command
+    }
+
+    /// Plays to the end.
+    fn whole(&self) -> u64 {
+        let count = self.notes.join("count");
+        let status = self.command().env("STAMINA_COUNT_TO", &count).status().unwrap();
+        assert_eq!(status.code(), Some(0), "the undisturbed run finishes");
+        std::fs::read_to_string(count).unwrap().parse().unwrap()
+    }
+
+    /// Plays until the `n`-th point. The point's name if it was killed there, nothing if the run came to its end.
+    fn until(&self, n: u64) -> Option<String> {
+        let name = self.notes.join("name");
+        let status = self
+            .command()
+            .env("STAMINA_KILL_AT", n.to_string())
+            .env("STAMINA_KILLED_TO", &name)
+            .status()
+            .unwrap();
+        match status.code() {
+            None => Some(std::fs::read_to_string(name).unwrap()),
+            Some(0) => None,
+            Some(code) => panic!("it ended with {code} in {}", self.folder.display()),
+        }
+    }
+
+    /// Plays for a time. Whether it was killed.
+    fn during(&self, time: Duration) -> bool {
+        let mut child = self.command().spawn().unwrap();
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            if let Some(status) = child.try_wait().unwrap() {
+                assert_eq!(status.code(), Some(0));
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap().code().is_none()
+    }
+
+    /// Attempts that are recorded, by episode.
+    fn recorded(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for episode in ["scenario_0", "scenario_1"] {
+            let path = self.folder.join(episode).join("trajectory.json");
+            let Ok(text) = std::fs::read(&path) else { continue };
+            let trajectory: Value = serde_json::from_slice(&text).expect("a trajectory is whole at any time");
+            let attempts = trajectory["turns"].as_array().unwrap().iter();
+            counts.insert(
+                episode.to_owned(),
+                attempts.map(|turn| turn["attempts"].as_array().unwrap().len()).sum(),
+            );
+        }
+        counts
+    }
+}
+
+fn killed_runs_end_as_undisturbed_ones() {
+    let room = tempfile::tempdir().unwrap();
+    let pack = pack(room.path());
+    // Names of one length: what the model counts must not depend on them.
+    let place = |name: &str| room.path().join(name);
+    let calm = place("calm-run-00");
+    let since = Instant::now();
+    let points = Player { folder: &calm, pack: &pack, notes: room.path() }.whole();
+    println!("an undisturbed run passes {points} points in {:.1?}", since.elapsed());
+    let expected = normalised(&calm);
+    assert!(expected.len() > 40, "{} files", expected.len());
+    assert_eq!(warnings(&calm), [] as [String; 0]);
+
+    let mut draw = Draw(20_261_121);
+    let (mut kills, mut names, mut runs) = (0, BTreeSet::new(), 0);
+    while kills < KILLS {
+        let folder = place(&format!("killed-{runs:04}"));
+        let player = Player { folder: &folder, pack: &pack, notes: room.path() };
+        runs += 1;
+        let mut before = BTreeMap::new();
+        let mut starts = 0;
+        loop {
+            starts += 1;
+            assert!(starts < 400, "it comes to no end");
+            let killed = if draw.below(5) == 0 {
+                let most = since.elapsed().as_millis().min(3000) as u64;
+                let killed = player.during(Duration::from_millis(30 + draw.below(most)));
+                killed.then(|| "any time".to_owned())
+            } else {
+                player.until(1 + draw.below(points / 3))
+            };
+            let after = player.recorded();
+            for (episode, attempts) in &before {
+                assert!(after[episode] >= *attempts, "{episode} lost a recorded attempt");
+            }
+            before = after;
+            match killed {
+                None => break,
+                Some(name) => {
+                    kills += 1;
+                    names.insert(name);
+                }
+            }
+        }
+        let found = normalised(&folder);
+        let paths = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(paths(&found), paths(&expected), "after {starts} starts");
+        for (path, text) in &expected {
+            assert_eq!(&found[path], text, "{path} in {}", folder.display());
+        }
+        assert_eq!(warnings(&folder), [] as [String; 0]);
+    }
+    println!("{kills} kills at {} points in {runs} runs, {:.0?}: {names:?}", names.len(), since.elapsed());
+    assert!(names.len() >= 15, "{names:?}");
+}
+
+/// What the importer has to say against a folder.
+fn warnings(folder: &Path) -> Vec<String> {
+    use ingest::format::Format as _;
+    let tree = files::Tree::open(folder).unwrap();
+    let mut report = ingest::format::Report::default();
+    let format = ingest::formats::staminabench::StaminaBench;
+    let survey = format.survey(&tree, "", &mut report);
+    assert_eq!(survey.parts.len(), 2);
+    for part in &survey.parts {
+        for reading in format.read(&tree, "", part, &mut report) {
+            assert!(!reading.episode.turns.is_empty());
+        }
+    }
+    report.warnings.iter().map(|warning| format!("{}: {}", warning.path, warning.code)).collect()
+}
+
+/// All files of the results but `.stamina`, without times, durations and ids.
+fn normalised(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(&at).unwrap() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+            if entry.file_type().unwrap().is_dir() {
+                if name != ".stamina" {
+                    open.push(path);
+                }
+                continue;
+            }
+            assert!(!name.contains(".part-"), "{name} was left unfinished");
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            files.insert(name.clone(), plain(&name, &text, folder));
+        }
+    }
+    files
+}
+
+fn plain(name: &str, text: &str, folder: &Path) -> String {
+    let text = text.replace(&folder.to_string_lossy().into_owned(), "FOLDER");
+    if name.ends_with(".json") {
+        let mut value: Value = serde_json::from_str(&text).unwrap();
+        without_times(&mut value);
+        return serde_json::to_string_pretty(&value).unwrap();
+    }
+    if name.contains("test_results/") {
+        // The last line ends with how long it took.
+        return text
+            .lines()
+            .map(|line| line.split(" in ").next().unwrap_or(line).trim_end_matches('=').to_owned() + "\n")
+            .collect();
+    }
+    if name.contains("server_logs/") || name.contains("agent_logs/") {
+        return text.lines().map(|line| line.replace(|c: char| c.is_ascii_digit(), "") + "\n").collect();
+    }
+    text
+}
+
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, _| {
+                !key.ends_with("_at")
+                    && !key.ends_with("seconds")
+                    && key != "run_id"
+                    && key != "repeats"
+                    && key != "at"
+            });
+            map.values_mut().for_each(without_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}
