@@ -4,7 +4,7 @@ import { asCallError, call, type CallError } from "../host";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { LaunchForm } from "../host/bindings/LaunchForm";
 import type { LoadSettings } from "../host/bindings/LoadSettings";
-import { type Control, type FieldName, type Typed, differing, entered } from "./form";
+import { type Control, type FieldName, type Typed, entered, withAgent } from "./form";
 
 let form = $state.raw<LaunchForm | undefined>();
 let settings = $state.raw<FormSettings | undefined>();
@@ -12,8 +12,6 @@ let typed = $state.raw<Typed>({});
 let problems = $state.raw<ReadonlyMap<FieldName, string>>(new Map());
 let loaded = $state.raw<{ readonly from: string; readonly notes: readonly string[] } | undefined>();
 let error = $state.raw<CallError | undefined>();
-
-const differ = $derived(new Set<FieldName>(form && settings ? differing(settings, form.defaults) : []));
 
 export const draft = {
   get form(): LaunchForm | undefined {
@@ -28,9 +26,6 @@ export const draft = {
   /** What is not even a value: field by field, before anybody is asked. */
   get problems(): ReadonlyMap<FieldName, string> {
     return problems;
-  },
-  get differ(): ReadonlySet<FieldName> {
-    return differ;
   },
   /** Where its settings were loaded from, and what could not be taken over. */
   get loaded(): { readonly from: string; readonly notes: readonly string[] } | undefined {
@@ -52,7 +47,7 @@ export const draft = {
   enter(control: Control, input: string): void {
     if (!settings) return;
     const { change, problem } = entered(control, input);
-    settings = { ...settings, ...change };
+    settings = change.agent === undefined ? { ...settings, ...change } : withAgent(settings, change.agent);
     // What was typed stays as it was typed, also where it means a number: `1,000`.
     typed = { ...typed, [control.field]: control.kind === "choice" || control.kind === "truth" ? undefined : input };
     const next = new Map(problems);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { advancedInWords, differInWords, differing, emptyMeans, entered, labelOf, sectionsOf, textOf, wordsOf } from "./form";
+import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
@@ -30,9 +30,7 @@ test("an unknown harness stays selectable", () => {
   expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["mock", "mimo"]);
 });
 
-test("what differs is counted, and an emptied field means its default", () => {
-  expect(differing(defaults, defaults)).toEqual([]);
-  expect(differing({ ...defaults, n_turns: 40, tags: ["a"], fail_stop: true, attempt_limit: null, image: "" }, defaults)).toEqual(["n_turns", "fail_stop", "tags"]);
+test("what differs is counted", () => {
   expect([0, 1, 4].map(differInWords)).toEqual(["all fields are at their defaults", "1 field differs from the defaults (marked)", "4 fields differ from the defaults (marked)"]);
   const advanced = sectionsOf(defaults, form).at(-1)?.fields ?? [];
   expect(advancedInWords(advanced, new Set())).toContain(`${String(advanced.length)} fields, all at their defaults`);
@@ -62,4 +60,14 @@ test("an empty field says what it means", () => {
   expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "all", "zai.glm-5"]);
   expect(labelOf("scenarios_dir", undefined)).toBe("Pack");
   expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", takes: "" })).toBe("Processes");
+});
+
+test("the mock agent plays against the simulated model, and a folder named by the harness follows it", () => {
+  const codex = { ...defaults, agent: "opencode", endpoint_mode: "gateway" as const, output_dir: "/home/x/stamina-results/opencode-12" };
+  const mock = withAgent(codex, "mock");
+  expect(mock).toMatchObject({ agent: "mock", endpoint_mode: "oracle", use_docker: false, oracle_stack: "native", output_dir: "/home/x/stamina-results/mock-12" });
+  expect(withAgent(mock, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask", output_dir: "/home/x/stamina-results/mini-swe-12" });
+  expect(withAgent({ ...codex, output_dir: "/data/opencode-final" }, "mini_swe").output_dir).toBe("/data/opencode-final");
+  // A choice of the reader's own stays.
+  expect(withAgent({ ...codex, use_docker: false }, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: false });
 });

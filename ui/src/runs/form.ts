@@ -61,7 +61,8 @@ export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harne
   return [...shown, { id: "advanced", title: "Advanced", fields: advanced.filter((f) => !taken.has(f.field)) }];
 }
 
-/** In the order of Advanced. Together with the sections above these are all fields; a test holds that. */
+/** In the order of Advanced. Together with the sections above these are all fields; a test holds that. Keys of other
+ *  programs that a loaded configuration brought are kept without a field: they do nothing here. */
 const advanced: readonly Placed[] = [
   truth("use_docker", "plain processes", "containers"),
   truth("quick_debug", "no", "2 episodes × 2 turns"),
@@ -139,13 +140,6 @@ export function emptyMeans(field: FieldName, defaults: FormSettings): string {
   }
 }
 
-const same = (a: unknown, b: unknown): boolean => (Array.isArray(a) && Array.isArray(b) ? a.length === b.length && a.every((item, i) => item === b[i]) : a === b);
-
-/** Fields whose value is not the default; an empty number or text means the default and is not counted. */
-export function differing(settings: FormSettings, defaults: FormSettings): readonly FieldName[] {
-  return (Object.keys(defaults) as FieldName[]).filter((field) => !same(settings[field], defaults[field]) && !(settings[field] === null || settings[field] === ""));
-}
-
 /** `4 fields differ from the defaults (marked)` */
 export function differInWords(n: number): string {
   return n === 0 ? "all fields are at their defaults" : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from the defaults (marked)`;
@@ -192,3 +186,19 @@ export function entered(control: Control, input: string): { readonly change: Par
 
 /** `flask-test` of `/data/results/flask-test`: for short texts. */
 export const lastPart = (path: string): string => path.replace(/[\\/]+$/, "").split(/[\\/]/).at(-1) ?? path;
+
+/**
+ * Settings with another harness. The mock agent plays against the simulated model without containers, which no other
+ * harness does; a folder that is named by the harness takes the new name.
+ */
+export function withAgent(settings: FormSettings, agent: string): FormSettings {
+  if (agent === settings.agent) return settings;
+  const dashed = (name: string): string => name.replaceAll("_", "-");
+  const before = dashed(settings.agent);
+  const part = lastPart(settings.output_dir);
+  const named = before !== "" && part.startsWith(`${before}-`) && /^\d+$/.test(part.slice(before.length + 1));
+  const output_dir = named ? `${settings.output_dir.slice(0, settings.output_dir.lastIndexOf(part))}${dashed(agent)}${part.slice(before.length)}` : settings.output_dir;
+  const next: FormSettings = { ...settings, agent, output_dir };
+  if (agent === "mock") return { ...next, endpoint_mode: "oracle", use_docker: false, oracle_stack: "native" };
+  return settings.agent === "mock" ? { ...next, endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask" } : next;
+}

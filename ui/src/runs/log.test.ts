@@ -23,7 +23,7 @@ test("the end is the end, give or take part of a line", () => {
   expect([atEnd(900, 100, 1000), atEnd(890, 100, 1000), atEnd(800, 100, 1000)]).toEqual([true, true, false]);
   expect(timeOfDay(null)).toBe("        ");
   expect(timeOfDay("nonsense").trim()).toBe("");
-  expect(timeOfDay("2026-11-21T08:42:19.5Z")).toMatch(/^\d\d:\d2:19$|^\d\d:42:19$/);
+  expect(timeOfDay("2026-11-21T08:42:19.5Z")).toMatch(/^\d\d:\d\d:19$/);
 });
 
 test("a resume raises budgets and changes nothing that was not typed", () => {
