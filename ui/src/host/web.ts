@@ -3,6 +3,10 @@
 import { asCallError, CallError, copyPicture, copyText, download, isApiError, isMac, type Host } from "./host";
 
 const KEY = "stamina-token";
+/** Chromium drops what is under way whenever a network of this machine comes or goes, as those of boxes do all the time
+ *  while a run is played. What only reads is asked once more. */
+const READS = /^(get_|list_|run_|read_|check_|estimate_|compare_|code_|draw_|search$|app_state$|wait_for_changes$|launch_form$|preflight_run$|live_log$|key_known$|import_report$)/;
+const AGAIN_MS = 250;
 
 function takeToken(): string {
   const fromHash = /^#token=([^&/]+)/.exec(location.hash)?.[1];
@@ -26,14 +30,22 @@ export function webHost(): Host {
     kind: "browser",
     mac: isMac(),
     async call(name, request, signal) {
-      let response: Response;
-      try {
-        response = await fetch(`rpc/${name}`, {
+      const ask = (): Promise<Response> =>
+        fetch(`rpc/${name}`, {
           method: "POST",
           headers: { "content-type": "application/json", "x-stamina-token": token },
           body: JSON.stringify(request),
           signal: signal ?? null,
         });
+      let response: Response;
+      try {
+        try {
+          response = await ask();
+        } catch (thrown) {
+          if (signal?.aborted || !READS.test(name)) throw thrown;
+          await new Promise((done) => setTimeout(done, AGAIN_MS));
+          response = await ask();
+        }
       } catch (thrown) {
         if (signal?.aborted) throw asCallError(thrown);
         throw new CallError({
