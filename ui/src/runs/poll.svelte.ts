@@ -23,9 +23,11 @@ export function polled<T>(key: () => string | undefined, read: (key: string, bef
   let error = $state.raw<CallError | undefined>();
   let again = $state(0);
   let seen: string | undefined;
+  // What the key is made of may be told anew without being another: only another key is read at once.
+  const wanted = $derived(key());
 
   $effect(() => {
-    const now = key();
+    const now = wanted;
     if (live.revision < 0 || again < 0) return;
     let stopped = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
