@@ -179,10 +179,14 @@ pub(crate) fn attempt(turn: u32) -> AttemptKey {
     AttemptKey { episode: "scenario_1".to_owned(), turn, attempt: 1 }
 }
 
-/// What an agent's client is.
-pub(crate) fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().unwrap()
+/// What an agent's client is. One for all tests, because it reads the machine's certificates; it keeps no connection, because
+/// each test has a runtime of its own.
+pub(crate) fn client() -> &'static reqwest::Client {
+    static CLIENT: std::sync::LazyLock<reqwest::Client> = std::sync::LazyLock::new(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
+    });
+    &CLIENT
 }
 
 /// Posts as an agent does.
