@@ -246,6 +246,78 @@ pub(crate) enum Command {
         #[arg(long = "case", num_args = 1.., value_name = "ID")]
         cases: Vec<String>,
     },
+    /// Play an evaluation: agents in containers, turn by turn, measured, stoppable, resumable
+    ///
+    /// Checks first what it needs (see `stamina preflight`); what fails keeps it from beginning. Results go to the folder
+    /// `output_dir`; the desktop app shows them live. Ctrl-C stops it after saving, a second one at once; `stamina resume`
+    /// goes on with it. Exit code 0 when finished, 130 when stopped, 3 when a budget ended it, 1 when something failed.
+    /// With --json each event is a line of JSON.
+    #[command(
+        after_help = "Examples:\n  stamina run --values agent=MOCK output_dir=results/smoke quick_debug=true\n  stamina run --configs results/opencode-glm5-40.yaml --values batch_size=5 limits.run.usd=60 --json"
+    )]
+    Run {
+        #[command(flatten)]
+        what: RunArgs,
+        /// Begin in spite of warnings, without asking
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Go on with a run that was stopped or killed, in the same sessions of its agents
+    #[command(after_help = "Example: stamina resume results/opencode-glm5-40 --values limits.run.usd=90")]
+    Resume {
+        /// Results folder of the run
+        folder: PathBuf,
+        /// Keys with values that raise budgets and limits
+        #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+        values: Vec<String>,
+    },
+    /// Let a run that is being played begin no new attempts
+    Pause {
+        /// Results folder of the run
+        folder: PathBuf,
+        /// Take it back: the run goes on
+        #[arg(long = "continue")]
+        goes_on: bool,
+    },
+    /// Stop a run that is being played; attempts in play are played again after a resume
+    Stop {
+        /// Results folder of the run
+        folder: PathBuf,
+    },
+    /// Print what a run is doing
+    Status {
+        /// Results folder of the run
+        folder: PathBuf,
+    },
+    /// Say whether a run can begin, and what it will take
+    ///
+    /// Takes what `stamina run` takes and begins nothing. Exit code 1 when something fails.
+    #[command(after_help = "Example: stamina preflight --configs results/opencode-glm5-40.yaml")]
+    Preflight {
+        #[command(flatten)]
+        what: RunArgs,
+        /// Do not ask the model endpoint anything (otherwise one call of a few tokens)
+        #[arg(long)]
+        no_call: bool,
+    },
+    /// List, build or test the images that agents run in
+    Images {
+        #[command(subcommand)]
+        command: ImagesCommand,
+    },
+    /// List the agents' programs that Stamina Lab can play
+    Harnesses,
+    /// Show and remove containers, networks and volumes that dead runs left behind
+    ///
+    /// Results are never touched. Asks before it removes; --yes does not.
+    Clean {
+        /// Remove without asking
+        #[arg(long)]
+        yes: bool,
+        /// Those of living runs, too
+        #[arg(long)]
+        all: bool,
+    },
     /// Call any command of the app by name with a JSON request (for scripts; `stamina rpc` lists them)
     Rpc {
         /// Name of the command
@@ -253,6 +325,38 @@ pub(crate) enum Command {
         /// The request
         #[arg(default_value = "{}")]
         request: String,
+    },
+}
+
+/// The settings of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// YAML files with keys (see docs/cli.md); a later one wins
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub(crate) configs: Vec<PathBuf>,
+    /// Keys with values; they win over files
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub(crate) values: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImagesCommand {
+    /// List the images, and whether they are built
+    List,
+    /// Build images; all of them if none is named
+    #[command(after_help = "Example: stamina images build mini-swe-agent opencode")]
+    Build {
+        /// Names as `stamina images list` has them
+        names: Vec<String>,
+        /// Certificates that the build trusts, for machines behind a proxy that inspects TLS; by default those of
+        /// STAMINA_CA, else of SSL_CERT_FILE
+        #[arg(long, value_name = "FILE")]
+        ca: Option<PathBuf>,
+    },
+    /// Try images: each program says its version, the server stacks are there; all that are built if none is named
+    Test {
+        /// Names as `stamina images list` has them
+        names: Vec<String>,
     },
 }
 

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use workbench::api::{
     ApiError, EpisodeRef, GridSort, ImportReportRequest, ListRuns, Nothing, RunGridRequest, RunGrouping,
-    RunRef, RunRow, RunSort, SourceInfo, SourceRef,
+    RunAction, RunRef, RunRow, RunSort, SourceInfo, SourceRef,
 };
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Sort};
-use crate::{comparison_commands, export_commands, json, scenario_commands, serve, table};
+use crate::{comparison_commands, export_commands, json, run_commands, scenario_commands, serve, table};
 
 /// How often a long reading says how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -81,6 +81,22 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::TestServer { pack, scenario, turn, url, cases } => {
             scenario_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
+        Command::Run { what, yes } => run_commands::run(&what, args.db.as_deref(), yes, json),
+        Command::Resume { folder, values } => run_commands::resume(&folder, &values, args.db.as_deref(), json),
+        Command::Pause { folder, goes_on } => {
+            run_commands::steer(&folder, if goes_on { &RunAction::Continue } else { &RunAction::Pause }, json)
+        }
+        Command::Stop { folder } => run_commands::steer(&folder, &RunAction::Stop, json),
+        Command::Status { folder } => run_commands::status(&folder, json),
+        Command::Preflight { what, no_call } => {
+            run_commands::preflight(&what, args.db.as_deref(), no_call, json)
+        }
+        Command::Images { command } => run_commands::images(&command, json),
+        Command::Harnesses => {
+            run_commands::harnesses(json);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Clean { yes, all } => run_commands::clean(yes, all, json),
         Command::Rpc { name, request } => rpc(&open(false)?, name.as_deref(), &request),
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! Data goes to standard output, logs and progress to standard error. `--json` prints the keys that `docs/cli.md`
 //! documents. The exit code is 0 on success, 1 when a command failed, 2 when nothing was recognised or the command
-//! line is wrong.
+//! line is wrong; that of a run also 130 when it was stopped and 3 when a budget ended it.
 
 mod args;
 mod commands;
 mod comparison_commands;
 mod export_commands;
 mod json;
+mod progress;
+mod run_commands;
 mod sampler;
 mod scenario_commands;
 mod serve;

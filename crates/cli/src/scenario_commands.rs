@@ -432,7 +432,7 @@ fn open(path: &Path) -> Result<Pack, ApiError> {
     Pack::open_path(path).map_err(|error| pack_error(&error, path))
 }
 
-fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
+pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
     let shown = path.display().to_string();
     let unreadable = |what: String| {
         ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
@@ -473,7 +473,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
 }
 
 /// A flag that Ctrl-C and SIGTERM set, so that what was begun is taken away; the second ends the program at once.
-fn cancel_on_signal() -> Arc<AtomicBool> {
+pub(crate) fn cancel_on_signal() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     std::thread::spawn(move || {

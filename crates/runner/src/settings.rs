@@ -172,6 +172,11 @@ impl RunSettings {
         &self.agent
     }
 
+    /// `docker.extra_docker_args` as one line.
+    pub fn extra_arguments(&self) -> String {
+        arguments::line(&self.extra)
+    }
+
     /// Whether the oracle model stands in.
     pub fn is_simulated(&self) -> bool {
         self.endpoint == EndpointSettings::Oracle

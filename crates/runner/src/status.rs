@@ -1,5 +1,7 @@
-//! What an episode is doing, written for whoever looks (`.stamina/episodes/scenario_N.json`).
+//! What an episode is doing, written for whoever looks (`.stamina/episodes/scenario_N.json`), and beside it what the agent
+//! prints in the attempt that is in play (`scenario_N.log`).
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,6 +15,8 @@ use crate::play::lock;
 const PAUSE: Duration = Duration::from_secs(2);
 /// Longest "now".
 const NOW: usize = 120;
+/// Most bytes of the log; then it begins anew.
+const LOG: u64 = 4 << 20;
 
 /// The status of one episode.
 pub(crate) struct Status {
@@ -27,6 +31,8 @@ struct Inner {
     since: Option<Instant>,
     /// Seconds until then.
     before: f64,
+    /// Bytes in the log; `None` = it could not be written.
+    logged: Option<u64>,
 }
 
 impl Status {
@@ -39,7 +45,7 @@ impl Status {
             retries: 0,
         });
         file.shown.seconds = seconds;
-        let inner = Inner { file, written: Instant::now(), since: None, before: seconds };
+        let inner = Inner { file, written: Instant::now(), since: None, before: seconds, logged: None };
         Self { path, inner: Mutex::new(inner) }
     }
 
@@ -65,6 +71,10 @@ impl Status {
 
     /// It does something else now.
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
+        if phase == Phase::Agent {
+            let fresh = std::fs::File::create(self.log());
+            lock(&self.inner).logged = fresh.is_ok().then_some(0);
+        }
         self.set(|shown| {
             shown.phase = phase;
             shown.now = Some(now.to_owned());
@@ -74,6 +84,7 @@ impl Status {
     /// Output of the agent: the last line that says something.
     pub(crate) fn sign(&self, output: &[u8]) {
         let mut inner = lock(&self.inner);
+        inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
         if inner.written.elapsed() < PAUSE {
             return;
         }
@@ -83,6 +94,23 @@ impl Status {
         }
         inner.file.shown.last_event_at = Some(clock::now());
         self.write(&mut inner);
+    }
+
+    fn log(&self) -> PathBuf {
+        self.path.with_extension("log")
+    }
+
+    /// Puts output behind what is in the log. Gives its size; `None` = it can not be written, which ends no run.
+    fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
+        let fresh = logged + output.len() as u64 > LOG;
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .append(!fresh)
+            .truncate(fresh)
+            .open(self.log())
+            .ok()?;
+        file.write_all(output).ok()?;
+        Some(if fresh { output.len() as u64 } else { logged + output.len() as u64 })
     }
 
     /// Number of the last wish to retry that was fulfilled.

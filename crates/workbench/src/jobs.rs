@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::api::{ApiError, Generated, Job, JobKind, JobState, Validation};
+use crate::api::{ApiError, Generated, ImageOutcome, Job, JobKind, JobState, Validation};
 
 /// Ended jobs that are remembered.
 const REMEMBERED: usize = 20;
 
 /// Code of the error with which work ends that was asked to stop.
-const CANCELLED: &str = "pack.cancelled";
+pub(crate) const CANCELLED: &str = "pack.cancelled";
+/// Lines that a job's log keeps.
+const LINES: usize = 400;
 
 /// What came of a job that ended well.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) enum Outcome {
     Validated(Validation),
     /// Of a generation.
     Generated(Generated),
+    /// Of images; how each came out was told on the way.
+    Images,
 }
 
 /// A job as its thread sees it.
@@ -35,6 +39,24 @@ impl Handle {
     /// Notes how far it is.
     pub(crate) fn progress(&self, done: u32, total: u32) {
         lock(&self.shared).job.progress = (done, total);
+    }
+
+    /// Notes a line that was said. Control characters are escaped.
+    pub(crate) fn says(&self, line: &str) {
+        let mut text = String::new();
+        for c in line.trim_end().chars().take(1000) {
+            if c.is_control() && c != '\t' { text.extend(c.escape_unicode()) } else { text.push(c) }
+        }
+        let mut entry = lock(&self.shared);
+        if entry.job.log.len() >= LINES {
+            entry.job.log.drain(..LINES / 4);
+        }
+        entry.job.log.push(text);
+    }
+
+    /// Notes how an image came out.
+    pub(crate) fn image(&self, outcome: ImageOutcome) {
+        lock(&self.shared).job.images.push(outcome);
     }
 
     /// The flag that asks it to stop.
@@ -124,6 +146,7 @@ impl Jobs {
             match result {
                 Ok(Ok(Outcome::Validated(validation))) => entry.job.validation = Some(validation),
                 Ok(Ok(Outcome::Generated(generated))) => entry.job.generated = Some(generated),
+                Ok(Ok(Outcome::Images)) => {}
                 // Who stops a job too late gets its result; an error is one even after that.
                 Ok(Err(error)) if error.code == CANCELLED => entry.job.state = JobState::Stopped,
                 Ok(Err(error)) => {

@@ -24,7 +24,7 @@ mod memory;
 mod packs;
 mod policy;
 mod published;
-mod runs;
+pub mod runs;
 mod scenarios;
 mod sources;
 mod summary;
@@ -59,6 +59,7 @@ pub struct Workbench {
     changes: changes::Changes,
     live: live::Live,
     jobs: jobs::Jobs,
+    runs: runs::Runs,
     memory: memory::Memory,
     sample: Option<PathBuf>,
 }

@@ -218,7 +218,7 @@ impl Workbench {
         }
         let what = generation(&settings);
         let (scenarios, turns) = (u64::from(what.n_scenarios), u64::from(what.n_turns));
-        let bytes = scenarios * estimated_bytes(&what);
+        let bytes = scenarios * estimated_bytes(what.n_turns, what.num_changes_per_turn);
         let threads = std::thread::available_parallelism()
             .map_or(1, std::num::NonZero::get)
             .min(what.n_scenarios as usize);
@@ -297,12 +297,11 @@ fn problems(settings: &GenerationSettings) -> Vec<(String, String)> {
 
 /// Bytes of one scenario: a turn has about 320 kB at the begin and grows by about 27 kB a turn with five changes each
 /// (fitted to seed 0, 2 × 5 and 20 × 100).
-fn estimated_bytes(what: &Generation) -> u64 {
+pub(crate) fn estimated_bytes(turns: u32, changes: u32) -> u64 {
     const FIRST: u64 = 320_000;
     const GROWTH_OF_A_CHANGE: u64 = 5_400;
-    let turns = u64::from(what.n_turns);
-    turns * FIRST
-        + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(what.num_changes_per_turn)
+    let turns = u64::from(turns);
+    turns * FIRST + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(changes)
 }
 
 /// Seconds for a byte on one thread of this machine: a few turns of a scenario, made once, without writing them.

@@ -1,77 +1,34 @@
 //! Runs: the form, the checks before one begins, playing, watching and steering it.
+//!
+//! A run is its results folder. What the runner keeps there beside the results tells everything that is shown of a run, so
+//! one of this process, one of `stamina run` and one that was killed are the same case; pausing and stopping are wishes in a
+//! file. What is here in memory is only what no folder tells yet ([`play`]).
 
-use crate::Workbench;
-use crate::api::{
-    ApiError, BuildImages, CleanLeftovers, ControlRun, FormSettings, ImageList, JobRef, KeyKnown, KeyName,
-    LaunchForm, LeftoverList, LiveLog, LiveLogRequest, LiveRunDetail, LiveRuns, LoadSettings, LoadedSettings,
-    Nothing, Preflight, PreflightRequest, PriceTable, ResumeRun, RunFolder, SaveSettings, SavedFile,
-    SetPrices, SettingsCheck, StartRun, StartedRun, StoreKey, TestImages,
-};
+mod endpoint;
+mod estimate;
+mod fields;
+mod form;
+mod images;
+mod keys;
+mod log;
+mod machine;
+mod now;
+mod play;
+mod preflight;
+mod prices;
 
-fn not_yet<T>() -> Result<T, ApiError> {
-    Err(ApiError::new("run.not_built_yet", "This build can not play runs yet"))
-}
+use runner::settings::RunSettings;
 
-#[allow(missing_docs)]
-impl Workbench {
-    pub fn launch_form(&self, _: Nothing) -> Result<LaunchForm, ApiError> {
-        not_yet()
-    }
-    pub fn check_settings(&self, _: FormSettings) -> Result<SettingsCheck, ApiError> {
-        not_yet()
-    }
-    pub fn load_settings(&self, _: LoadSettings) -> Result<LoadedSettings, ApiError> {
-        not_yet()
-    }
-    pub fn save_settings(&self, _: SaveSettings) -> Result<SavedFile, ApiError> {
-        not_yet()
-    }
-    pub fn get_prices(&self, _: Nothing) -> Result<PriceTable, ApiError> {
-        not_yet()
-    }
-    pub fn set_prices(&self, _: SetPrices) -> Result<PriceTable, ApiError> {
-        not_yet()
-    }
-    pub fn preflight_run(&self, _: PreflightRequest) -> Result<Preflight, ApiError> {
-        not_yet()
-    }
-    pub fn start_run(&self, _: StartRun) -> Result<StartedRun, ApiError> {
-        not_yet()
-    }
-    pub fn resume_run(&self, _: ResumeRun) -> Result<StartedRun, ApiError> {
-        not_yet()
-    }
-    pub fn list_live_runs(&self, _: Nothing) -> Result<LiveRuns, ApiError> {
-        Ok(LiveRuns { runs: Vec::new(), live: 0 })
-    }
-    pub fn get_live_run(&self, _: RunFolder) -> Result<LiveRunDetail, ApiError> {
-        not_yet()
-    }
-    pub fn control_run(&self, _: ControlRun) -> Result<LiveRunDetail, ApiError> {
-        not_yet()
-    }
-    pub fn live_log(&self, _: LiveLogRequest) -> Result<LiveLog, ApiError> {
-        not_yet()
-    }
-    pub fn list_images(&self, _: Nothing) -> Result<ImageList, ApiError> {
-        not_yet()
-    }
-    pub fn build_images(&self, _: BuildImages) -> Result<JobRef, ApiError> {
-        not_yet()
-    }
-    pub fn test_images(&self, _: TestImages) -> Result<JobRef, ApiError> {
-        not_yet()
-    }
-    pub fn key_known(&self, _: KeyName) -> Result<KeyKnown, ApiError> {
-        not_yet()
-    }
-    pub fn store_key(&self, _: StoreKey) -> Result<KeyKnown, ApiError> {
-        not_yet()
-    }
-    pub fn list_leftovers(&self, _: Nothing) -> Result<LeftoverList, ApiError> {
-        not_yet()
-    }
-    pub fn clean_leftovers(&self, _: CleanLeftovers) -> Result<LeftoverList, ApiError> {
-        not_yet()
-    }
+pub use self::fields::lacking;
+pub use self::form::harnesses;
+pub use self::images::{ImageNews, build_named, clean, leftovers, list as images, test as test_images};
+pub use self::machine::{bytes, duration, short};
+pub use self::now::wish;
+pub(crate) use self::play::Runs;
+pub use self::play::{run_error, runtime};
+pub use self::prices::priced;
+
+/// The harness of a run.
+pub(crate) fn harness_of(settings: &RunSettings) -> Result<&'static dyn harness::Harness, String> {
+    harness::find(&settings.agent).map_err(|error| error.to_string())
 }

@@ -130,6 +130,7 @@ impl Workbench {
             changes: crate::changes::Changes::default(),
             live: crate::live::Live::new(&options, &db, me.clone()),
             jobs: crate::jobs::Jobs::default(),
+            runs: crate::runs::Runs::default(),
             memory: crate::memory::Memory::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),
         });
@@ -138,6 +139,7 @@ impl Workbench {
                 workbench.register(sample)?;
             }
             workbench.come_alive()?;
+            workbench.follow_runs()?;
         }
         Ok(workbench)
     }

@@ -44,6 +44,8 @@ pub struct ImageState {
     pub size: Option<u64>,
     /// Its id.
     pub id: Option<String>,
+    /// When it was made, RFC 3339.
+    pub created_at: Option<String>,
 }
 
 impl Engine {
@@ -78,5 +80,6 @@ fn state(name: &str, found: Option<&ImageInspect>) -> ImageState {
         current: found.and(recipe).map(|recipe| print.is_some_and(|print| *print == recipe.fingerprint())),
         size: found.and_then(|found| found.size).and_then(|size| u64::try_from(size).ok()),
         id: found.and_then(|found| found.id.clone()),
+        created_at: found.and_then(|found| found.created.as_ref().map(ToString::to_string)),
     }
 }

@@ -194,6 +194,10 @@ pub struct FormSettings {
     pub oracle_kill: Option<f64>,
     /// … says it is done without doing anything.
     pub oracle_give_up: Option<f64>,
+
+    /// Keys of other programs that a loaded configuration had, as `key=value` with JSON values: they do nothing here and
+    /// are kept.
+    pub other: Vec<String>,
 }
 
 /// What the form is built from.
@@ -269,6 +273,8 @@ pub struct ModelPrice {
     pub input: f64,
     /// Input that was; `None` = as input.
     pub cached: Option<f64>,
+    /// Input written to the cache, where the endpoint counts it; `None` = as input.
+    pub cache_write: Option<f64>,
     /// Output.
     pub output: f64,
 }

@@ -314,9 +314,11 @@ pub struct ImageInfo {
     pub harnesses: Vec<String>,
     /// Whether it is there; `None` = no engine answers.
     pub built: Option<bool>,
+    /// Whether it was built from the recipe as it is now; `None` = it is not there.
+    pub current: Option<bool>,
     /// `sha256:91c2…`, in full.
     pub id: Option<String>,
-    /// Bytes.
+    /// Bytes, with all that it shares with others.
     pub size: Option<u64>,
     /// RFC 3339.
     pub created_at: Option<String>,

@@ -240,4 +240,9 @@ oracle_kill: number | null,
 /**
  * … says it is done without doing anything.
  */
-oracle_give_up: number | null, };
+oracle_give_up: number | null, 
+/**
+ * Keys of other programs that a loaded configuration had, as `key=value` with JSON values: they do nothing here and
+ * are kept.
+ */
+other: Array<string>, };

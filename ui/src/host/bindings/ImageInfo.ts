@@ -21,11 +21,15 @@ harnesses: Array<string>,
  */
 built: boolean | null, 
 /**
+ * Whether it was built from the recipe as it is now; `None` = it is not there.
+ */
+current: boolean | null, 
+/**
  * `sha256:91c2…`, in full.
  */
 id: string | null, 
 /**
- * Bytes.
+ * Bytes, with all that it shares with others.
  */
 size: number | null, 
 /**

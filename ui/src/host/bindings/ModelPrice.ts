@@ -17,6 +17,10 @@ input: number,
  */
 cached: number | null, 
 /**
+ * Input written to the cache, where the endpoint counts it; `None` = as input.
+ */
+cache_write: number | null, 
+/**
  * Output.
  */
 output: number, };

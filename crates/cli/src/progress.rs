@@ -1,0 +1,274 @@
+//! What a run in the foreground tells: events as JSON, plain lines, or (in a terminal) one line an episode that is kept up
+//! to date.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use model::TurnState;
+use runner::live::{self, LiveEpisode, Phase};
+use runner::{Event, Finish};
+use unicode_width::UnicodeWidthChar;
+use workbench::runs::{duration, short};
+
+use crate::commands::{note, print};
+
+/// Most episodes that are drawn; the rest is counted.
+const MOST_LINES: usize = 30;
+/// Width of a terminal that does not tell its own.
+const COLUMNS: usize = 80;
+
+/// What is told of a run.
+pub(crate) struct Progress {
+    as_json: bool,
+    folder: PathBuf,
+    /// Whether lines are drawn over.
+    draws: bool,
+    /// Lines that stand at the end of the terminal.
+    drawn: usize,
+}
+
+impl Progress {
+    pub(crate) fn new(as_json: bool, folder: &Path) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
+        let draws = !as_json && !plain && std::io::stderr().is_terminal();
+        Self { as_json, folder: folder.to_owned(), draws, drawn: 0 }
+    }
+
+    /// An event of the run.
+    pub(crate) fn event(&mut self, event: &Event) {
+        if self.as_json {
+            print(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
+            return;
+        }
+        let Some(line) = line(event) else { return };
+        // Where lines are drawn, they show turns and attempts by themselves.
+        if self.draws && matches!(event, Event::Turn { .. } | Event::Attempt { .. }) {
+            return;
+        }
+        self.says(&line);
+    }
+
+    /// A line that stays.
+    pub(crate) fn says(&mut self, line: &str) {
+        self.wipe();
+        note(line);
+    }
+
+    /// Draws anew.
+    pub(crate) fn tick(&mut self) {
+        if !self.draws {
+            return;
+        }
+        let Ok(run) = live::read(&self.folder) else { return };
+        self.wipe();
+        let lines = lines(&run, columns());
+        self.drawn = lines.len();
+        drop(std::io::stderr().write_all(format!("{}\n", lines.join("\n")).as_bytes()));
+    }
+
+    /// Takes away what is drawn: the last lines stay above.
+    pub(crate) fn end(&mut self) {
+        self.wipe();
+        self.draws = false;
+    }
+
+    fn wipe(&mut self) {
+        if self.drawn > 0 {
+            drop(write!(std::io::stderr(), "\u{1b}[{}A\u{1b}[J", self.drawn));
+            self.drawn = 0;
+        }
+    }
+}
+
+fn columns() -> usize {
+    rustix::termios::tcgetwinsize(std::io::stderr())
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(COLUMNS)
+}
+
+/// An event as a line; nothing for what is not worth one.
+fn line(event: &Event) -> Option<String> {
+    let usd = |cost: Option<f64>| cost.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
+    match event {
+        Event::Started { output_dir, agent, model, simulated, episodes, turns, resumed, .. } => {
+            let verb = if *resumed { "resumed" } else { "started" };
+            let model = model.as_deref().unwrap_or("model unknown");
+            let simulated = if *simulated { ", simulated" } else { "" };
+            Some(format!("{verb}: {agent} · {model}{simulated}: {episodes} episodes × {turns} turns in {output_dir}"))
+        }
+        Event::Turn { episode, turn, of, .. } => Some(format!("{episode}: turn {turn} of {of}")),
+        Event::Attempt { episode, turn, attempt, verdict, passed, total, end_reason, cost_usd, agent_seconds, .. } => {
+            let tests = match (passed, total) {
+                (Some(passed), Some(total)) => format!(", {passed} of {total} tests"),
+                _ => String::new(),
+            };
+            let why = end_reason.map_or_else(String::new, |reason| format!(" ({})", reason.label()));
+            Some(format!(
+                "{episode}: turn {turn}, attempt {attempt}: {}{why}{tests}, {}, {}",
+                verdict.as_str(),
+                duration(*agent_seconds),
+                usd(*cost_usd)
+            ))
+        }
+        Event::Episode { episode, stamina, turns, end_reason, .. } => {
+            Some(format!("{episode}: over after {turns} turns: {}, stamina {stamina}", end_reason.label()))
+        }
+        Event::Budget { over: None, .. } => None,
+        Event::Budget { over: Some(over), .. } => Some(match over {
+            gateway::Over::Budget { scope, of } => {
+                let scope = match scope {
+                    gateway::Scope::Attempt => "an attempt",
+                    gateway::Scope::Episode => "an episode",
+                    gateway::Scope::Run => "the run",
+                };
+                format!("budget of {scope} is spent: {of}")
+            }
+            gateway::Over::Endpoint { message } => format!("endpoint: {message}"),
+            gateway::Over::ContextOverflow { message } => format!("context: {message}"),
+        }),
+        Event::Finished { how, episodes, average_score, spent, .. } => {
+            let score = average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
+            let cost = spent.cost_usd.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
+            Some(format!("{}: {episodes} episodes over, average score {score}, cost {cost}", ended(how)))
+        }
+    }
+}
+
+/// How a run ended, in words.
+pub(crate) fn ended(finish: &Finish) -> String {
+    match finish {
+        Finish::Finished => "finished".to_owned(),
+        Finish::Stopped => "stopped".to_owned(),
+        Finish::Budget => "stopped: the budget is spent".to_owned(),
+        Finish::Failed { message } => format!("failed: {message}"),
+    }
+}
+
+fn phase(episode: &LiveEpisode) -> &'static str {
+    if episode.stuck.is_some() {
+        return "stuck?";
+    }
+    match episode.phase {
+        Phase::Queued => "queued",
+        Phase::Preparing => "preparing",
+        Phase::Agent => "agent",
+        Phase::Waiting => "waiting",
+        Phase::Testing => "testing",
+        Phase::Paused => "paused",
+        Phase::Over => "over",
+    }
+}
+
+/// A letter a turn, as `stamina show` has them.
+fn cells(states: &[TurnState]) -> String {
+    states.iter().map(|state| state.letter()).collect()
+}
+
+/// An episode as a row of `stamina status`.
+pub(crate) fn row(episode: &LiveEpisode, turns: u32) -> Vec<String> {
+    vec![
+        episode.name.clone(),
+        phase(episode).to_owned(),
+        cells(&episode.cells),
+        format!("{} / {turns}", episode.turn),
+        episode.attempt.to_string(),
+        episode
+            .stuck
+            .clone()
+            .or_else(|| episode.end_reason.map(|reason| reason.label().to_owned()))
+            .or_else(|| episode.now.clone())
+            .unwrap_or_default(),
+    ]
+}
+
+/// One line for each episode in play, one for the whole.
+fn lines(run: &live::LiveRun, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let playing: Vec<&LiveEpisode> =
+        run.episodes.iter().filter(|e| !matches!(e.phase, Phase::Queued | Phase::Over)).collect();
+    for episode in playing.iter().take(MOST_LINES) {
+        let eta = episode.eta_seconds.map_or_else(String::new, |s| format!("  {} left", duration(s)));
+        let now = episode.now.as_deref().unwrap_or_default();
+        // The last turns; the first are known.
+        let all = cells(&episode.cells);
+        let last: String = all.chars().skip(all.chars().count().saturating_sub(20)).collect();
+        let text = format!(
+            "{:<12} {:<9} turn {:>3} / {}  attempt {:<2} {last:<20} {}{eta}  {now}",
+            episode.name,
+            phase(episode),
+            episode.turn,
+            run.turns,
+            episode.attempt,
+            duration(episode.seconds),
+        );
+        lines.push(fitted(&text, columns));
+    }
+    if playing.len() > MOST_LINES {
+        lines.push(format!("… and {} more", playing.len() - MOST_LINES));
+    }
+    let over = run.episodes.iter().filter(|e| e.phase == Phase::Over).count();
+    let decided: usize = run.episodes.iter().map(|e| e.cells.len()).sum();
+    let tokens = match (run.spent.tokens.input, run.spent.tokens.output) {
+        (Some(input), Some(output)) => format!("{} in, {} out", short(input as f64), short(output as f64)),
+        _ => "tokens unknown".to_owned(),
+    };
+    let cost = run.spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.2}"));
+    let text = format!(
+        "{over} of {} episodes over, {decided} turns decided, {}, {tokens}, {cost}",
+        run.episodes.len(),
+        duration(run.seconds)
+    );
+    lines.push(fitted(&text, columns));
+    lines
+}
+
+/// Cut to the width of the terminal: a line that wraps can not be drawn over. Nothing in it steers the terminal.
+fn fitted(text: &str, columns: usize) -> String {
+    let mut width = 0;
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .take_while(|c| {
+            width += c.width().unwrap_or(0);
+            width < columns
+        })
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_the_terminal_and_do_not_steer_it() {
+        assert_eq!(fitted("abcdef", 4), "abc");
+        assert_eq!(fitted("漢字漢字", 6), "漢字");
+        assert_eq!(fitted("a\u{1b}[2Jb", 80), "a\u{fffd}[2Jb");
+    }
+
+    #[test]
+    fn events_are_told_in_words() {
+        let event = Event::Attempt {
+            at: String::new(),
+            episode: "scenario_3".to_owned(),
+            turn: 17,
+            attempt: 2,
+            verdict: model::Verdict::Failed,
+            passed: Some(34),
+            total: Some(47),
+            end_reason: Some(model::EndReason::TestsFailed),
+            tokens: model::Tokens::default(),
+            cost_usd: None,
+            agent_seconds: 242.0,
+            test_seconds: None,
+            own_seconds: 0.1,
+        };
+        assert_eq!(
+            line(&event).unwrap(),
+            "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s, cost unknown"
+        );
+    }
+}

@@ -1,0 +1,320 @@
+//! Runs from the command line: the real program plays the mock agent with the scripted model, without an engine.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+struct Room {
+    temp: tempfile::TempDir,
+}
+
+impl Room {
+    fn new() -> Self {
+        Self { temp: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// The program, with a library and a home of its own.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
+        command
+            .args(args)
+            .env("STAMINA_DB", self.path("library.sqlite"))
+            .env("HOME", self.temp.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .current_dir(self.temp.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn stamina(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("stamina runs")
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.stamina(&[args, &["--json"]].concat());
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Arguments of a run of so many scenarios and turns into `results`.
+fn small(scenarios: u32, turns: u32) -> Vec<String> {
+    [
+        "run".to_owned(),
+        "--json".to_owned(),
+        "--values".to_owned(),
+        "agent=MOCK".to_owned(),
+        "output_dir=results".to_owned(),
+        format!("restful_server_gen_iterative.n_scenarios={scenarios}"),
+        format!("restful_server_gen_iterative.n_turns={turns}"),
+        "restful_server_gen_iterative.num_changes_per_turn=1".to_owned(),
+        "restful_server_gen_iterative.base_seed=7".to_owned(),
+    ]
+    .to_vec()
+}
+
+fn with(mut args: Vec<String>, more: &[&str]) -> Vec<String> {
+    args.extend(more.iter().map(|&arg| arg.to_owned()));
+    args
+}
+
+fn refs(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).collect()
+}
+
+fn events(stdout: &[u8]) -> Vec<Value> {
+    text(stdout).lines().map(|line| serde_json::from_str(line).expect("an event a line")).collect()
+}
+
+fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["event"] == name).collect()
+}
+
+#[test]
+fn a_run_prints_its_events_and_is_in_the_library() {
+    let room = Room::new();
+    let output = room.stamina(&refs(&with(small(2, 2), &["batch_size=2", "tags=smoke"])));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let told = events(&output.stdout);
+    assert_eq!(told[0]["event"], "started");
+    assert_eq!((&told[0]["episodes"], &told[0]["turns"]), (&Value::from(2), &Value::from(2)));
+    assert_eq!(told[0]["simulated"], true);
+    assert_eq!(named(&told, "turn").len(), 4);
+    let attempts = named(&told, "attempt");
+    assert_eq!(attempts.len(), 4);
+    assert!(attempts.iter().all(|a| a["verdict"] == "passed" && a["passed"] == a["total"]), "{attempts:?}");
+    let episodes = named(&told, "episode");
+    assert!(episodes.len() == 2 && episodes.iter().all(|e| e["stamina"] == 2));
+    let last = told.last().expect("events");
+    assert_eq!((&last["event"], &last["how"]["how"]), (&Value::from("finished"), &Value::from("finished")));
+    assert_eq!(last["average_score"], 1.0);
+
+    let results = room.path("results");
+    room.json(&["ingest", results.to_str().expect("UTF-8")]);
+    let runs = room.json(&["runs"]);
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    assert_eq!((&runs[0]["harness"], &runs[0]["simulated"]), (&Value::from("mock"), &Value::from(true)));
+    assert_eq!((&runs[0]["episodes"], &runs[0]["stamina"]["mean"]), (&Value::from(2), &Value::from(2.0)));
+    assert_eq!(runs[0]["warnings"], 0, "what the runner writes is read without a warning");
+    let live = room.json(&["rpc", "list_live_runs"]);
+    assert_eq!((&live["live"], &live["runs"][0]["state"]), (&Value::from(0), &Value::from("finished")));
+    assert_eq!(live["runs"][0]["run"], runs[0]["id"]);
+
+    // The folder is taken now.
+    let again = room.stamina(&refs(&small(2, 2)));
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("Resume it, or choose another folder"), "{}", text(&again.stderr));
+    // Its settings fill the form again.
+    let run = format!("{{\"run\": {}}}", runs[0]["id"]);
+    let loaded = room.json(&["rpc", "load_settings", &run]);
+    assert_eq!((&loaded["settings"]["agent"], &loaded["settings"]["n_turns"]), (&Value::from("mock"), &Value::from(2.0)));
+}
+
+#[test]
+fn without_json_every_event_is_a_line() {
+    let room = Room::new();
+    let args: Vec<String> = small(1, 1).into_iter().filter(|arg| arg != "--json").collect();
+    let output = room.stamina(&refs(&args));
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    for said in ["started: mock", "scenario_0: turn 1 of 1", "attempt 1: passed", "stamina 1", "finished: 1 episodes over"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    assert!(!told.contains('\u{1b}'));
+}
+
+/// A run in a process of its own, whose events are read as they come.
+struct Playing {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Playing {
+    fn begin(room: &Room, args: &[String]) -> Self {
+        let mut child = room
+            .command(&refs(args))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("stamina runs");
+        let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        Self { child, lines }
+    }
+
+    fn until(&mut self, name: &str) -> Value {
+        for line in self.lines.by_ref() {
+            let event: Value = serde_json::from_str(&line.expect("a line")).expect("an event");
+            if event["event"] == name {
+                return event;
+            }
+        }
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().expect("stderr"), &mut said).expect("text");
+        panic!("it ended without {name}: {said}");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+    }
+
+    fn code(mut self) -> Option<i32> {
+        for line in self.lines.by_ref() {
+            line.expect("a line");
+        }
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn attempts_of(folder: &Path) -> Vec<(u64, u64)> {
+    let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).expect("a trajectory");
+    let trajectory: Value = serde_json::from_str(&text).expect("JSON");
+    trajectory["turns"]
+        .as_array()
+        .expect("turns")
+        .iter()
+        .flat_map(|turn| {
+            let number = turn["turn"].as_u64().expect("its number");
+            turn["attempts"].as_array().expect("attempts").iter().map(move |a| (number, a["attempt"].as_u64().expect("its number")))
+        })
+        .collect()
+}
+
+#[test]
+fn ctrl_c_stops_and_a_resume_goes_on() {
+    let room = Room::new();
+    let mut playing = Playing::begin(&room, &small(1, 6));
+    playing.until("attempt");
+    playing.signal("INT");
+    assert_eq!(playing.until("finished")["how"]["how"], "stopped");
+    assert_eq!(playing.code(), Some(130));
+    let state = room.json(&["status", "results"]);
+    assert_eq!((&state["state"]["state"], &state["state"]["finish"]["how"]), (&Value::from("ended"), &Value::from("stopped")));
+    // Nobody plays it, so there is nothing to stop.
+    let stop = room.stamina(&["stop", "results"]);
+    assert_eq!(stop.status.code(), Some(1));
+    assert!(text(&stop.stderr).contains("Resume it"), "{}", text(&stop.stderr));
+
+    let output = room.stamina(&["resume", "results", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let told = events(&output.stdout);
+    assert_eq!((&told[0]["event"], &told[0]["resumed"]), (&Value::from("started"), &Value::from(true)));
+    let expected: Vec<(u64, u64)> = (1..=6).map(|turn| (turn, 1)).collect();
+    assert_eq!(attempts_of(&room.path("results")), expected);
+}
+
+#[test]
+fn another_terminal_pauses_continues_and_stops() {
+    let room = Room::new();
+    let mut playing = Playing::begin(&room, &small(1, 40));
+    playing.until("attempt");
+    let said = room.json(&["pause", "results"]);
+    assert!(said["wish"].as_str().is_some_and(|wish| wish.starts_with("pausing")));
+    room.json(&["pause", "results", "--continue"]);
+    playing.until("attempt");
+    let running = room.json(&["status", "results"]);
+    assert_eq!(running["state"]["state"], "running");
+    room.json(&["stop", "results"]);
+    assert_eq!(playing.code(), Some(130));
+}
+
+#[test]
+fn a_budget_ends_it_and_a_larger_one_goes_on() {
+    let room = Room::new();
+    let output = room.stamina(&refs(&with(small(1, 3), &["limits.run.tokens=1"])));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let told = events(&output.stdout);
+    assert!(named(&told, "budget").iter().any(|b| !b["over"].is_null()), "{told:?}");
+    assert_eq!(told.last().expect("events")["how"]["how"], "budget");
+    let output = room.stamina(&["resume", "results", "--values", "limits.run.tokens=100000000", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(attempts_of(&room.path("results")), [(1, 1), (2, 1), (3, 1)]);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_made() {
+    let room = Room::new();
+    let said = |args: &[&str]| {
+        let output = room.stamina(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        text(&output.stderr)
+    };
+    let told = said(&["run"]);
+    assert!(told.contains("Nothing says what to run") && told.contains("--values agent=MOCK"), "{told}");
+    let told = said(&["run", "--values", "agent=MOCK", "output_dir=r", "limits.memry_gib=3"]);
+    assert!(told.contains("The nearest is \"limits.memory_gib\"") && told.contains("docs/cli.md"), "{told}");
+    let told = said(&["run", "--values", "agent=MOCK"]);
+    assert!(told.contains("output_dir: it is not given"), "{told}");
+    let told = said(&["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
+    assert!(told.contains("codex.model_id: The model is not named"), "{told}");
+    let told = said(&["run", "--values", "agent=MOCK", "output_dir=r", "scenarios_dir=nowhere"]);
+    assert!(told.contains("Pack: can not be read"), "{told}");
+    let told = said(&["run", "--configs", "absent.yaml"]);
+    assert!(told.contains("absent.yaml"), "{told}");
+    let told = said(&["resume", "nowhere"]);
+    assert!(told.contains("no run") && told.contains("hint"), "{told}");
+    assert!(!room.path("r").exists());
+}
+
+#[test]
+fn a_preflight_says_what_a_run_will_take() {
+    let room = Room::new();
+    std::fs::write(room.path("c.yaml"), "agent: MOCK\noutput_dir: results\nquick_debug: true\n").expect("a file");
+    let found = room.json(&["preflight", "--configs", "c.yaml"]);
+    assert_eq!(found["can_start"], true);
+    let ids: Vec<&str> = found["checks"].as_array().expect("checks").iter().filter_map(|c| c["id"].as_str()).collect();
+    assert_eq!(ids, ["engine", "pack", "endpoint", "folder", "disk"]);
+    assert_eq!((&found["estimate"]["turns"], &found["estimate"]["attempts_at_most"]), (&Value::from(4), &Value::from(40)));
+    assert_eq!(found["estimate"]["seconds"], Value::Null, "there is no earlier run to go by");
+
+    std::fs::create_dir(room.path("results")).expect("a folder");
+    std::fs::write(room.path("results/x"), "x").expect("a file");
+    let output = room.stamina(&["preflight", "--configs", "c.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("not empty"), "{}", text(&output.stdout));
+
+    let ask = "endpoint.base_url=http://127.0.0.1:9";
+    let output = room.stamina(&[
+        "preflight", "--json", "--values", "agent=MINI_SWE", "output_dir=new", "mini_swe.model_id=m", ask,
+        "endpoint.key_env=STAMINA_NO_SUCH_KEY",
+    ]);
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let endpoint = found["checks"].as_array().expect("checks").iter().find(|c| c["id"] == "endpoint").cloned().expect("it");
+    assert_eq!((&endpoint["state"], &endpoint["value"]), (&Value::from("fail"), &Value::from("STAMINA_NO_SUCH_KEY not set")));
+}
+
+#[test]
+fn the_help_says_what_exit_codes_mean_and_gives_examples() {
+    let room = Room::new();
+    let help = |args: &[&str]| {
+        let output = room.stamina(args);
+        assert!(output.status.success());
+        // Lines are wrapped to the terminal's width.
+        text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let run = help(&["run", "--help"]);
+    for said in ["0 when finished, 130 when stopped, 3 when a budget ended it", "--configs <FILE>...", "stamina resume", "Examples:"] {
+        assert!(run.contains(said), "{said}: {run}");
+    }
+    assert!(help(&["images", "build", "--help"]).contains("proxy that inspects TLS"));
+    assert!(help(&["clean", "--help"]).contains("Results are never touched"));
+    assert!(help(&["harnesses"]).contains("CLAUDE_CODE"));
+}

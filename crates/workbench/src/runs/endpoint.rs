@@ -1,0 +1,180 @@
+//! Whether the model endpoint answers: key, price, and one cheap call.
+
+use gateway::Upstream;
+use gateway::keys::{self, KeyError, KeySource};
+use harness::Api;
+use runner::settings::{EndpointSettings, RunSettings};
+
+use crate::api::{Check, CheckState, Fix, FixAction};
+
+/// Variables of the AWS credential chain, which direct mode hands on.
+const AWS: [&str; 6] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_REGION",
+    "AWS_PROFILE",
+];
+
+fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) -> Check {
+    Check {
+        id: "endpoint".to_owned(),
+        title: "Endpoint and key".to_owned(),
+        state,
+        value: value.into(),
+        sentence,
+        fix: None,
+    }
+}
+
+/// Endpoint and price.
+pub(super) async fn checks(settings: &RunSettings, call: bool) -> Vec<Check> {
+    match &settings.endpoint {
+        EndpointSettings::Oracle => vec![check(CheckState::Ok, "scripted model, free", None)],
+        EndpointSettings::Direct => vec![direct(settings)],
+        EndpointSettings::Gateway { base_url, key } => {
+            let mut checks = vec![through_gateway(settings, base_url, key, call).await];
+            checks.extend(price(settings));
+            checks
+        }
+    }
+}
+
+/// Direct mode: what the box will be given.
+fn direct(settings: &RunSettings) -> Check {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let missing: Vec<&str> = settings
+        .env_vars
+        .iter()
+        .filter(|entry| !entry.contains('='))
+        .map(String::as_str)
+        .filter(|name| !set(name))
+        .collect();
+    if !missing.is_empty() {
+        return check(
+            CheckState::Fail,
+            "variable missing",
+            Some(format!("docker.env_vars names {}, which is not set here. Set it before beginning.", missing.join(", "))),
+        );
+    }
+    let found = AWS.iter().filter(|name| set(name)).count();
+    let named = settings.env_vars.len();
+    let told = "In direct mode the agents hold the key, and their own counts of tokens are taken. Whether the endpoint \
+                answers is seen at the first turn.";
+    let state = if found + named == 0 { CheckState::Warn } else { CheckState::Unknown };
+    check(state, format!("direct, {found} AWS variables, {named} others"), Some(told.to_owned()))
+}
+
+fn price(settings: &RunSettings) -> Option<Check> {
+    let known = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+    let new = |state, value: String, sentence: Option<String>| {
+        Some(Check {
+            id: "price".to_owned(),
+            title: "Price".to_owned(),
+            state,
+            value,
+            sentence,
+            fix: None,
+        })
+    };
+    let Some(price) = known else {
+        let b = &settings.budgets;
+        let limited = [b.attempt.usd, b.episode.usd, b.run.usd].iter().any(Option::is_some);
+        let model = settings.model.as_deref().unwrap_or("the model");
+        return if limited {
+            new(
+                CheckState::Fail,
+                "unknown".to_owned(),
+                Some(format!(
+                    "A budget in dollars can not be kept without the price of {model}. Give the price, or limit tokens."
+                )),
+            )
+        } else {
+            new(
+                CheckState::Warn,
+                "unknown".to_owned(),
+                Some(format!("The price of {model} is not known, so the cost will be unknown.")),
+            )
+        };
+    };
+    let cached = price.cached.map_or_else(String::new, |cached| format!(", {cached} cached"));
+    new(CheckState::Ok, format!("${} in{cached}, ${} out per M tokens", price.input, price.output), None)
+}
+
+async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySource, call: bool) -> Check {
+    let asked = {
+        let source = source.clone();
+        // The keychain may ask the person at the screen.
+        tokio::task::spawn_blocking(move || keys::find(&source)).await
+    };
+    let secret = match asked {
+        Ok(Ok(secret)) => secret,
+        Ok(Err(error)) => {
+            let value = match &error {
+                KeyError::NotSet { name } => format!("{name} not set"),
+                KeyError::NotStored { name } => format!("no key {name}"),
+                KeyError::NoKeychain { .. } => "no keychain".to_owned(),
+                KeyError::Unfit { .. } => "no key".to_owned(),
+            };
+            let mut failed = check(CheckState::Fail, value, Some(error.to_string()));
+            if let KeyError::NotStored { name } = error {
+                failed.fix =
+                    Some(Fix { label: "Store the key…".to_owned(), action: FixAction::StoreKey { name } });
+            }
+            return failed;
+        }
+        Err(error) => return check(CheckState::Unknown, "could not be asked", Some(error.to_string())),
+    };
+    if !call {
+        let value = if secret.is_some() { "key found, not called" } else { "no key, not called" };
+        return check(CheckState::Unknown, value, None);
+    }
+    let api = match super::harness_of(settings) {
+        Ok(harness) => harness.api(),
+        Err(why) => return check(CheckState::Fail, "unknown harness", Some(why)),
+    };
+    let route = match api {
+        Api::ChatCompletions => gateway::Route::ChatCompletions,
+        Api::Responses => gateway::Route::Responses,
+        Api::Messages => gateway::Route::Messages,
+    };
+    let model = settings.model.clone().unwrap_or_default();
+    let upstream = Upstream::Http { base_url: base_url.to_owned(), key: secret, model: None };
+    judged(gateway::preflight(&upstream, route, &model).await)
+}
+
+/// The check that an endpoint's answer, or its trouble, makes.
+fn judged(answer: Result<gateway::Answered, gateway::PreflightError>) -> Check {
+    use gateway::Trouble as T;
+    match answer {
+        Ok(answer) => {
+            let value = format!("1 call, {:.1} s", answer.after.as_secs_f64());
+            if answer.tells_usage {
+                check(CheckState::Ok, value, None)
+            } else {
+                let told = "The endpoint answers, and does not say how many tokens it used: tokens and cost will be unknown.";
+                check(CheckState::Warn, value, Some(told.to_owned()))
+            }
+        }
+        Err(error) => {
+            let (state, value) = match error.trouble {
+                T::Address => (CheckState::Fail, "no such address"),
+                T::Name => (CheckState::Fail, "unknown host"),
+                T::Refused => (CheckState::Fail, "nothing listens"),
+                T::Secure => (CheckState::Fail, "no secure connection"),
+                T::Unreachable => (CheckState::Fail, "not reachable"),
+                T::Key => (CheckState::Fail, "key refused"),
+                T::Account => (CheckState::Fail, "nothing left to spend"),
+                T::Model => (CheckState::Fail, "unknown model"),
+                T::Api => (CheckState::Fail, "another API"),
+                // A run waits for these and tries again.
+                T::Silent => (CheckState::Warn, "silent"),
+                T::Busy => (CheckState::Warn, "busy"),
+                T::Fault => (CheckState::Warn, "has a fault"),
+                T::Request => (CheckState::Warn, "did not take the trial request"),
+            };
+            check(state, value, Some(error.to_string()))
+        }
+    }
+}

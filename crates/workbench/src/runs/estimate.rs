@@ -1,0 +1,255 @@
+//! What a run will take, from what earlier ones took.
+
+use runner::settings::RunSettings;
+use scenario::config::Benchmark;
+use scenario::pack::Pack;
+
+use super::machine;
+use crate::Workbench;
+use crate::api::{ApiError, ListRuns, RunEstimate, RunRow};
+
+/// Earlier runs that are looked at, the latest first.
+const MOST_RUNS: usize = 20;
+/// Bytes of a code snapshot, where nothing is known: the server of a hundred turns has about 6,000 lines.
+const SNAPSHOT: u64 = 300_000;
+/// Bytes of logs and verdicts of an attempt, likewise.
+const RECORDS: u64 = 200_000;
+/// Minutes of a turn, retries included, as the README of StaminaBench documents them.
+const DOCUMENTED: (f64, f64) = (1.0, 10.0);
+
+/// What is to be played.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Plan {
+    pub(super) episodes: u32,
+    pub(super) turns: u64,
+    /// Bytes of their schemas, suites and reference servers.
+    pub(super) bytes: u64,
+}
+
+/// What is to be played, by the settings and their pack.
+pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
+    let g = &settings.generation;
+    let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
+    let chosen = |scenario: u32| {
+        settings.execute_episodes.is_empty() || settings.execute_episodes.contains(&scenario)
+    };
+    let turns: Vec<u32> = match pack {
+        Some(pack) => (0..)
+            .zip(pack.scenarios())
+            .take(g.n_scenarios as usize)
+            .filter(|(scenario, _)| chosen(*scenario))
+            .map(|(_, entry)| entry.turns.min(most))
+            .collect(),
+        None => (0..g.n_scenarios).filter(|scenario| chosen(*scenario)).map(|_| most).collect(),
+    };
+    let bytes = turns.iter().map(|n| crate::packs::estimated_bytes(*n, g.num_changes_per_turn)).sum();
+    Plan { episodes: turns.len() as u32, turns: turns.iter().map(|n| u64::from(*n)).sum(), bytes }
+}
+
+/// Rates of earlier runs: what a turn took, episode by episode.
+#[derive(Debug, Default)]
+struct Rates {
+    runs: usize,
+    same_model: bool,
+    seconds: Vec<f64>,
+    input: Vec<f64>,
+    output: Vec<f64>,
+    cost: Vec<f64>,
+    cached: (f64, f64),
+}
+
+/// The 10th and the 90th percentile of sorted numbers, between neighbours by their distance.
+pub(super) fn spread(sorted: &[f64]) -> Option<(f64, f64)> {
+    let at = |share: f64| {
+        let place = share * (sorted.len() - 1) as f64;
+        let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+        low + (high - low) * place.fract()
+    };
+    (!sorted.is_empty()).then(|| (at(0.1), at(0.9)))
+}
+
+impl Workbench {
+    /// What a run will take.
+    pub(super) fn estimate(&self, settings: &RunSettings, plan: &Plan) -> Result<RunEstimate, ApiError> {
+        let mut rates = self.rates(settings)?;
+        let turns = plan.turns as f64;
+        let total = |rates: &mut Vec<f64>| {
+            rates.sort_by(f64::total_cmp);
+            spread(rates).map(|(low, high)| (low * turns, high * turns))
+        };
+        let at_once = f64::from(settings.batch_size.min(plan.episodes).max(1));
+        let mut seconds = total(&mut rates.seconds);
+        let simulated = settings.is_simulated();
+        let tokens_in = total(&mut rates.input);
+        let tokens_out = total(&mut rates.output);
+        let cached = (rates.cached.1 > 0.0).then(|| (rates.cached.0 / rates.cached.1).clamp(0.0, 1.0));
+        let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+        let cost_usd = match (simulated, price, tokens_in, tokens_out) {
+            (true, ..) => Some((0.0, 0.0)),
+            (false, Some(price), Some(input), Some(output)) => {
+                let share = cached.unwrap_or(0.0);
+                let of = |input: f64, output: f64| {
+                    let fresh = price.input * (1.0 - share) + price.cached.unwrap_or(price.input) * share;
+                    (input * fresh + output * price.output) / 1e6
+                };
+                Some((of(input.0, output.0), of(input.1, output.1)))
+            }
+            _ if rates.same_model => total(&mut rates.cost),
+            _ => None,
+        };
+        let mut basis = self.basis(settings, &rates);
+        if seconds.is_none() && !simulated {
+            seconds = Some((DOCUMENTED.0 * 60.0 * turns, DOCUMENTED.1 * 60.0 * turns));
+            basis.push_str(". Time: the 1 to 10 minutes a turn that StaminaBench documents");
+        }
+        let seconds = seconds.map(|(low, high)| (low / at_once, high / at_once));
+        let attempts_at_most = plan.turns * u64::from(settings.attempt_limit);
+        let kept = settings.keep_snapshots.map_or(plan.turns, |n| u64::from(n) * u64::from(plan.episodes));
+        let budgets = budgets(settings, seconds, cost_usd, tokens_in.zip(tokens_out));
+        Ok(RunEstimate {
+            episodes: plan.episodes,
+            turns: plan.turns,
+            attempts_at_most,
+            seconds,
+            tokens_in,
+            cached,
+            tokens_out,
+            cost_usd,
+            bytes: Some(plan.bytes + kept * SNAPSHOT + plan.turns * RECORDS),
+            budgets,
+            basis,
+        })
+    }
+
+    fn rates(&self, settings: &RunSettings) -> Result<Rates, ApiError> {
+        let mut alike: Vec<RunRow> = Vec::new();
+        let mut offset = 0;
+        loop {
+            let page = self.list_runs(ListRuns { offset, limit: 500, ..ListRuns::default() })?;
+            offset += page.rows.len() as u32;
+            let done = page.rows.is_empty() || offset >= page.total;
+            alike.extend(page.rows.into_iter().filter(|row| {
+                row.harness.as_deref() == Some(settings.agent.as_str())
+                    && row.simulated == settings.is_simulated()
+                    && row.baseline.is_none()
+                    && row.benchmark.key.starts_with("staminabench")
+            }));
+            if done {
+                break;
+            }
+        }
+        let model = settings.model.as_deref().map(plain_model);
+        let same: Vec<RunRow> = alike
+            .iter()
+            .filter(|row| model.is_some() && row.model.as_deref().map(plain_model) == model)
+            .cloned()
+            .collect();
+        let mut rates = Rates { same_model: !same.is_empty(), ..Rates::default() };
+        let mut chosen = if rates.same_model { same } else { alike };
+        chosen.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+        for row in chosen.into_iter().take(MOST_RUNS) {
+            let Some(record) = self.store.run(&row.id)? else { continue };
+            let episodes = self.store.episodes(record.entry.id)?;
+            let plays = self.store.plays(record.entry.id)?;
+            rates.runs += 1;
+            for episode in episodes.iter().filter(|episode| episode.reached_turns > 0) {
+                let turns = f64::from(episode.reached_turns);
+                let (input, cached) = (episode.tokens.input, episode.tokens.cached);
+                rates.input.extend(input.map(|n| n as f64 / turns));
+                rates.output.extend(episode.tokens.output.map(|n| n as f64 / turns));
+                rates.cost.extend(episode.cost_usd.map(|cost| cost / turns));
+                if let (Some(input), Some(cached)) = (input, cached) {
+                    rates.cached = (rates.cached.0 + cached as f64, rates.cached.1 + input as f64);
+                }
+                let played = plays.iter().find(|play| play.episode == episode.id);
+                rates.seconds.extend(played.and_then(|play| play.agent_seconds).map(|s| s / turns));
+            }
+        }
+        Ok(rates)
+    }
+
+    fn basis(&self, settings: &RunSettings, rates: &Rates) -> String {
+        let of = match (settings.is_simulated(), &settings.model) {
+            (true, _) => format!("simulated {}", settings.agent),
+            (false, Some(model)) if rates.same_model => format!("{} with {}", settings.agent, plain_model(model)),
+            (false, _) => settings.agent.clone(),
+        };
+        match rates.runs {
+            0 => format!("There is no earlier run of {of} in the library"),
+            n => {
+                let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
+                let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
+                if let (false, false, Some(model)) = (rates.same_model, settings.is_simulated(), &settings.model) {
+                    text.push_str(&format!(". No earlier run used {}", plain_model(model)));
+                }
+                text
+            }
+        }
+    }
+}
+
+/// Without its provider: `bedrock/zai.glm-5` and `zai.glm-5` are the same model.
+fn plain_model(model: &str) -> &str {
+    model.rsplit('/').next().unwrap_or(model)
+}
+
+/// Budgets of the run that the upper end of the estimate reaches.
+fn budgets(
+    settings: &RunSettings,
+    seconds: Option<(f64, f64)>,
+    cost: Option<(f64, f64)>,
+    tokens: Option<((f64, f64), (f64, f64))>,
+) -> Vec<String> {
+    let budget = settings.budgets.run;
+    let mut hit = Vec::new();
+    if let (Some(usd), Some((_, high))) = (budget.usd, cost)
+        && high > usd
+    {
+        hit.push(format!("may hit ${usd}"));
+    }
+    if let (Some(most), Some(((_, input), (_, output)))) = (budget.tokens, tokens)
+        && input + output > most as f64
+    {
+        hit.push(format!("may hit {} tokens", machine::short(most as f64)));
+    }
+    if let (Some(most), Some((_, high))) = (budget.seconds, seconds)
+        && high > most as f64
+    {
+        hit.push(format!("may hit {}", machine::duration(most as f64)));
+    }
+    hit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(more: &[&str]) -> RunSettings {
+        let mut values = vec!["agent=MOCK".to_owned(), "output_dir=/r".to_owned()];
+        values.extend(more.iter().map(|&value| value.to_owned()));
+        runner::settings::resolve(&[], &values).unwrap()
+    }
+
+    #[test]
+    fn percentiles_lie_between_neighbours() {
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[3.0]), Some((3.0, 3.0)));
+        let ten: Vec<f64> = (0..=10).map(f64::from).collect();
+        assert_eq!(spread(&ten), Some((1.0, 9.0)));
+    }
+
+    #[test]
+    fn what_is_chosen_is_counted() {
+        let all = settings(&["restful_server_gen_iterative.n_turns=7"]);
+        assert_eq!((plan(&all, None).episodes, plan(&all, None).turns), (10, 70));
+        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99", "quick_debug=false"]);
+        assert_eq!((plan(&some, None).episodes, plan(&some, None).turns), (2, 6));
+    }
+
+    #[test]
+    fn budgets_that_the_upper_end_reaches_are_told() {
+        let asked = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
+        let said = budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
+        assert_eq!(said, ["may hit $60", "may hit 1 h 30 m"]);
+    }
+}

@@ -1,0 +1,376 @@
+//! The form's fields and the keys of a configuration file: one table, both ways.
+//!
+//! What the form has is written as a configuration (JSON is YAML), so that one reader, that of `stamina run`, decides what
+//! is right and says what is not.
+
+use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
+use scenario::config::{Benchmark, ConfigFile, KEYS};
+use serde_json::{Map, Value, json};
+
+use crate::api::{
+    EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormSettings, FormStack, KeyPlace,
+};
+
+/// Bytes of a gibibyte.
+const GIB: f64 = (1u64 << 30) as f64;
+/// Scenarios or turns that stand for "as many as the pack has".
+pub(super) const ALL: u32 = 1000;
+
+/// A field: its name in [`FormSettings`], its key, its section in the form, its label, its unit. `@` stands for the section
+/// of the benchmark, `%` for that of the agent.
+struct Field(&'static str, &'static str, &'static str, &'static str, &'static str);
+
+const FIELDS: &[Field] = &[
+    Field("agent", "agent", "agent", "Harness", ""),
+    Field("harness_file", "harness_file", "agent", "Harness file", ""),
+    Field("image", "docker.image_name", "agent", "Image", ""),
+    Field("endpoint_mode", "endpoint.mode", "agent", "Model endpoint", ""),
+    Field("base_url", "endpoint.base_url", "agent", "Endpoint address", ""),
+    Field("model", "%.model_id", "agent", "Model", ""),
+    Field("key_place", "endpoint.key_name", "agent", "Key", ""),
+    Field("key_name", "endpoint.key_name", "agent", "Name of the key", ""),
+    Field("context_window", "endpoint.context_window", "agent", "Context", "tokens"),
+    Field("price_input", "endpoint.price.input", "agent", "Price of input", "$ per M tokens"),
+    Field("price_cached", "endpoint.price.cached", "agent", "Price of cached input", "$ per M tokens"),
+    Field("price_output", "endpoint.price.output", "agent", "Price of output", "$ per M tokens"),
+    Field("iterative", "benchmark", "scenarios", "Many turns", ""),
+    Field("scenarios_dir", "scenarios_dir", "scenarios", "Pack", ""),
+    Field("n_scenarios", "@.n_scenarios", "scenarios", "Episodes", ""),
+    Field("n_turns", "@.n_turns", "scenarios", "Turns", ""),
+    Field("num_changes_per_turn", "@.num_changes_per_turn", "scenarios", "Changes per turn", ""),
+    Field("base_seed", "@.base_seed", "scenarios", "Seed", ""),
+    Field("execute_episodes", "@.execute_episodes", "scenarios", "Only these scenarios", ""),
+    Field("use_llm_sampler", "@.use_llm_sampler", "scenarios", "A model samples", ""),
+    Field("llm_sampler_model_id", "@.llm_sampler_model_id", "scenarios", "Sampling model", ""),
+    Field("attempt_limit", "@.attempt_limit", "loop", "Attempts per turn", ""),
+    Field("feedback", "@.test_fail_feedback_type", "loop", "Feedback", ""),
+    Field("fail_stop", "fail_stop", "loop", "After a failed turn", ""),
+    Field("batch_size", "batch_size", "loop", "Parallel episodes", ""),
+    Field("quick_debug", "quick_debug", "loop", "2 episodes × 2 turns", ""),
+    Field("use_docker", "use_docker", "loop", "Containers", ""),
+    Field("attempt_minutes", "limits.attempt_minutes", "limits", "Time per attempt", "min"),
+    Field("cpus", "limits.cpus", "limits", "CPU per box", "cores"),
+    Field("memory_gib", "limits.memory_gib", "limits", "Memory per box", "GiB"),
+    Field("disk_gib", "limits.disk_gib", "limits", "Disk per box", "GiB"),
+    Field("pids", "limits.pids", "limits", "Processes per box", ""),
+    Field("network", "limits.network", "limits", "Network", ""),
+    Field("attempt_tokens", "limits.attempt.tokens", "limits", "Tokens per attempt", ""),
+    Field("attempt_usd", "limits.attempt.usd", "limits", "Budget of an attempt", "$"),
+    Field("episode_tokens", "limits.episode.tokens", "limits", "Tokens per episode", ""),
+    Field("episode_usd", "limits.episode.usd", "limits", "Budget of an episode", "$"),
+    Field("episode_minutes", "limits.episode.minutes", "limits", "Wall time of an episode", "min"),
+    Field("run_tokens", "limits.run.tokens", "limits", "Tokens of the run", ""),
+    Field("run_usd", "limits.run.usd", "limits", "Budget of the run", "$"),
+    Field("run_minutes", "limits.run.minutes", "limits", "Wall time of the run", "min"),
+    Field("output_dir", "output_dir", "results", "Folder", ""),
+    Field("tags", "tags", "results", "Tags", ""),
+    Field("keep_snapshots", "keep_snapshots", "results", "Code snapshots kept per episode", ""),
+    Field("env_vars", "docker.env_vars", "advanced", "Variables for the box", ""),
+    Field("extra_docker_args", "docker.extra_docker_args", "advanced", "Extra container arguments", ""),
+    Field("oracle_seed", "oracle.seed", "advanced", "Oracle: seed", ""),
+    Field("oracle_defect_rate", "oracle.defect_rate", "advanced", "Oracle: turns with defects", ""),
+    Field("oracle_most_defects", "oracle.most_defects", "advanced", "Oracle: most defects", ""),
+    Field("oracle_repair", "oracle.repair", "advanced", "Oracle: repairs", ""),
+    Field("oracle_carries_over", "oracle.carries_over", "advanced", "Oracle: defects stay", ""),
+    Field("oracle_stack", "oracle.stack", "advanced", "Oracle: servers", ""),
+    Field("oracle_stall", "oracle.mischief.stall", "advanced", "Oracle: stalls", ""),
+    Field("oracle_overflow", "oracle.mischief.overflow", "advanced", "Oracle: overflows", ""),
+    Field("oracle_malformed", "oracle.mischief.malformed", "advanced", "Oracle: malformed calls", ""),
+    Field("oracle_kill", "oracle.mischief.kill", "advanced", "Oracle: kills the harness", ""),
+    Field("oracle_give_up", "oracle.mischief.give_up", "advanced", "Oracle: gives up", ""),
+];
+
+/// The form's fields, for a person.
+pub(super) fn described() -> Vec<FormField> {
+    let of = FormSettings { agent: "agent".to_owned(), iterative: true, ..FormSettings::default() };
+    FIELDS
+        .iter()
+        .map(|Field(field, key, section, label, unit)| {
+            let key = key_of(key, &of).replace("agent.model_id", "AGENT.model_id");
+            let takes = KEYS
+                .iter()
+                .find(|known| known.dotted() == key)
+                .map_or_else(|| "a text".to_owned(), |known| known.takes.words());
+            FormField {
+                field: (*field).to_owned(),
+                key,
+                section: (*section).to_owned(),
+                label: (*label).to_owned(),
+                unit: (*unit).to_owned(),
+                takes,
+            }
+        })
+        .collect()
+}
+
+fn benchmark(settings: &FormSettings) -> Benchmark {
+    if settings.iterative { Benchmark::Iterative } else { Benchmark::SingleTurn }
+}
+
+fn key_of(key: &str, settings: &FormSettings) -> String {
+    key.replace('@', benchmark(settings).section()).replace('%', &settings.agent)
+}
+
+/// The field that an error's key is about.
+fn field_of(key: &str, settings: &FormSettings) -> String {
+    let plain = key.replace("enable_feedback", "test_fail_feedback_type").replace("key_env", "key_name");
+    let inside = format!("{plain}.");
+    FIELDS
+        .iter()
+        .filter(|field| field.0 != "key_place")
+        .find(|field| key_of(field.1, settings) == plain)
+        .or_else(|| FIELDS.iter().find(|field| key_of(field.1, settings).starts_with(&inside)))
+        .map_or_else(String::new, |field| field.0.to_owned())
+}
+
+/// A key with its value, and the field it comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) field: &'static str,
+    pub(super) key: String,
+    pub(super) value: Value,
+}
+
+/// What the form says, key by key; what it leaves empty is not said.
+pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
+    let Ok(Value::Object(all)) = serde_json::to_value(settings) else { return Vec::new() };
+    let mut list = Vec::new();
+    for Field(field, key, ..) in FIELDS {
+        let mut put = |key: &str, value: Value| {
+            list.push(Given { field, key: key_of(key, settings), value });
+        };
+        let gateway = settings.endpoint_mode == EndpointMode::Gateway;
+        match *field {
+            "agent" => put(key, Value::from(settings.agent.to_uppercase())),
+            "iterative" => put(key, Value::from(benchmark(settings).as_str())),
+            "n_turns" | "num_changes_per_turn" if !settings.iterative => {}
+            "base_url" if !gateway => {}
+            "key_place" => {}
+            "key_name" => match settings.key_place {
+                KeyPlace::Env if gateway => put("endpoint.key_env", Value::from(settings.key_name.clone())),
+                KeyPlace::Keychain if gateway => put(key, Value::from(settings.key_name.clone())),
+                _ => {}
+            },
+            "llm_sampler_model_id" if !settings.use_llm_sampler => {}
+            "feedback" => match settings.feedback {
+                FormFeedback::None => put("@.enable_feedback", Value::from(false)),
+                FormFeedback::Minimal => put(key, Value::from("MINIMAL")),
+                FormFeedback::Medium => put(key, Value::from("MEDIUM")),
+                FormFeedback::Detailed => put(key, Value::from("DETAILED")),
+            },
+            _ => match all.get(*field) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(text)) if text.trim().is_empty() => {}
+                Some(Value::Array(items)) if items.is_empty() => {}
+                Some(Value::Number(number)) => put(key, plain(number.as_f64().unwrap_or(f64::NAN))),
+                Some(Value::String(text)) => put(key, Value::from(text.trim())),
+                Some(value) => put(key, value.clone()),
+            },
+        }
+    }
+    for pair in &settings.other {
+        if let Some((key, value)) = pair.split_once('=') {
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            list.push(Given { field: "other", key: key.to_owned(), value });
+        }
+    }
+    list
+}
+
+/// A whole number without a point, so that it is taken where whole ones are.
+fn plain(number: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() < EXACT { Value::from(number as i64) } else { json!(number) }
+}
+
+/// The form as a configuration.
+fn file<'a>(given: impl IntoIterator<Item = &'a Given>) -> ConfigFile {
+    let map: Map<String, Value> = given.into_iter().map(|g| (g.key.clone(), g.value.clone())).collect();
+    ConfigFile { name: String::new(), text: Value::Object(map).to_string() }
+}
+
+/// The form as settings, or everything that is wrong with it.
+pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldError>> {
+    let given = given(form);
+    let mut errors: Vec<FieldError> = Vec::new();
+    for one in &given {
+        if let Err(error) = scenario::config::resolve(&[file([one])], &[]) {
+            errors.push(FieldError { field: one.field.to_owned(), message: sentence(&error.into()) });
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let settings = resolve(&[file(&given)], &[]).map_err(|error| {
+        let field = match &error {
+            SettingsError::Value { key, .. } => field_of(key, form),
+            SettingsError::Config(_) => String::new(),
+        };
+        vec![FieldError { field, message: sentence(&error) }]
+    })?;
+    for (key, why) in lacking(&settings) {
+        errors.push(FieldError { field: field_of(key, form), message: why.to_owned() });
+    }
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// What a run needs that [`resolve`] does not ask for: key, sentence.
+pub fn lacking(settings: &RunSettings) -> Vec<(&'static str, &'static str)> {
+    let mut lacks = Vec::new();
+    if settings.model.is_none() && !settings.is_simulated() {
+        lacks.push(("%.model_id", "The model is not named"));
+    }
+    if let EndpointSettings::Gateway { key: KeySource::Env(name) | KeySource::Keychain(name), .. } =
+        &settings.endpoint
+        && name.trim().is_empty()
+    {
+        lacks.push(("endpoint.key_name", "The name of the key is not given"));
+    }
+    lacks
+}
+
+/// Without its key, which the form shows anyway, and with a capital.
+fn sentence(error: &SettingsError) -> String {
+    use scenario::config::ConfigError;
+    let text = match error {
+        SettingsError::Config(ConfigError::Value { given, wanted, .. }) => {
+            format!("it is {given}; it takes {wanted}")
+        }
+        SettingsError::Value { why, .. } => why.clone(),
+        SettingsError::Config(error) => error.to_string(),
+    };
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Settings as the form has them.
+pub(super) fn form(s: &RunSettings) -> FormSettings {
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let count = |n: u32| Some(f64::from(n));
+    let minutes = |seconds: Option<u64>| seconds.map(|n| n as f64 / 60.0);
+    let tokens = |n: Option<u64>| n.map(|n| n as f64);
+    // With a pack, this number means that nothing bounds it.
+    let bounded = |n: u32| (s.scenarios_dir.is_none() || n < ALL).then(|| f64::from(n));
+    let g = &s.generation;
+    let (mode, base_url, key) = match &s.endpoint {
+        EndpointSettings::Gateway { base_url, key } => {
+            (EndpointMode::Gateway, base_url.clone(), key.clone())
+        }
+        EndpointSettings::Direct => (EndpointMode::Direct, String::new(), KeySource::None),
+        EndpointSettings::Oracle => (EndpointMode::Oracle, String::new(), KeySource::None),
+    };
+    let (key_place, key_name) = match key {
+        KeySource::None => (KeyPlace::None, String::new()),
+        KeySource::Env(name) => (KeyPlace::Env, name),
+        KeySource::Keychain(name) => (KeyPlace::Keychain, name),
+    };
+    let iterative = g.benchmark == Benchmark::Iterative;
+    FormSettings {
+        agent: s.agent.clone(),
+        harness_file: s.harness_file.as_deref().map(path).unwrap_or_default(),
+        model: s.model.clone().unwrap_or_default(),
+        image: s.image.clone().unwrap_or_default(),
+        endpoint_mode: mode,
+        base_url,
+        key_place,
+        key_name,
+        context_window: tokens(Some(s.context_window)),
+        price_input: s.price.map(|p| p.input),
+        price_cached: s.price.and_then(|p| p.cached),
+        price_output: s.price.map(|p| p.output),
+        iterative,
+        scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),
+        n_scenarios: bounded(g.n_scenarios),
+        n_turns: if iterative { bounded(g.n_turns) } else { count(1) },
+        num_changes_per_turn: iterative.then(|| f64::from(g.num_changes_per_turn)),
+        base_seed: g.base_seed.to_string(),
+        execute_episodes: s.execute_episodes.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        use_llm_sampler: g.use_llm_sampler,
+        llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_default(),
+        attempt_limit: count(s.attempt_limit),
+        feedback: match s.feedback {
+            Feedback::None => FormFeedback::None,
+            Feedback::Minimal => FormFeedback::Minimal,
+            Feedback::Medium => FormFeedback::Medium,
+            Feedback::Detailed => FormFeedback::Detailed,
+        },
+        fail_stop: s.fail_stop,
+        batch_size: count(s.batch_size),
+        quick_debug: s.quick_debug,
+        use_docker: s.use_docker,
+        attempt_minutes: minutes(Some(s.limits.seconds)),
+        cpus: Some(s.limits.cpus),
+        memory_gib: Some(s.limits.memory as f64 / GIB),
+        disk_gib: Some(s.limits.disk as f64 / GIB),
+        pids: count(s.limits.pids),
+        network: match s.reach {
+            sandbox::Reach::Gateway => FormNetwork::Gateway,
+            sandbox::Reach::Open => FormNetwork::Open,
+        },
+        attempt_tokens: tokens(s.budgets.attempt.tokens),
+        attempt_usd: s.budgets.attempt.usd,
+        episode_tokens: tokens(s.budgets.episode.tokens),
+        episode_usd: s.budgets.episode.usd,
+        episode_minutes: minutes(s.budgets.episode.seconds),
+        run_tokens: tokens(s.budgets.run.tokens),
+        run_usd: s.budgets.run.usd,
+        run_minutes: minutes(s.budgets.run.seconds),
+        output_dir: path(&s.output_dir),
+        tags: s.tags.clone(),
+        keep_snapshots: s.keep_snapshots.map(f64::from),
+        env_vars: s.env_vars.clone(),
+        extra_docker_args: s.extra_arguments(),
+        oracle_seed: s.oracle.seed.to_string(),
+        oracle_defect_rate: Some(s.oracle.defect_rate),
+        oracle_most_defects: count(s.oracle.most_defects),
+        oracle_repair: Some(s.oracle.repair),
+        oracle_carries_over: s.oracle.carries_over,
+        oracle_stack: match s.oracle.stack {
+            gateway::oracle::Stack::Flask => FormStack::Flask,
+            gateway::oracle::Stack::Native => FormStack::Native,
+        },
+        oracle_stall: Some(s.oracle.mischief.stall),
+        oracle_overflow: Some(s.oracle.mischief.overflow),
+        oracle_malformed: Some(s.oracle.mischief.malformed),
+        oracle_kill: Some(s.oracle.mischief.kill),
+        oracle_give_up: Some(s.oracle.mischief.give_up),
+        other: s.kept.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+    }
+}
+
+/// Fields whose values are others than the defaults'. What is empty counts as its default.
+pub(super) fn differ(form: &FormSettings, defaults: &FormSettings) -> Vec<String> {
+    let (Ok(Value::Object(all)), Ok(Value::Object(standard))) =
+        (serde_json::to_value(form), serde_json::to_value(defaults))
+    else {
+        return Vec::new();
+    };
+    let empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    FIELDS
+        .iter()
+        .map(|field| field.0)
+        // What has no sensible default is always the user's.
+        .filter(|field| !matches!(*field, "output_dir"))
+        .filter(|field| match (all.get(*field), standard.get(*field)) {
+            (Some(value), Some(standard)) => !empty(value) && value != standard,
+            _ => false,
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The default of a field as a configuration spells it, and its key.
+pub(super) fn default_of(field: &str, form: &FormSettings, defaults: &FormSettings) -> Option<(String, Value)> {
+    let of = FormSettings {
+        agent: form.agent.clone(),
+        iterative: form.iterative,
+        endpoint_mode: form.endpoint_mode,
+        ..defaults.clone()
+    };
+    given(&of).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
+}

@@ -1,0 +1,437 @@
+//! The form of a new run: what it is built from, what is wrong with it, from where it is filled.
+
+use std::path::{Path, PathBuf};
+
+use runner::settings::{RunSettings, resolve};
+use scenario::config::ConfigFile;
+use serde_json::Value;
+
+use super::fields;
+use crate::Workbench;
+use crate::api::{
+    ApiError, EndpointMode, FormSettings, HarnessInfo, LaunchForm, LoadSettings, LoadedSettings,
+    Nothing, PackChoice, SaveSettings, SavedFile, SettingsCheck,
+};
+use crate::summary::run_record;
+
+/// The largest configuration that is read.
+const CONFIG_CAP: u64 = 1 << 20;
+/// The harness that a new form begins with.
+const FIRST_HARNESS: &str = "opencode";
+
+impl Workbench {
+    /// What the form of a new run is built from.
+    pub fn launch_form(&self, _: Nothing) -> Result<LaunchForm, ApiError> {
+        let packs = self
+            .list_packs(Nothing {})?
+            .packs
+            .into_iter()
+            .filter(|pack| pack.problem.is_none())
+            .map(|pack| PackChoice {
+                path: if pack.at.is_empty() {
+                    pack.path
+                } else {
+                    Path::new(&pack.path).join(&pack.at).display().to_string()
+                },
+                name: pack.name,
+                scenarios: u32::try_from(pack.scenarios.len()).unwrap_or(u32::MAX),
+                turns: pack.scenarios.iter().map(|s| s.turns).max().unwrap_or(0),
+            })
+            // A pack inside a zip of other things has no path that a run could take.
+            .filter(|pack| Path::new(&pack.path).exists())
+            .collect();
+        Ok(LaunchForm {
+            harnesses: harnesses(),
+            packs,
+            defaults: defaults(FIRST_HARNESS, true)?,
+            fields: fields::described(),
+            prices: self.get_prices(Nothing {})?.prices,
+            cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+            memory: super::machine::memory(),
+        })
+    }
+
+    /// What is wrong with settings, what differs from the defaults, the same as YAML and for a terminal.
+    pub fn check_settings(&self, form: FormSettings) -> Result<SettingsCheck, ApiError> {
+        let mut standard = defaults(&form.agent, form.iterative)?;
+        if let Some((scenarios, turns)) = pack_size(&form.scenarios_dir) {
+            (standard.n_scenarios, standard.n_turns) = (Some(scenarios), Some(turns));
+        }
+        let differ = fields::differ(&form, &standard);
+        let config_path = config_path(&form.output_dir);
+        let mut check = SettingsCheck {
+            errors: Vec::new(),
+            yaml: String::new(),
+            command: format!("stamina run --configs {}", quoted(&config_path)),
+            command_values: String::new(),
+            config_path,
+            differ,
+        };
+        match self.settings_of(&form) {
+            Ok(settings) => {
+                check.yaml = remarked(&settings.to_yaml(), &form, &standard, &check.differ);
+                check.command_values = in_one_line(&form, &standard, &check.differ);
+            }
+            Err(errors) => check.errors = errors,
+        }
+        Ok(check)
+    }
+
+    /// The form as settings that the app can play: with absolute paths.
+    pub(crate) fn settings_of(
+        &self,
+        form: &FormSettings,
+    ) -> Result<RunSettings, Vec<crate::api::FieldError>> {
+        let settings = fields::settings(form)?;
+        let relative = |field: &str, path: &Path| {
+            (!path.is_absolute()).then(|| crate::api::FieldError {
+                field: field.to_owned(),
+                message: "It must be an absolute path: it begins with / (or a drive letter)".to_owned(),
+            })
+        };
+        let errors: Vec<_> = [
+            relative("output_dir", &settings.output_dir),
+            settings.scenarios_dir.as_deref().and_then(|path| relative("scenarios_dir", path)),
+            settings.harness_file.as_deref().and_then(|path| relative("harness_file", path)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+
+    /// Settings of a file, a text, a run or a results folder.
+    pub fn load_settings(&self, request: LoadSettings) -> Result<LoadedSettings, ApiError> {
+        let (from, text) = match request {
+            LoadSettings { yaml: Some(text), file: None, run: None, folder: None } => {
+                ("the text".to_owned(), text)
+            }
+            LoadSettings { yaml: None, file: Some(file), run: None, folder: None } => {
+                let text = read_config(Path::new(&file))?;
+                (file, text)
+            }
+            LoadSettings { yaml: None, file: None, run: None, folder: Some(folder) } => {
+                let path = config_in(Path::new(&folder))?;
+                (format!("the run in {folder}"), read_config(&path)?)
+            }
+            LoadSettings { yaml: None, file: None, run: Some(run), folder: None } => {
+                (format!("the run {run}"), self.config_of_run(&run)?)
+            }
+            _ => {
+                return Err(ApiError::new(
+                    "settings.from_where",
+                    "Exactly one of text, file, run and folder is taken",
+                ));
+            }
+        };
+        loaded(from, text)
+    }
+
+    fn config_of_run(&self, run: &str) -> Result<String, ApiError> {
+        let record = run_record(&self.store, run)?;
+        let tree = self.live.tree(record.entry.source, &record.source_path)?;
+        ["config.yaml", "config.yml"]
+            .iter()
+            .find_map(|name| {
+                tree.read(&files::join(&record.entry.place, name), CONFIG_CAP).ok()
+            })
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .ok_or_else(|| {
+                ApiError::new("settings.no_config", format!("The run {run} has no config.yaml"))
+                    .at(record.source_path.clone())
+                    .hint("Only runs of Stamina Lab and StaminaBench have one")
+            })
+    }
+
+    /// Writes settings as YAML.
+    pub fn save_settings(&self, request: SaveSettings) -> Result<SavedFile, ApiError> {
+        let check = self.check_settings(request.settings)?;
+        if let Some(error) = check.errors.first() {
+            return Err(ApiError::new("settings.value", format!("{}: {}", error.field, error.message))
+                .hint("Mend it in the form first"));
+        }
+        let path = PathBuf::from(request.path.trim());
+        if !path.is_absolute() {
+            return Err(ApiError::new("settings.relative", "The place must be an absolute path").at(request.path));
+        }
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, check.yaml));
+        written.map_err(|e| {
+            ApiError::new("settings.not_written", format!("The file can not be written: {e}"))
+                .at(path.display().to_string())
+                .hint("Choose another place")
+        })?;
+        Ok(SavedFile { path: path.display().to_string() })
+    }
+}
+
+/// Every harness that is built in.
+pub fn harnesses() -> Vec<HarnessInfo> {
+    harness::all()
+        .iter()
+        .map(|harness| HarnessInfo {
+            name: harness.name().to_owned(),
+            title: harness.title().to_owned(),
+            version: harness.version().to_owned(),
+            image: harness.image().to_owned(),
+            api: match harness.api() {
+                harness::Api::ChatCompletions => "chat_completions",
+                harness::Api::Responses => "responses",
+                harness::Api::Messages => "messages",
+            }
+            .to_owned(),
+        })
+        .collect()
+}
+
+/// What a new form has.
+fn defaults(agent: &str, iterative: bool) -> Result<FormSettings, ApiError> {
+    let agent = if agent.trim().is_empty() { FIRST_HARNESS } else { agent };
+    let results = dirs::home_dir().unwrap_or_else(|| PathBuf::from("/")).join("stamina-results");
+    // A folder that is not there yet.
+    let folder = (1..1000)
+        .map(|n| results.join(format!("{}-{n}", agent.replace('_', "-"))))
+        .find(|folder| !folder.exists())
+        .unwrap_or(results);
+    let benchmark = if iterative { "RESTFUL_SERVER_GEN_ITERATIVE" } else { "RESTFUL_SERVER_GEN" };
+    let values = [
+        "agent=MINI_SWE".to_owned(),
+        "endpoint.mode=oracle".to_owned(),
+        "use_docker=true".to_owned(),
+        format!("benchmark={benchmark}"),
+        format!("output_dir=\"{}\"", folder.display()),
+    ];
+    let settings = resolve(&[], &values).map_err(settings_error)?;
+    let mut form = fields::form(&settings);
+    agent.clone_into(&mut form.agent);
+    if agent == "mock" {
+        form.use_docker = false;
+        form.oracle_stack = crate::api::FormStack::Native;
+    } else {
+        form.endpoint_mode = EndpointMode::Gateway;
+    }
+    Ok(form)
+}
+
+/// Scenarios and turns of a pack.
+fn pack_size(path: &str) -> Option<(f64, f64)> {
+    let path = path.trim();
+    if path.is_empty() {
+        return None;
+    }
+    let pack = scenario::pack::Pack::open_path(Path::new(path)).ok()?;
+    let turns = pack.scenarios().iter().map(|entry| entry.turns).max()?;
+    Some((pack.scenarios().len() as f64, f64::from(turns)))
+}
+
+/// Where the configuration of a run is put: beside its results folder.
+fn config_path(output_dir: &str) -> String {
+    let folder = output_dir.trim().trim_end_matches('/');
+    if folder.is_empty() { "config.yaml".to_owned() } else { format!("{folder}.yaml") }
+}
+
+pub(crate) fn settings_error(error: runner::settings::SettingsError) -> ApiError {
+    ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys")
+}
+
+fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
+    // Results that were moved, or come from elsewhere: the folder is asked for anew anyway.
+    let base = ConfigFile { name: String::new(), text: "output_dir: results".to_owned() };
+    let file = ConfigFile { name: from.clone(), text };
+    let settings = resolve(&[base, file], &[]).map_err(settings_error)?;
+    let mut form = fields::form(&settings);
+    let mut notes = Vec::new();
+    if !settings.kept.is_empty() {
+        let keys: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
+        notes.push(format!("These keys do nothing here and are kept: {}", keys.join(", ")));
+    }
+    if let Some(pack) = settings.scenarios_dir.as_deref().filter(|pack| !pack.exists()) {
+        notes.push(format!("Its pack is not on this machine: {}", pack.display()));
+    }
+    if settings.output_dir.exists() || !settings.output_dir.is_absolute() {
+        let free = defaults(&form.agent, true)?.output_dir;
+        if settings.output_dir.is_absolute() {
+            notes.push(format!("Its folder {} is there already; another one is proposed", form.output_dir));
+        }
+        form.output_dir = free;
+    }
+    Ok(LoadedSettings { settings: form, from, notes })
+}
+
+fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
+    ["config.yaml", "config.yml"].iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
+        ApiError::new("settings.no_config", "The folder has no config.yaml")
+            .at(folder.display().to_string())
+            .hint("Choose the results folder of a run")
+    })
+}
+
+fn read_config(path: &Path) -> Result<String, ApiError> {
+    let wrong = |what: String| {
+        ApiError::new("config.unreadable", what).at(path.display().to_string()).hint("A YAML file is taken")
+    };
+    let size = std::fs::metadata(path).map_err(|e| wrong(format!("It can not be read: {e}")))?.len();
+    if size > CONFIG_CAP {
+        return Err(wrong(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
+    }
+    std::fs::read_to_string(path).map_err(|e| wrong(format!("It can not be read: {e}")))
+}
+
+/// The same run without a file.
+fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) -> String {
+    let always = ["agent", "output_dir", "endpoint_mode"];
+    let mut line = "stamina run --values".to_owned();
+    for given in fields::given(form) {
+        let said = always.contains(&given.field)
+            || given.field == "other"
+            || differ.iter().any(|field| field == given.field)
+            || fields::default_of(given.field, form, standard)
+                .is_some_and(|(_, value)| value != given.value && given.field == "use_docker");
+        if said {
+            let value = match &given.value {
+                Value::String(text) => text.clone(),
+                Value::Array(items) => {
+                    items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+                }
+                other => other.to_string(),
+            };
+            line.push(' ');
+            line.push_str(&quoted(&format!("{}={value}", given.key)));
+        }
+    }
+    line
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The configuration with remarks at what differs from its default.
+fn remarked(yaml: &str, form: &FormSettings, standard: &FormSettings, differ: &[String]) -> String {
+    let remarks: Vec<(String, String)> = differ
+        .iter()
+        .filter_map(|field| fields::default_of(field, form, standard))
+        .filter_map(|(key, value)| match value {
+            Value::String(text) if !text.is_empty() && !text.contains(['\n', '#']) => Some((key, text)),
+            Value::Number(_) | Value::Bool(_) => Some((key, value.to_string())),
+            _ => None,
+        })
+        .collect();
+    let mut sections: Vec<(usize, String)> = Vec::new();
+    let mut text = String::new();
+    for line in yaml.lines() {
+        text.push_str(line);
+        let indent = line.len() - line.trim_start().len();
+        sections.retain(|(outer, _)| *outer < indent);
+        if let Some((key, value)) = line.trim_start().split_once(':') {
+            let whole: Vec<&str> = sections.iter().map(|(_, name)| name.as_str()).chain([key]).collect();
+            let whole = whole.join(".");
+            let simple = value.starts_with(' ') && !value.contains(['"', '\'', '|', '>', '#', '[', '{']);
+            if let Some((_, default)) = remarks.iter().find(|(key, _)| simple && *key == whole) {
+                let gap = 32usize.saturating_sub(line.chars().count()).max(2);
+                text.push_str(&format!("{}# default {default}", " ".repeat(gap)));
+            }
+            if value.trim().is_empty() {
+                sections.push((indent, key.to_owned()));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form() -> FormSettings {
+        FormSettings {
+            base_url: "https://api.example/v1".to_owned(),
+            model: "zai.glm-5".to_owned(),
+            output_dir: "/r/x y".to_owned(),
+            ..defaults("opencode", true).unwrap()
+        }
+    }
+
+    #[test]
+    fn what_a_form_says_comes_back_from_its_yaml_and_its_line() {
+        let mut asked = form();
+        asked.n_turns = Some(40.0);
+        asked.feedback = crate::api::FormFeedback::None;
+        asked.tags = vec!["glm-5".to_owned(), "r10".to_owned()];
+        asked.run_usd = Some(60.0);
+        asked.cpus = Some(1.5);
+        let settings = fields::settings(&asked).unwrap();
+        let back = fields::form(&settings);
+        assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..asked.clone() });
+        let standard = defaults("opencode", true).unwrap();
+        let differ = fields::differ(&asked, &standard);
+        assert_eq!(
+            differ,
+            ["base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]
+        );
+        let yaml = remarked(&settings.to_yaml(), &asked, &standard, &differ);
+        assert!(yaml.contains("n_turns: 40") && yaml.contains("# default 3\n"), "{yaml}");
+        let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();
+        assert_eq!(read, settings);
+        let line = in_one_line(&asked, &standard, &differ);
+        assert!(line.contains("'output_dir=/r/x y'"), "{line}");
+        let words = runner::settings::split_arguments(&line).unwrap();
+        assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_with_a_sentence() {
+        let mut asked = form();
+        asked.n_turns = Some(0.0);
+        asked.batch_size = Some(1.5);
+        asked.base_seed = "x".to_owned();
+        asked.oracle_repair = Some(2.0);
+        let errors = fields::settings(&asked).unwrap_err();
+        let wrong: Vec<&str> = errors.iter().map(|e| e.field.as_str()).collect();
+        assert_eq!(wrong, ["n_turns", "base_seed", "batch_size", "oracle_repair"]);
+        assert_eq!(errors[0].message, "It is 0; it takes an integer from 1 to 1000");
+        let said = |form: &FormSettings| {
+            let errors = fields::settings(form).unwrap_err();
+            (errors[0].field.clone(), errors[0].message.clone())
+        };
+        assert_eq!(said(&FormSettings { base_url: String::new(), ..form() }).0, "base_url");
+        assert_eq!(said(&FormSettings { model: String::new(), ..form() }).0, "model");
+        let direct = FormSettings {
+            endpoint_mode: EndpointMode::Direct,
+            network: crate::api::FormNetwork::Open,
+            run_usd: Some(1.0),
+            ..form()
+        };
+        assert_eq!(said(&direct).0, "run_tokens");
+    }
+
+    #[test]
+    fn every_field_of_the_form_is_in_the_table_once() {
+        let Ok(Value::Object(all)) = serde_json::to_value(FormSettings::default()) else { panic!() };
+        let described = fields::described();
+        for field in all.keys().filter(|field| *field != "other") {
+            let times = described.iter().filter(|d| d.field == *field).count();
+            assert_eq!(times, 1, "{field}");
+        }
+        assert!(described.iter().all(|d| all.contains_key(&d.field)));
+        let turns = described.iter().find(|d| d.field == "n_turns").unwrap();
+        assert_eq!(turns.takes, "an integer from 1 to 1000");
+    }
+
+    #[test]
+    fn an_original_configuration_fills_the_form() {
+        let text = "agent: MINI_SWE\noutput_dir: results/a\nrestful_server_gen_iterative:\n  n_turns: 100\n\
+                    mini_swe:\n  model_id: bedrock/zai.glm-5\n  temperature: 0.5\n";
+        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
+        assert_eq!(loaded.settings.model, "bedrock/zai.glm-5");
+        assert_eq!(loaded.settings.n_turns, Some(100.0));
+        assert_eq!(loaded.settings.other, ["mini_swe.temperature=0.5"]);
+        assert!(loaded.notes[0].contains("mini_swe.temperature"));
+        assert!(Path::new(&loaded.settings.output_dir).is_absolute());
+    }
+}

@@ -1,0 +1,348 @@
+//! Images and what runs leave in the engine.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sandbox::{BuildNews, BuildSettings, Engine, RECIPES, Recipe, SandboxError, Wanted};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::play::{runtime, sandbox_error};
+use crate::Workbench;
+use crate::api::{
+    ApiError, BuildImages, CleanLeftovers, ImageInfo, ImageList, ImageOutcome, JobKind, JobRef, LeftoverInfo,
+    LeftoverList, Nothing, TestImages,
+};
+use crate::jobs::{CANCELLED, Handle, Outcome};
+
+/// How often it is looked whether a job is to stop.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What is heard of work on images.
+pub enum ImageNews<'a> {
+    /// Done and to do, in steps.
+    Progress(u32, u32),
+    /// Something was said.
+    Line(&'a str),
+    /// One is over.
+    Outcome(&'a ImageOutcome),
+}
+
+/// Takes news of images.
+pub(super) type OnImage<'a> = &'a (dyn Fn(ImageNews<'_>) + Send + Sync);
+
+impl Workbench {
+    /// The images that agents run in, and whether they are built.
+    pub fn list_images(&self, _: Nothing) -> Result<ImageList, ApiError> {
+        list()
+    }
+
+    /// Builds images in the background.
+    pub fn build_images(&self, request: BuildImages) -> Result<JobRef, ApiError> {
+        let chosen = chosen(&request.names)?;
+        let title = titled("Build", &chosen);
+        let ca = request.ca.map(std::path::PathBuf::from);
+        let job = self.jobs.start(JobKind::ImageBuild, title, None, None, move |job| {
+            build(&chosen, ca, &|news| tell(job, &news), job.stop_flag())?;
+            Ok(Outcome::Images)
+        });
+        Ok(JobRef { job })
+    }
+
+    /// Tries images in the background.
+    pub fn test_images(&self, request: TestImages) -> Result<JobRef, ApiError> {
+        let names = request.names;
+        if !names.is_empty() {
+            chosen(&names)?;
+        }
+        let job = self.jobs.start(JobKind::ImageTest, "Test images".to_owned(), None, None, move |job| {
+            test(&names, &|news| tell(job, &news), job.stop_flag())?;
+            Ok(Outcome::Images)
+        });
+        Ok(JobRef { job })
+    }
+
+    /// Containers, networks and volumes that runs left behind.
+    pub fn list_leftovers(&self, _: Nothing) -> Result<LeftoverList, ApiError> {
+        leftovers()
+    }
+
+    /// Removes what dead runs left behind.
+    pub fn clean_leftovers(&self, request: CleanLeftovers) -> Result<LeftoverList, ApiError> {
+        clean(request.all)
+    }
+}
+
+fn tell(job: &Handle, news: &ImageNews<'_>) {
+    match news {
+        ImageNews::Progress(done, total) => job.progress(*done, *total),
+        ImageNews::Line(line) => job.says(line),
+        ImageNews::Outcome(outcome) => job.image((*outcome).clone()),
+    }
+}
+
+fn titled(what: &str, chosen: &[&Recipe]) -> String {
+    match chosen {
+        [one] => format!("{what} {}", one.image),
+        _ => format!("{what} {} images", chosen.len()),
+    }
+}
+
+/// The recipes of names; none = all.
+fn chosen(names: &[String]) -> Result<Vec<&'static Recipe>, ApiError> {
+    if names.is_empty() {
+        return Ok(RECIPES.iter().collect());
+    }
+    names
+        .iter()
+        .map(|name| {
+            let by_harness = harness::find(name).ok().map(harness::Harness::image);
+            sandbox::recipe(by_harness.unwrap_or(name)).ok_or_else(|| {
+                let known: Vec<&str> = RECIPES.iter().map(|recipe| recipe.name).collect();
+                ApiError::new("image.unknown", format!("There is no recipe for an image {name}"))
+                    .hint(format!("There are {}", known.join(", ")))
+            })
+        })
+        .collect()
+}
+
+async fn connect() -> Result<Engine, ApiError> {
+    Engine::connect().await.map_err(|error| sandbox_error(&error))
+}
+
+fn described(engine: &Engine) -> String {
+    let info = engine.info();
+    format!("{} {} on {}", info.kind, info.version, info.socket)
+}
+
+/// No engine is an answer here, anything else an error.
+fn problem(error: &SandboxError) -> Result<String, ApiError> {
+    let told = sandbox_error(error);
+    if matches!(error, SandboxError::NoEngine { .. }) {
+        Ok(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
+    } else {
+        Err(told)
+    }
+}
+
+/// The images, and whether they are built.
+pub fn list() -> Result<ImageList, ApiError> {
+    let info = |recipe: &Recipe| ImageInfo {
+        name: recipe.name.to_owned(),
+        image: recipe.image.to_owned(),
+        harnesses: harness::all()
+            .iter()
+            .filter(|harness| harness.image() == recipe.image)
+            .map(|harness| harness.name().to_owned())
+            .collect(),
+        built: None,
+        current: None,
+        id: None,
+        size: None,
+        created_at: None,
+    };
+    let mut images: Vec<ImageInfo> = RECIPES.iter().map(info).collect();
+    runtime()?.block_on(async {
+        let engine = match Engine::connect().await {
+            Ok(engine) => engine,
+            Err(error) => return Ok(ImageList { engine: None, problem: Some(problem(&error)?), images }),
+        };
+        let names: Vec<&str> = RECIPES.iter().map(|recipe| recipe.image).collect();
+        let states = engine.images(&names).await.map_err(|error| sandbox_error(&error))?;
+        for (image, state) in images.iter_mut().zip(states) {
+            image.built = Some(state.there);
+            image.current = state.current;
+            image.id = state.id;
+            image.size = state.size;
+            image.created_at = state.created_at;
+        }
+        Ok(ImageList { engine: Some(described(&engine)), problem: None, images })
+    })
+}
+
+/// Builds images one after the other. The first that can not be built ends it.
+pub fn build_named(
+    names: &[String],
+    ca: Option<std::path::PathBuf>,
+    on_news: OnImage<'_>,
+    stop: &AtomicBool,
+) -> Result<(), ApiError> {
+    build(&chosen(names)?, ca, on_news, stop)
+}
+
+fn build(
+    chosen: &[&'static Recipe],
+    ca: Option<std::path::PathBuf>,
+    on_news: OnImage<'_>,
+    stop: &AtomicBool,
+) -> Result<(), ApiError> {
+    let settings = BuildSettings { ca: ca.or_else(sandbox::default_ca), ..BuildSettings::default() };
+    runtime()?.block_on(async {
+        let engine = connect().await?;
+        let total = chosen.len() as u32;
+        for (done, recipe) in (0..).zip(chosen) {
+            let (news, mut heard) = mpsc::channel(256);
+            let token = CancellationToken::new();
+            // Hundredths of an image, so that steps of one are seen.
+            on_news(ImageNews::Progress(done * 100, total * 100));
+            let building = engine.build(recipe.name, &settings, &news, &token);
+            let mut building = std::pin::pin!(building);
+            let built = loop {
+                tokio::select! {
+                    built = &mut building => break built,
+                    Some(told) = heard.recv() => heed(&told, done, total, on_news),
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+                if stop.load(Ordering::Relaxed) {
+                    token.cancel();
+                }
+            };
+            while let Ok(told) = heard.try_recv() {
+                heed(&told, done, total, on_news);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(ApiError::new(CANCELLED, "It was stopped"));
+            }
+            let outcome = ImageOutcome {
+                name: recipe.name.to_owned(),
+                ok: built.is_ok(),
+                message: built.as_ref().map_or_else(ToString::to_string, |()| recipe.image.to_owned()),
+            };
+            on_news(ImageNews::Outcome(&outcome));
+            built.map_err(|error| sandbox_error(&error))?;
+        }
+        on_news(ImageNews::Progress(total * 100, total * 100));
+        Ok(())
+    })
+}
+
+fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
+    match news {
+        BuildNews::Started { image } => on_news(ImageNews::Line(&format!("building {image}"))),
+        BuildNews::Step { step, of, text, image } => {
+            let part = step.saturating_sub(1) * 100 / (*of).max(1);
+            on_news(ImageNews::Progress(done * 100 + part.min(99), total * 100));
+            on_news(ImageNews::Line(&format!("{image}: step {step} of {of}: {text}")));
+        }
+        BuildNews::Line { text, .. } => on_news(ImageNews::Line(text)),
+        BuildNews::Finished { image, seconds } => {
+            on_news(ImageNews::Line(&format!("built {image} in {}", super::duration(*seconds))));
+        }
+    }
+}
+
+/// Tries images: each program says its version, and the server stacks are there. None named = all that are built. An
+/// image that does not work is an error at the end.
+pub fn test(names: &[String], on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
+    let mut wanted: Vec<(String, Wanted)> = harness::all()
+        .iter()
+        .map(|harness| {
+            let name = sandbox::recipe(harness.image()).map_or(harness.image(), |recipe| recipe.name);
+            let wanted = Wanted {
+                image: harness.image().to_owned(),
+                probe: harness.probe(),
+                version: harness.version().to_owned(),
+            };
+            (name.to_owned(), wanted)
+        })
+        .collect();
+    if !names.is_empty() {
+        let chosen = chosen(names)?;
+        wanted.retain(|(_, wanted)| chosen.iter().any(|recipe| recipe.image == wanted.image));
+    }
+    runtime()?.block_on(async {
+        let engine = connect().await?;
+        if names.is_empty() {
+            let all: Vec<&str> = wanted.iter().map(|(_, wanted)| wanted.image.as_str()).collect();
+            let states = engine.images(&all).await.map_err(|error| sandbox_error(&error))?;
+            let there: Vec<bool> = states.iter().map(|state| state.there).collect();
+            let mut there = there.into_iter();
+            wanted.retain(|_| there.next().unwrap_or(false));
+            if wanted.is_empty() {
+                return Err(ApiError::new("image.none", "No image of Stamina Lab is built")
+                    .hint("`stamina images build` builds them"));
+            }
+        }
+        let total = wanted.len() as u32;
+        let mut bad = Vec::new();
+        for (done, (name, wanted)) in (0..).zip(&wanted) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(ApiError::new(CANCELLED, "It was stopped"));
+            }
+            on_news(ImageNews::Progress(done, total));
+            let outcome = match engine.try_image(wanted).await {
+                Ok(trial) => {
+                    for check in &trial.checks {
+                        let word = if check.ok { "ok" } else { "does not work" };
+                        on_news(ImageNews::Line(&format!("{name}: {}: {word}: {}", check.what, check.said.trim())));
+                    }
+                    let wrong: Vec<&str> =
+                        trial.checks.iter().filter(|c| !c.ok).map(|c| c.what.as_str()).collect();
+                    let message = if trial.ok() {
+                        format!("version {}", wanted.version)
+                    } else {
+                        format!("does not work: {}", wrong.join(", "))
+                    };
+                    ImageOutcome { name: name.clone(), ok: trial.ok(), message }
+                }
+                Err(error @ (SandboxError::NoEngine { .. } | SandboxError::Engine { .. })) => {
+                    return Err(sandbox_error(&error));
+                }
+                Err(error) => {
+                    let told = sandbox_error(&error);
+                    let hint = told.hint.map_or_else(String::new, |hint| format!(". {hint}"));
+                    ImageOutcome { name: name.clone(), ok: false, message: format!("{}{hint}", told.message) }
+                }
+            };
+            if !outcome.ok {
+                bad.push(name.clone());
+            }
+            on_news(ImageNews::Outcome(&outcome));
+        }
+        on_news(ImageNews::Progress(total, total));
+        if bad.is_empty() {
+            Ok(())
+        } else {
+            Err(ApiError::new("image.bad", format!("These images do not work: {}", bad.join(", ")))
+                .hint("`stamina images build NAME` builds one again"))
+        }
+    })
+}
+
+/// What runs left in the engine.
+pub fn leftovers() -> Result<LeftoverList, ApiError> {
+    runtime()?.block_on(async {
+        match Engine::connect().await {
+            Ok(engine) => left(&engine).await,
+            Err(error) => {
+                Ok(LeftoverList { engine: None, problem: Some(problem(&error)?), leftovers: Vec::new() })
+            }
+        }
+    })
+}
+
+async fn left(engine: &Engine) -> Result<LeftoverList, ApiError> {
+    let leftovers = engine.leftovers().await.map_err(|error| sandbox_error(&error))?;
+    let leftovers = leftovers
+        .into_iter()
+        .map(|l| LeftoverInfo { kind: l.kind, name: l.name, run: l.run, in_use: l.in_use })
+        .collect();
+    Ok(LeftoverList { engine: Some(described(engine)), problem: None, leftovers })
+}
+
+/// Removes them: those of dead processes, or all.
+pub fn clean(all: bool) -> Result<LeftoverList, ApiError> {
+    runtime()?.block_on(async {
+        let engine = connect().await?;
+        let removed = async {
+            if all {
+                let everything = engine.leftovers().await?;
+                engine.remove(&everything).await
+            } else {
+                engine.sweep().await.map(drop)
+            }
+        };
+        removed.await.map_err(|error| sandbox_error(&error))?;
+        left(&engine).await
+    })
+}

@@ -1,0 +1,230 @@
+//! Logs of an episode that is being played, from their ends on.
+//!
+//! What is read was written by an agent, or by a server that it wrote: it is read through a [`files::Tree`], which can not be
+//! left, in pieces of a bounded size, and control characters are escaped.
+
+use std::path::Path;
+
+use files::Tree;
+use serde_json::Value;
+
+use super::now::folder_of;
+use crate::Workbench;
+use crate::api::{ApiError, LiveLog, LiveLogKind, LiveLogRequest, LogLine};
+
+/// Most bytes of one answer.
+const PIECE: u64 = 64 << 10;
+/// Most characters of a line.
+const LINE: usize = 2000;
+
+impl Workbench {
+    /// What a log of an episode says since.
+    pub fn live_log(&self, request: LiveLogRequest) -> Result<LiveLog, ApiError> {
+        let folder = folder_of(&request.folder)?;
+        let named = request.episode.strip_prefix("scenario_").is_some_and(|n| n.parse::<u32>().is_ok());
+        if !named {
+            return Err(ApiError::new("run.no_episode", format!("There is no episode {}", request.episode)));
+        }
+        read(&folder, &request)
+    }
+}
+
+/// The file of a log as it is now: its path and the turn and attempt it is of.
+struct Found {
+    path: String,
+    of: Option<(u32, u32)>,
+    size: u64,
+}
+
+fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
+    let tree = Tree::open(folder).map_err(|error| {
+        ApiError::new("run.files", format!("The folder can not be opened: {error}"))
+            .at(folder.display().to_string())
+    })?;
+    let episode = &request.episode;
+    let found = match request.which {
+        LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| Found {
+            path: ".stamina/gateway.jsonl".to_owned(),
+            of: None,
+            size: entry.size,
+        }),
+        LiveLogKind::Agent => {
+            let now = format!(".stamina/episodes/{episode}.log");
+            tree.entry(&now)
+                .map(|entry| Found { path: now, of: None, size: entry.size })
+                .filter(|found| found.size > 0)
+                .or_else(|| newest(&tree, &format!("{episode}/agent_logs")))
+        }
+        LiveLogKind::Server => newest(&tree, &format!("{episode}/server_logs")),
+    };
+    let empty = || LiveLog { lines: Vec::new(), next: String::new(), fresh: true, of: None, cut: false };
+    let Some(found) = found else { return Ok(empty()) };
+    let before = request.from.as_deref().and_then(|from| from.rsplit_once('@'));
+    let goes_on = before
+        .filter(|(path, _)| *path == found.path)
+        .and_then(|(_, at)| at.parse::<u64>().ok())
+        .filter(|at| *at <= found.size);
+    let fresh = goes_on.is_none();
+    let tail = found.size.saturating_sub(PIECE);
+    let from = goes_on.map_or(tail, |at| at.max(tail));
+    let cut = from > goes_on.unwrap_or(0);
+    let (bytes, _) = tree
+        .read_range(&found.path, from, PIECE)
+        .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
+    // Only whole lines, so that none is told in two pieces; but what never ends a line is told all the same.
+    let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) => at + 1,
+        None if bytes.len() as u64 >= PIECE => bytes.len(),
+        None => 0,
+    };
+    let mut text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
+    if cut && let Some(at) = text.find('\n') {
+        text.drain(..=at);
+    }
+    let lines = text
+        .lines()
+        .filter_map(|line| match request.which {
+            LiveLogKind::Gateway => metered(line, episode),
+            LiveLogKind::Agent => Some(plain("agent", line)),
+            LiveLogKind::Server => Some(plain("server", line)),
+        })
+        .collect();
+    Ok(LiveLog { lines, next: format!("{}@{}", found.path, from + whole as u64), fresh, of: found.of, cut })
+}
+
+/// The log in a folder that was written last, by turn and attempt in its name, else by time.
+fn newest(tree: &Tree, folder: &str) -> Option<Found> {
+    tree.list(folder)
+        .into_iter()
+        .filter(|entry| !entry.is_folder() && entry.size > 0)
+        .map(|entry| {
+            let numbers: Vec<u32> = entry
+                .name
+                .split(|c: char| !c.is_ascii_digit())
+                .filter_map(|digits| digits.parse().ok())
+                .collect();
+            (numbers, entry)
+        })
+        .max_by(|(a, x), (b, y)| a.cmp(b).then_with(|| x.name.cmp(&y.name)))
+        .map(|(numbers, entry)| Found {
+            path: files::join(folder, &entry.name),
+            of: match numbers[..] {
+                [turn, attempt] => Some((turn, attempt)),
+                _ => None,
+            },
+            size: entry.size,
+        })
+}
+
+fn plain(kind: &str, line: &str) -> LogLine {
+    LogLine { at: None, kind: kind.to_owned(), text: shown(line), facts: Vec::new() }
+}
+
+/// Without what a terminal would obey.
+fn shown(line: &str) -> String {
+    let mut text = String::with_capacity(line.len().min(LINE));
+    for c in line.trim_end().chars().take(LINE) {
+        if c.is_control() && c != '\t' {
+            text.extend(c.escape_unicode());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// A request as the gateway metered it; nothing if it is another episode's.
+fn metered(line: &str, episode: &str) -> Option<LogLine> {
+    let record: Value = serde_json::from_str(line).ok()?;
+    if record.get("episode").and_then(Value::as_str) != Some(episode) {
+        return None;
+    }
+    let text = |key: &str| record.get(key).and_then(Value::as_str).map(shown);
+    let tokens = |key: &str| record.get("tokens").and_then(|t| t.get(key)).and_then(Value::as_u64);
+    let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
+    let cached = tokens("cached").map_or_else(String::new, |n| format!(" ({n} cached)"));
+    let status = record.get("status").and_then(Value::as_u64).unwrap_or(0);
+    let mut said = format!(
+        "{}  in {}{cached}  out {}",
+        text("model").unwrap_or_else(|| "model unknown".to_owned()),
+        count(tokens("input")),
+        count(tokens("output"))
+    );
+    if !(200..300).contains(&status) {
+        said = format!("{}  answered {status}", text("route").unwrap_or_default());
+    }
+    let mut facts = Vec::new();
+    facts.extend(record.get("seconds").and_then(Value::as_f64).map(|s| format!("{s:.1} s")));
+    facts.extend(record.get("cost_usd").and_then(Value::as_f64).map(|usd| format!("${usd:.4}")));
+    let retries = record.get("retries").and_then(Value::as_u64).unwrap_or(0);
+    if retries > 0 {
+        facts.push(format!("{retries} retries"));
+    }
+    Some(LogLine { at: text("at"), kind: "model".to_owned(), text: said, facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(folder: &Path, which: LiveLogKind, from: Option<&str>) -> LiveLog {
+        let request = LiveLogRequest {
+            folder: folder.display().to_string(),
+            episode: "scenario_1".to_owned(),
+            which,
+            from: from.map(str::to_owned),
+        };
+        read(folder, &request).unwrap()
+    }
+
+    #[test]
+    fn a_log_is_followed_line_by_line_and_a_new_one_begins_afresh() {
+        let temp = tempfile::tempdir().unwrap();
+        let logs = temp.path().join("scenario_1/agent_logs");
+        std::fs::create_dir_all(&logs).unwrap();
+        assert!(ask(temp.path(), LiveLogKind::Agent, None).lines.is_empty());
+        std::fs::write(logs.join("turn_9_attempt_1.txt"), "one\n\u{1b}[2Jtwo\nhal").unwrap();
+        let first = ask(temp.path(), LiveLogKind::Agent, None);
+        let texts: Vec<&str> = first.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["one", "\\u{1b}[2Jtwo"]);
+        assert_eq!((first.fresh, first.of, first.cut), (true, Some((9, 1)), false));
+        std::fs::write(logs.join("turn_9_attempt_1.txt"), "one\n\u{1b}[2Jtwo\nhalf\n").unwrap();
+        let more = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
+        assert_eq!((more.lines[0].text.as_str(), more.lines.len(), more.fresh), ("half", 1, false));
+        std::fs::write(logs.join("turn_10_attempt_2.txt"), "new\n").unwrap();
+        let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
+        assert_eq!((next.lines[0].text.as_str(), next.fresh, next.of), ("new", true, Some((10, 2))));
+    }
+
+    #[test]
+    fn a_large_log_gives_its_tail() {
+        let temp = tempfile::tempdir().unwrap();
+        let logs = temp.path().join("scenario_1/server_logs");
+        std::fs::create_dir_all(&logs).unwrap();
+        let text: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+        std::fs::write(logs.join("turn_1_attempt_1.txt"), text).unwrap();
+        let tail = ask(temp.path(), LiveLogKind::Server, None);
+        assert!(tail.cut && tail.lines.len() < 10_000);
+        assert_eq!(tail.lines.last().unwrap().text, "line 19999");
+        assert!(tail.lines[0].text.starts_with("line "));
+    }
+
+    #[test]
+    fn requests_of_an_episode_are_told_with_their_numbers() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join(".stamina")).unwrap();
+        let line = |episode: &str, status: u16| {
+            format!(
+                "{{\"episode\":\"{episode}\",\"turn\":1,\"attempt\":1,\"at\":\"2026-01-01T00:00:00Z\",\"route\":\"POST \
+                 /v1/messages\",\"model\":\"m\",\"tokens\":{{\"input\":10,\"cached\":4,\"output\":2}},\"cost_usd\":0.5,\
+                 \"seconds\":1.25,\"status\":{status},\"retries\":1}}\n"
+            )
+        };
+        let text = line("scenario_1", 200) + &line("scenario_11", 200) + &line("scenario_1", 429);
+        std::fs::write(temp.path().join(".stamina/gateway.jsonl"), text).unwrap();
+        let log = ask(temp.path(), LiveLogKind::Gateway, None);
+        let texts: Vec<&str> = log.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["m  in 10 (4 cached)  out 2", "POST /v1/messages  answered 429"]);
+        assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retries"]);
+    }
+}

@@ -1,0 +1,468 @@
+//! What runs are doing, as their folders tell: of this process, of another one, or of none any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant, SystemTime};
+
+use runner::Finish;
+use runner::control::{self, Wish};
+use runner::live::{self, Phase, RunState};
+
+use super::play::{Here, run_error};
+use crate::Workbench;
+use crate::api::{
+    ApiError, ControlRun, Forecast, ListRuns, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveRuns,
+    LiveState, Nothing, RunAction, RunBudget, RunFolder,
+};
+
+/// What the runner keeps beside the results.
+const PRIVATE: &str = ".stamina";
+/// How often folders of runs are looked at for changes.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often it is looked which folders there are.
+const LOOK_FOR_FOLDERS: Duration = Duration::from_secs(3);
+/// Most runs in the list.
+const MOST: usize = 200;
+
+/// A results folder, with the source it lies in and its run in the library.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    source: Option<i64>,
+    run: Option<String>,
+}
+
+impl Workbench {
+    /// Runs that are or were played here or by the command line.
+    pub fn list_live_runs(&self, _: Nothing) -> Result<LiveRuns, ApiError> {
+        let mut runs: Vec<LiveRunRow> = self
+            .run_folders()?
+            .into_iter()
+            .filter_map(|(folder, known)| self.row(&folder, known.run))
+            .collect();
+        runs.sort_by(|a, b| {
+            (rank(a.state), &b.started_at, &a.folder).cmp(&(rank(b.state), &a.started_at, &b.folder))
+        });
+        runs.truncate(MOST);
+        let live = runs.iter().filter(|run| is_live(run.state)).count() as u32;
+        Ok(LiveRuns { runs, live })
+    }
+
+    /// What a run is doing now.
+    pub fn get_live_run(&self, request: RunFolder) -> Result<LiveRunDetail, ApiError> {
+        let folder = folder_of(&request.folder)?;
+        self.detail(&folder)
+    }
+
+    fn detail(&self, folder: &Path) -> Result<LiveRunDetail, ApiError> {
+        let here = self.runs.get(folder);
+        let known = self.run_folders()?.remove(folder).unwrap_or_default();
+        match (live::read(folder), here) {
+            (Ok(run), here) => Ok(detail(folder, known.run, run, here.as_ref())),
+            (Err(_), Some(here)) => Ok(just_begun(folder, &here)),
+            (Err(error), None) => Err(run_error(error)),
+        }
+    }
+
+    /// Pauses, continues or stops a run, or plays the attempt of an episode again.
+    pub fn control_run(&self, request: ControlRun) -> Result<LiveRunDetail, ApiError> {
+        let folder = folder_of(&request.folder)?;
+        let run = live::read(&folder).map_err(run_error)?;
+        wish(&folder, &run, &request.action)?;
+        self.changes.add([], []);
+        self.detail(&folder)
+    }
+
+    /// The folders that hold, or held, a run of Stamina Lab.
+    fn run_folders(&self) -> Result<BTreeMap<PathBuf, Known>, ApiError> {
+        let mut folders: BTreeMap<PathBuf, Known> = BTreeMap::new();
+        let sources: BTreeMap<i64, PathBuf> = self
+            .store
+            .sources()?
+            .into_iter()
+            .filter(|source| !source.zip)
+            .map(|source| (source.id, PathBuf::from(source.path)))
+            .collect();
+        let held = |folder: &Path| folder.join(PRIVATE).join("run.json").is_file();
+        for (id, path) in &sources {
+            if held(path) {
+                folders.entry(path.clone()).or_default().source = Some(*id);
+            }
+        }
+        let mut offset = 0;
+        loop {
+            let page = self.list_runs(ListRuns { offset, limit: 500, ..ListRuns::default() })?;
+            offset += page.rows.len() as u32;
+            let done = page.rows.is_empty() || offset >= page.total;
+            for row in page.rows.into_iter().filter(|row| row.format == "staminabench") {
+                let Some(source) = sources.get(&row.source) else { continue };
+                let Some(record) = self.store.run(&row.id)? else { continue };
+                let folder = if record.entry.place.is_empty() {
+                    source.clone()
+                } else {
+                    source.join(&record.entry.place)
+                };
+                if held(&folder) {
+                    folders.insert(folder, Known { source: Some(row.source), run: Some(row.id) });
+                }
+            }
+            if done {
+                break;
+            }
+        }
+        for folder in self.runs.all().into_keys() {
+            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            if real != folder
+                && let Some(known) = folders.remove(&real)
+            {
+                folders.insert(folder.clone(), known);
+            }
+            folders.entry(folder).or_default();
+        }
+        Ok(folders)
+    }
+
+    fn row(&self, folder: &Path, run: Option<String>) -> Option<LiveRunRow> {
+        let here = self.runs.get(folder);
+        let stamp = stamp(folder);
+        if let Some((seen, row)) =
+            self.runs.over.lock().unwrap_or_else(PoisonError::into_inner).get(folder)
+            && *seen == stamp
+            && here.as_ref().is_none_or(|here| !here.playing)
+        {
+            return Some(LiveRunRow { run, ..row.clone() });
+        }
+        let row = match (live::read(folder), here) {
+            (Ok(read), here) => row(folder, run, &read, here.as_ref()),
+            (Err(_), Some(here)) => just_begun(folder, &here).row,
+            (Err(error), None) => {
+                tracing::debug!(%error, "a folder of a run can not be read");
+                return None;
+            }
+        };
+        // What a living process plays changes without a trace in the folder: it may die.
+        if !is_live(row.state) {
+            let mut over = self.runs.over.lock().unwrap_or_else(PoisonError::into_inner);
+            over.insert(folder.to_path_buf(), (stamp, row.clone()));
+        }
+        Some(row)
+    }
+
+    /// Tells who waits for changes what happens in the folders of runs, until the workbench is gone.
+    pub(crate) fn follow_runs(&self) -> Result<(), ApiError> {
+        let me = self.live.workbench();
+        std::thread::Builder::new()
+            .name("follow runs".to_owned())
+            .spawn(move || {
+                let mut folders: BTreeMap<PathBuf, (Known, u64)> = BTreeMap::new();
+                let mut looked: Option<(Instant, u64)> = None;
+                loop {
+                    std::thread::sleep(LOOK);
+                    let Some(workbench) = me.upgrade() else { return };
+                    let change = workbench.changes.last();
+                    let due = looked.is_none_or(|(at, seen)| at.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
+                    if due && let Ok(known) = workbench.run_folders() {
+                        looked = Some((Instant::now(), change));
+                        folders = known
+                            .into_iter()
+                            .map(|(folder, known)| {
+                                let seen = folders.get(&folder).map_or_else(|| stamp(&folder), |(_, seen)| *seen);
+                                (folder, (known, seen))
+                            })
+                            .collect();
+                    }
+                    let mut sources = BTreeSet::new();
+                    let mut runs = BTreeSet::new();
+                    let mut changed = false;
+                    for (folder, (known, seen)) in &mut folders {
+                        let now = stamp(folder);
+                        if now != *seen {
+                            *seen = now;
+                            changed = true;
+                            sources.extend(known.source);
+                            runs.extend(known.run.clone());
+                        }
+                    }
+                    if changed {
+                        workbench.changes.add(sources, runs);
+                    }
+                }
+            })
+            .map(drop)
+            .map_err(|e| ApiError::new("app.thread", format!("No thread can be started: {e}")))
+    }
+}
+
+/// Writes what is wanted of a run.
+pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
+    if !matches!(run.state, RunState::Running | RunState::Paused | RunState::Stopping) {
+        return Err(ApiError::new("run.not_live", "Nobody plays this run now")
+            .at(folder.display().to_string())
+            .hint("Resume it"));
+    }
+    let mut wish: Wish = control::read(folder);
+    match action {
+        RunAction::Pause => wish.pause = true,
+        RunAction::Continue => wish.pause = false,
+        RunAction::Stop => wish.stop = true,
+        RunAction::Retry { episode } => {
+            let Some(found) = run.episodes.iter().find(|e| e.name == *episode) else {
+                return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
+                    .at(folder.display().to_string()));
+            };
+            if matches!(found.phase, Phase::Over | Phase::Queued) {
+                return Err(ApiError::new(
+                    "run.episode_not_live",
+                    format!("No attempt of {episode} is in play"),
+                )
+                .at(folder.display().to_string()));
+            }
+            *wish.retry.entry(episode.clone()).or_default() += 1;
+        }
+    }
+    control::write(folder, &wish).map_err(run_error)
+}
+
+/// A folder as a request names it.
+pub(super) fn folder_of(text: &str) -> Result<PathBuf, ApiError> {
+    let folder = PathBuf::from(text.trim());
+    if folder.is_absolute() {
+        Ok(folder)
+    } else {
+        Err(ApiError::new("run.relative", "The folder must be an absolute path").at(text))
+    }
+}
+
+/// Changes with everything that is written while a run is played, but for the agents' own files.
+fn stamp(folder: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for place in [PRIVATE, ".stamina/episodes"] {
+        let Ok(entries) = folder.join(place).read_dir() else { continue };
+        let mut files: Vec<_> = entries
+            .flatten()
+            .filter_map(|entry| Some((entry.file_name(), entry.metadata().ok()?)))
+            .filter(|(_, meta)| meta.is_file())
+            .map(|(name, meta)| (name, meta.len(), meta.mtime(), meta.mtime_nsec()))
+            .collect();
+        files.sort();
+        files.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn is_live(state: LiveState) -> bool {
+    matches!(state, LiveState::Starting | LiveState::Running | LiveState::Paused | LiveState::Stopping)
+}
+
+fn rank(state: LiveState) -> u8 {
+    match state {
+        _ if is_live(state) => 0,
+        LiveState::Lost => 1,
+        LiveState::Finished => 3,
+        _ => 2,
+    }
+}
+
+fn name_of(folder: &Path) -> String {
+    folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A run whose folder tells nothing yet, or that could not begin.
+fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
+    let seconds = here.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
+    LiveRunDetail {
+        row: LiveRunRow {
+            folder: folder.display().to_string(),
+            name: name_of(folder),
+            run: None,
+            agent: here.agent.clone(),
+            model: here.model.clone(),
+            simulated: here.simulated,
+            shakedown: here.shakedown,
+            state: if here.playing { LiveState::Starting } else { LiveState::Failed },
+            message: here.error.clone(),
+            started_at: rfc3339(here.begun),
+            seconds,
+            episodes: (0, 0),
+            turns: (0, 0),
+            tokens: model::Tokens::default(),
+            cost_usd: None,
+            last_event_at: None,
+        },
+        turns: 0,
+        attempt_limit: 0,
+        requests: 0,
+        unmetered: 0,
+        budget: RunBudget::default(),
+        forecast: None,
+        episodes: Vec::new(),
+        usual_gap: None,
+        faults: Vec::new(),
+    }
+}
+
+fn row(folder: &Path, run: Option<String>, read: &live::LiveRun, here: Option<&Here>) -> LiveRunRow {
+    let (state, mut message) = match &read.state {
+        RunState::Running => (LiveState::Running, None),
+        RunState::Paused => (LiveState::Paused, None),
+        RunState::Stopping => (LiveState::Stopping, None),
+        RunState::Lost => (LiveState::Lost, None),
+        RunState::Ended { finish } => match finish {
+            Finish::Finished => (LiveState::Finished, None),
+            Finish::Stopped => (LiveState::Stopped, None),
+            Finish::Budget => (LiveState::Budget, None),
+            Finish::Failed { message } => (LiveState::Failed, Some(message.clone())),
+        },
+    };
+    if message.is_none() && !is_live(state) {
+        message = here.and_then(|here| here.error.clone());
+    }
+    let planned = read.turns * read.episodes.len() as u32;
+    LiveRunRow {
+        folder: folder.display().to_string(),
+        name: name_of(folder),
+        run,
+        agent: read.agent.clone(),
+        model: read.model.clone(),
+        simulated: read.simulated,
+        shakedown: here.is_some_and(|here| here.shakedown),
+        state,
+        message,
+        started_at: read.started_at.clone(),
+        seconds: read.seconds,
+        episodes: (
+            read.episodes.iter().filter(|e| e.phase == Phase::Over).count() as u32,
+            read.episodes.len() as u32,
+        ),
+        turns: (read.episodes.iter().map(|e| e.cells.len() as u32).sum(), planned),
+        tokens: read.spent.tokens,
+        cost_usd: read.spent.cost_usd,
+        last_event_at: read.episodes.iter().filter_map(|e| e.last_event_at.clone()).max(),
+    }
+}
+
+fn detail(folder: &Path, run: Option<String>, read: live::LiveRun, here: Option<&Here>) -> LiveRunDetail {
+    let row = row(folder, run, &read, here);
+    let forecast = is_live(row.state).then(|| forecast(&read)).flatten();
+    let budget = read.budgets.run;
+    LiveRunDetail {
+        row,
+        turns: read.turns,
+        attempt_limit: read.attempt_limit,
+        requests: read.spent.requests,
+        unmetered: read.spent.unmetered,
+        budget: RunBudget {
+            tokens: budget.tokens,
+            usd: budget.usd,
+            seconds: budget.seconds.map(|seconds| seconds as f64),
+        },
+        forecast,
+        usual_gap: read.usual_gap,
+        faults: read.faults.iter().map(|(status, n)| (u32::from(*status), *n)).collect(),
+        episodes: read.episodes.into_iter().map(episode).collect(),
+    }
+}
+
+fn episode(read: live::LiveEpisode) -> LiveEpisode {
+    let passed = |state: &&model::TurnState| {
+        matches!(state, model::TurnState::Passed | model::TurnState::PassedAfterRetries)
+    };
+    LiveEpisode {
+        stamina: read.cells.iter().take_while(passed).count() as u32,
+        name: read.name,
+        title: read.title,
+        phase: match read.phase {
+            Phase::Queued => LivePhase::Queued,
+            Phase::Preparing => LivePhase::Preparing,
+            Phase::Agent => LivePhase::Agent,
+            Phase::Waiting => LivePhase::Waiting,
+            Phase::Testing => LivePhase::Testing,
+            Phase::Paused => LivePhase::Paused,
+            Phase::Over => LivePhase::Over,
+        },
+        turn: read.turn,
+        attempt: read.attempt,
+        cells: read.cells,
+        end_reason: read.end_reason,
+        seconds: read.seconds,
+        tokens: read.spent.tokens,
+        cost_usd: read.spent.cost_usd,
+        last_event_at: read.last_event_at,
+        now: read.now,
+        eta_seconds: read.eta_seconds,
+        stuck: read.stuck,
+    }
+}
+
+/// Turns that must be decided before a forecast is made.
+const ENOUGH_TURNS: usize = 4;
+
+/// From the pace of each episode so far: the 10th to the 90th percentile of what a turn of it took. Turns that are left are
+/// those that were planned; an episode that ends before is done sooner.
+fn forecast(read: &live::LiveRun) -> Option<Forecast> {
+    let decided: usize = read.episodes.iter().map(|e| e.cells.len()).sum();
+    if decided < ENOUGH_TURNS {
+        return None;
+    }
+    let left: f64 = read
+        .episodes
+        .iter()
+        .filter(|e| e.phase != Phase::Over)
+        .map(|e| f64::from(read.turns) - e.cells.len() as f64)
+        .sum();
+    let at_once = read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);
+    let per_turn = |of: &dyn Fn(&live::LiveEpisode) -> Option<f64>| {
+        let mut rates: Vec<f64> = read
+            .episodes
+            .iter()
+            .filter(|e| !e.cells.is_empty())
+            .filter_map(|e| Some(of(e)? / e.cells.len() as f64))
+            .collect();
+        rates.sort_by(f64::total_cmp);
+        super::estimate::spread(&rates)
+    };
+    let seconds = per_turn(&|e| Some(e.seconds))?;
+    let scale = |(low, high): (f64, f64), by: f64| (low * by, high * by);
+    let both = |t: &model::Tokens| Some((t.input? + t.output?) as f64);
+    let at_end = |so_far: Option<f64>, rate: Option<(f64, f64)>| {
+        let (so_far, (low, high)) = (so_far?, scale(rate?, left));
+        Some((so_far + low, so_far + high))
+    };
+    Some(Forecast {
+        seconds_left: scale(seconds, left / at_once as f64),
+        cost_usd: at_end(read.spent.cost_usd, per_turn(&|e| e.spent.cost_usd)),
+        tokens: at_end(both(&read.spent.tokens), per_turn(&|e| both(&e.spent.tokens))),
+    })
+}
+
+/// A moment as RFC 3339 in UTC.
+pub(super) fn rfc3339(at: SystemTime) -> String {
+    let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
+    // Days since 0000-03-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        let at = |seconds| rfc3339(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(1_795_000_000), "2026-11-18T11:06:40Z");
+    }
+}

@@ -1,0 +1,322 @@
+//! Runs that this process plays, each on a thread of its own.
+//!
+//! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder can not
+//! tell: that it was begun a moment ago, that it is a shakedown, and why it could not begin.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use runner::settings::RunSettings;
+use runner::{Event, Finish, OnEvent, RunError};
+
+use crate::Workbench;
+use crate::api::{ApiError, CheckState, FieldError, FormSettings, ResumeRun, StartRun, StartedRun};
+
+/// How long a start waits for the first event: what is wrong at once is told at once.
+const FIRST_EVENT: Duration = Duration::from_secs(5);
+/// How often, and how long, a folder is offered to the library until it is recognised.
+const ADOPTING: (Duration, u32) = (Duration::from_millis(250), 240);
+/// Turns of a shakedown.
+const SHAKEDOWN_TURNS: u32 = 3;
+
+/// A run that was begun by this process.
+#[derive(Debug, Clone)]
+pub(super) struct Here {
+    pub(super) agent: String,
+    pub(super) model: Option<String>,
+    pub(super) simulated: bool,
+    pub(super) shakedown: bool,
+    pub(super) begun: SystemTime,
+    /// Whether its thread is at work.
+    pub(super) playing: bool,
+    /// Why it could not begin or go on.
+    pub(super) error: Option<String>,
+}
+
+/// Those of this process, by folder.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    here: Mutex<BTreeMap<PathBuf, Here>>,
+    /// Rows of runs that are over, with a stamp of their folders.
+    pub(super) over: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
+}
+
+impl Runs {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Here>> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn all(&self) -> BTreeMap<PathBuf, Here> {
+        self.lock().clone()
+    }
+
+    pub(super) fn get(&self, folder: &Path) -> Option<Here> {
+        self.lock().get(folder).cloned()
+    }
+}
+
+/// Where the async work of runs, engines and endpoints is done.
+pub fn runtime() -> Result<&'static tokio::runtime::Runtime, ApiError> {
+    static RUNTIME: OnceLock<Result<tokio::runtime::Runtime, String>> = OnceLock::new();
+    RUNTIME
+        .get_or_init(|| {
+            tokio::runtime::Builder::new_multi_thread()
+                .thread_name("runs")
+                .enable_all()
+                .build()
+                .map_err(|error| error.to_string())
+        })
+        .as_ref()
+        .map_err(|error| ApiError::new("run.runtime", format!("No threads can be started: {error}")))
+}
+
+impl Workbench {
+    /// Begins a run in the background of this process and opens its folder.
+    pub fn start_run(&self, request: StartRun) -> Result<StartedRun, ApiError> {
+        let form = if request.shakedown { shakedown(request.settings)? } else { request.settings };
+        let mut settings = self.settings_of(&form).map_err(|errors| refused(&errors))?;
+        super::prices::priced(&mut settings)?;
+        let found = self.look_before(&settings, false)?;
+        if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
+            let mut error =
+                ApiError::new("run.preflight", format!("{}: {}", check.title, check.value)).at(form.output_dir);
+            error.hint.clone_from(&check.sentence);
+            return Err(error);
+        }
+        let here = Here {
+            agent: settings.agent.clone(),
+            model: settings.model.clone(),
+            simulated: settings.is_simulated(),
+            shakedown: request.shakedown,
+            begun: SystemTime::now(),
+            playing: true,
+            error: None,
+        };
+        let folder = settings.output_dir.clone();
+        self.begin(folder, here, move |on_event| Box::pin(runner::run(settings, on_event)))
+    }
+
+    /// Goes on with a run that was stopped or killed, in the background of this process.
+    pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
+        let folder = super::now::folder_of(&request.folder)?;
+        let known = runner::live::read(&folder).map_err(run_error)?;
+        let here = Here {
+            agent: known.agent,
+            model: known.model,
+            simulated: known.simulated,
+            shakedown: self.runs.get(&folder).is_some_and(|here| here.shakedown),
+            begun: SystemTime::now(),
+            playing: true,
+            error: None,
+        };
+        let changes = request.changes;
+        let of = folder.clone();
+        self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, on_event)))
+    }
+
+    /// Plays on a thread, and answers when the run has really begun, or could not.
+    fn begin(
+        &self,
+        folder: PathBuf,
+        here: Here,
+        play: impl FnOnce(OnEvent) -> Playing + Send + 'static,
+    ) -> Result<StartedRun, ApiError> {
+        let runtime = runtime()?;
+        {
+            let mut runs = self.runs.lock();
+            if runs.get(&folder).is_some_and(|here| here.playing) {
+                return Err(ApiError::new("run.running", "This run is being played here already")
+                    .at(folder.display().to_string()));
+            }
+            runs.insert(folder.clone(), here.clone());
+        }
+        let (begun, first) = sync_channel::<Option<ApiError>>(1);
+        let me = self.live.workbench();
+        let of = folder.clone();
+        let on_event: OnEvent = {
+            let (me, of, begun) = (me.clone(), of.clone(), begun.clone());
+            let adopts = !here.shakedown;
+            Arc::new(move |event| {
+                let Some(workbench) = me.upgrade() else { return };
+                if matches!(event, Event::Started { .. }) {
+                    drop(begun.try_send(None));
+                    if adopts {
+                        workbench.adopt_soon(of.clone());
+                    }
+                }
+                workbench.changes.add([], []);
+            })
+        };
+        let spawned = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
+            let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(play(on_event))));
+            let error = match played {
+                Ok(Ok(finish)) => {
+                    if let Finish::Failed { message } = &finish {
+                        tracing::warn!(%message, "the run failed");
+                    }
+                    None
+                }
+                Ok(Err(error)) => Some(run_error(error)),
+                Err(_) => Some(ApiError::new("run.panicked", "It failed inside; the log says where")),
+            };
+            if let Some(workbench) = me.upgrade() {
+                if let Some(here) = workbench.runs.lock().get_mut(&of) {
+                    here.playing = false;
+                    here.error = error.as_ref().map(|error| match &error.hint {
+                        Some(hint) => format!("{}. {hint}", error.message),
+                        None => error.message.clone(),
+                    });
+                }
+                workbench.changes.add([], []);
+            }
+            ended(&begun, error);
+        });
+        if let Err(error) = spawned {
+            self.runs.lock().remove(&folder);
+            return Err(ApiError::new("run.thread", format!("No thread can be started: {error}")));
+        }
+        let path = folder.display().to_string();
+        match first.recv_timeout(FIRST_EVENT) {
+            Ok(Some(error)) => {
+                self.runs.lock().remove(&folder);
+                Err(error)
+            }
+            // Preparing it takes longer, or it has begun.
+            Ok(None) | Err(_) => Ok(StartedRun { folder: path }),
+        }
+    }
+
+    /// Opens a results folder as soon as it is recognised, on a thread of its own.
+    fn adopt_soon(&self, folder: PathBuf) {
+        let me = self.live.workbench();
+        let spawned = std::thread::Builder::new().name("adopt".to_owned()).spawn(move || {
+            for _ in 0..ADOPTING.1 {
+                let Some(workbench) = me.upgrade() else { return };
+                match workbench.adopt(&folder) {
+                    Ok(source) => {
+                        workbench.live.read(source);
+                        return;
+                    }
+                    Err(error) => tracing::debug!(%error, "the folder of the run is not recognised yet"),
+                }
+                drop(workbench);
+                std::thread::sleep(ADOPTING.0);
+            }
+        });
+        if let Err(error) = spawned {
+            tracing::warn!(%error, "the folder of the run was not opened");
+        }
+    }
+
+    /// Puts the results folder of a run into the library, unless it lies in a source already. Gives the source.
+    pub fn adopt(&self, folder: &Path) -> Result<i64, ApiError> {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let around = self
+            .store
+            .sources()?
+            .into_iter()
+            .filter(|source| !source.zip)
+            .find(|source| real != Path::new(&source.path) && real.starts_with(&source.path));
+        match around {
+            Some(source) => Ok(source.id),
+            None => self.register(folder),
+        }
+    }
+}
+
+/// A run being played.
+type Playing = std::pin::Pin<Box<dyn Future<Output = Result<Finish, RunError>>>>;
+
+fn ended(begun: &SyncSender<Option<ApiError>>, error: Option<ApiError>) {
+    // Whoever waited for the beginning may have gone long ago.
+    drop(begun.try_send(error));
+}
+
+fn refused(errors: &[FieldError]) -> ApiError {
+    let said: Vec<String> = errors
+        .iter()
+        .map(|e| if e.field.is_empty() { e.message.clone() } else { format!("{}: {}", e.field, e.message) })
+        .collect();
+    ApiError::new("settings.value", said.join("; ")).hint("`check_settings` says what each field takes")
+}
+
+/// The same harness with the scripted model, short, in a temporary folder.
+fn shakedown(mut form: FormSettings) -> Result<FormSettings, ApiError> {
+    let standard = FormSettings::default();
+    form.endpoint_mode = crate::api::EndpointMode::Oracle;
+    form.network = crate::api::FormNetwork::Gateway;
+    form.scenarios_dir.clear();
+    form.execute_episodes.clear();
+    form.iterative = true;
+    form.use_llm_sampler = false;
+    form.quick_debug = false;
+    form.n_scenarios = Some(1.0);
+    form.n_turns = Some(f64::from(SHAKEDOWN_TURNS));
+    form.num_changes_per_turn = None;
+    form.batch_size = Some(1.0);
+    form.tags = vec!["shakedown".to_owned()];
+    (form.attempt_tokens, form.attempt_usd) = (None, None);
+    (form.episode_tokens, form.episode_usd, form.episode_minutes) = (None, None, None);
+    (form.run_tokens, form.run_usd, form.run_minutes) = (None, None, None);
+    (form.price_input, form.price_cached, form.price_output) = (None, None, None);
+    (form.oracle_defect_rate, form.oracle_most_defects, form.oracle_repair) = (None, None, None);
+    (form.oracle_stall, form.oracle_overflow, form.oracle_malformed) = (None, None, None);
+    (form.oracle_kill, form.oracle_give_up) = (None, None);
+    form.oracle_seed = standard.oracle_seed;
+    let root = std::env::temp_dir().join("stamina-lab-shakedowns");
+    std::fs::create_dir_all(&root).map_err(|e| {
+        ApiError::new("run.no_folder", format!("The temporary folder can not be made: {e}"))
+            .at(root.display().to_string())
+    })?;
+    form.output_dir = (1..u32::MAX)
+        .map(|n| root.join(format!("{}-{}-{n}", form.agent, std::process::id())))
+        .find(|folder| !folder.exists())
+        .unwrap_or(root)
+        .display()
+        .to_string();
+    Ok(form)
+}
+
+/// An error of a run, for the edge.
+pub fn run_error(error: RunError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        RunError::Settings(error) => super::form::settings_error(error),
+        RunError::Harness(_) => ApiError::new("run.harness", message).hint("`stamina harnesses` lists them"),
+        RunError::Sandbox(error) => sandbox_error(&error),
+        RunError::Gateway(_) => ApiError::new("run.gateway", message),
+        RunError::Pack(error) => error.into(),
+        RunError::Files { path, .. } => ApiError::new("run.files", message).at(path.display().to_string()),
+        RunError::Taken { path } => ApiError::new("run.taken", "The folder already holds a run")
+            .at(path.display().to_string())
+            .hint("Resume it, or choose another folder"),
+        RunError::Running { path, pid } => {
+            ApiError::new("run.running", format!("The run is being played by process {pid}"))
+                .at(path.display().to_string())
+                .hint("Stop it first")
+        }
+        RunError::NotResumable { path, why } => {
+            ApiError::new("run.not_resumable", format!("There is no run here that can be resumed: {why}"))
+                .at(path.display().to_string())
+                .hint("Name the results folder of a run of Stamina Lab")
+        }
+    }
+}
+
+/// An error of boxes, for the edge.
+pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
+    use sandbox::SandboxError as E;
+    let code = match error {
+        E::NoEngine { .. } => "engine.none",
+        E::NoImage { .. } => "engine.no_image",
+        E::Image { .. } => "image.failed",
+        E::Engine { .. } => "engine.refused",
+        E::Files { .. } => "run.files",
+    };
+    let mut told = ApiError::new(code, error.to_string());
+    told.hint = error.hint();
+    told
+}

@@ -1,0 +1,406 @@
+//! Whether a run can begin: the engine, the image, the pack, the endpoint, the folder, the disk.
+//!
+//! Each check finds out one thing and says it in a few words; where it is not well, a sentence says what that means and
+//! what to do. What can not be found out is unknown, and keeps nobody from beginning.
+
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+use runner::settings::{EndpointSettings, RunSettings};
+use sandbox::{Engine, Reach};
+use scenario::pack::Pack;
+
+use super::machine::{self, bytes};
+use super::play::{runtime, sandbox_error};
+use super::{endpoint, estimate};
+use crate::Workbench;
+use crate::api::{
+    ApiError, Check, CheckState, FieldError, Fix, FixAction, Preflight, PreflightRequest, RunEstimate,
+};
+
+/// With less free disk than this nothing begins.
+const LEAST_DISK: u64 = 1 << 30;
+/// Copies of the volumes of an episode: live, before, served.
+const COPIES: u64 = 3;
+/// Most ports that are named.
+const PORTS: usize = 8;
+
+/// What is proposed where all snapshots of the code do not fit.
+const FEW_SNAPSHOTS: u32 = 3;
+
+impl Check {
+    fn new(id: &str, title: &str, state: CheckState, value: impl Into<String>) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            state,
+            value: value.into(),
+            sentence: None,
+            fix: None,
+        }
+    }
+
+    fn says(mut self, sentence: impl Into<String>) -> Self {
+        self.sentence = Some(sentence.into());
+        self
+    }
+
+    fn fixed_by(mut self, label: impl Into<String>, action: FixAction) -> Self {
+        self.fix = Some(Fix { label: label.into(), action });
+        self
+    }
+}
+
+impl Workbench {
+    /// Whether a run can begin, and what it will take.
+    pub fn preflight_run(&self, request: PreflightRequest) -> Result<Preflight, ApiError> {
+        match self.settings_of(&request.settings) {
+            Ok(settings) => self.look_before(&settings, request.call),
+            Err(errors) => Ok(wrong(&errors)),
+        }
+    }
+
+    /// The same of settings that did not come from the form. `call` asks the endpoint something cheap.
+    pub fn look_before(&self, settings: &RunSettings, call: bool) -> Result<Preflight, ApiError> {
+        let begun = Instant::now();
+        let mut checks = Vec::new();
+        let (pack_check, pack) = pack(settings);
+        let runtime = runtime()?;
+        let (engine, image, leftovers) = runtime.block_on(boxes(settings));
+        checks.push(engine);
+        checks.extend(image);
+        checks.push(pack_check);
+        checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+        let plan = estimate::plan(settings, pack.as_ref());
+        let mut estimate = self.estimate(settings, &plan)?;
+        checks.push(folder(&settings.output_dir));
+        checks.push(disk(settings, &estimate));
+        checks.extend(machine_holds(settings));
+        checks.extend(network(settings));
+        checks.extend(leftovers);
+        if plan.turns == 0 {
+            estimate.basis = "Nothing is to be played".to_owned();
+        }
+        Ok(Preflight {
+            can_start: checks.iter().all(|check| check.state != CheckState::Fail),
+            checks,
+            estimate: Some(estimate),
+            at: super::now::rfc3339(SystemTime::now()),
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+fn wrong(errors: &[FieldError]) -> Preflight {
+    let said: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    let check = Check::new("settings", "Settings", CheckState::Fail, format!("{} to mend", errors.len()))
+        .says(said.join(". "));
+    Preflight {
+        checks: vec![check],
+        estimate: None,
+        can_start: false,
+        at: super::now::rfc3339(SystemTime::now()),
+        seconds: 0.0,
+    }
+}
+
+/// Engine, image, and what dead runs left in the engine.
+async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>) {
+    const TITLE: &str = "Engine";
+    if !settings.use_docker {
+        let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
+        return (check, None, None);
+    }
+    let engine = match Engine::connect().await {
+        Ok(engine) => engine,
+        Err(error) => {
+            let told = sandbox_error(&error);
+            let sentence = format!("{}. {}", told.message, told.hint.unwrap_or_default());
+            let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
+            let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
+            return (check, Some(image), None);
+        }
+    };
+    let info = engine.info();
+    let check = Check::new("engine", TITLE, CheckState::Ok, format!("{} {}", info.kind, info.version));
+    (check, Some(image(settings, &engine).await), leftovers(&engine).await)
+}
+
+async fn image(settings: &RunSettings, engine: &Engine) -> Check {
+    const TITLE: &str = "Image";
+    let name = match image_of(settings) {
+        Ok(name) => name,
+        Err(why) => return Check::new("image", TITLE, CheckState::Fail, "unknown harness").says(why),
+    };
+    match engine.images(&[&name]).await {
+        Ok(found) => match found.first() {
+            Some(image) if image.current == Some(false) => {
+                Check::new("image", TITLE, CheckState::Warn, name.clone())
+                    .says("It was built from an older recipe of Stamina Lab.")
+                    .fixed_by("Build image", FixAction::BuildImage { name })
+            }
+            Some(image) if image.id.is_some() => {
+                let id = image.id.clone().unwrap_or_default();
+                Check::new("image", TITLE, CheckState::Ok, id.chars().take(19).collect::<String>())
+            }
+            _ => {
+                let error = sandbox::SandboxError::NoImage { image: name.clone() };
+                let check = Check::new("image", TITLE, CheckState::Fail, "not there")
+                    .says(format!("There is no image {name}. {}", error.hint().unwrap_or_default()));
+                if name.starts_with("stamina/") {
+                    check.fixed_by("Build image", FixAction::BuildImage { name })
+                } else {
+                    check
+                }
+            }
+        },
+        Err(error) => Check::new("image", TITLE, CheckState::Unknown, name).says(error.to_string()),
+    }
+}
+
+/// The image that a run's boxes are made of.
+pub(crate) fn image_of(settings: &RunSettings) -> Result<String, String> {
+    match &settings.image {
+        Some(image) => Ok(image.clone()),
+        None => super::harness_of(settings).map(|harness| harness.image().to_owned()),
+    }
+}
+
+async fn leftovers(engine: &Engine) -> Option<Check> {
+    let dead = engine.leftovers().await.ok()?.iter().filter(|leftover| !leftover.in_use).count();
+    (dead > 0).then(|| {
+        Check::new("leftovers", "Leftovers", CheckState::Ok, format!("{dead} of dead runs"))
+            .says("They are removed when the run begins.")
+            .fixed_by("Remove now", FixAction::Clean)
+    })
+}
+
+fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
+    const TITLE: &str = "Pack";
+    let Some(path) = &settings.scenarios_dir else {
+        let g = &settings.generation;
+        let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
+        if g.use_llm_sampler {
+            let check = Check::new("pack", TITLE, CheckState::Fail, "sampled by a model").says(
+                "A run does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
+                 scenarios_dir.",
+            );
+            return (check, None);
+        }
+        return (Check::new("pack", TITLE, CheckState::Ok, value), None);
+    };
+    let pack = match Pack::open_path(path) {
+        Ok(pack) => pack,
+        Err(error) => {
+            let check = Check::new("pack", TITLE, CheckState::Fail, "can not be read")
+                .says(format!("{}: {error}", path.display()));
+            return (check, None);
+        }
+    };
+    let (scenarios, turns) =
+        (pack.scenarios().len() as u32, pack.scenarios().iter().map(|s| s.turns).max().unwrap_or(0));
+    let value = format!("{scenarios} × {turns}");
+    let g = &settings.generation;
+    let asked = |wanted: u32, there: u32| wanted > there && wanted < super::fields::ALL;
+    let missing: Vec<String> =
+        settings.execute_episodes.iter().filter(|n| **n >= scenarios).map(u32::to_string).collect();
+    let check = if !missing.is_empty() {
+        Check::new("pack", TITLE, CheckState::Fail, value).says(format!(
+            "It has no scenario {}: they are counted from 0 to {}.",
+            missing.join(", "),
+            scenarios.saturating_sub(1)
+        ))
+    } else if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
+        Check::new("pack", TITLE, CheckState::Warn, value).says(format!(
+            "{} × {} were asked for; what the pack has is played.",
+            g.n_scenarios, g.n_turns
+        ))
+    } else {
+        Check::new("pack", TITLE, CheckState::Ok, value)
+    };
+    (check, Some(pack))
+}
+
+fn folder(path: &Path) -> Check {
+    const TITLE: &str = "Folder";
+    let check = |state, value: &str| Check::new("folder", TITLE, state, value);
+    let resume = FixAction::Resume { folder: path.display().to_string() };
+    if path.join(".stamina/run.json").exists() {
+        return check(CheckState::Fail, "holds a run")
+            .says("The folder holds a run already. Resume it, or choose another folder.")
+            .fixed_by("Resume", resume);
+    }
+    if path.is_file() {
+        return check(CheckState::Fail, "is a file").says("A file is where the folder should be. Choose another one.");
+    }
+    if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return check(CheckState::Fail, "not empty")
+            .says("The folder holds other files. Choose a new one, so that results do not mix.");
+    }
+    let writable = path
+        .ancestors()
+        .find(|folder| folder.exists())
+        .is_some_and(|folder| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok());
+    if writable {
+        check(CheckState::Ok, "new")
+    } else {
+        check(CheckState::Fail, "not writable").says("This user may not write there. Choose another folder.")
+    }
+}
+
+fn disk(settings: &RunSettings, estimate: &RunEstimate) -> Check {
+    const TITLE: &str = "Disk";
+    let Some(free) = machine::free_disk(&settings.output_dir) else {
+        return Check::new("disk", TITLE, CheckState::Unknown, "unknown");
+    };
+    let value = format!("{} free", bytes(free));
+    let results = estimate.bytes.unwrap_or(0);
+    let at_once = u64::from(settings.batch_size.min(estimate.episodes.max(1)));
+    let boxes = if settings.use_docker { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
+    if free < LEAST_DISK {
+        return Check::new("disk", TITLE, CheckState::Fail, value)
+            .says(format!("At least {} are needed to begin. Free some space.", bytes(LEAST_DISK)));
+    }
+    if results > free {
+        let check = Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
+            "The results of {} turns need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
+             space.",
+            estimate.turns,
+            bytes(results)
+        ));
+        return if settings.keep_snapshots.is_none_or(|kept| kept > FEW_SNAPSHOTS) {
+            let field = "keep_snapshots".to_owned();
+            check.fixed_by(
+                format!("Change to {FEW_SNAPSHOTS}"),
+                FixAction::SetNumber { field, value: f64::from(FEW_SNAPSHOTS) },
+            )
+        } else {
+            check
+        };
+    }
+    if results + boxes > free {
+        return Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
+            "{at_once} agents at once may fill {} each, and their boxes are kept {COPIES} times: {} at most. Play fewer at \
+             once, or lower limits.disk_gib.",
+            bytes(settings.limits.disk),
+            bytes(boxes)
+        ));
+    }
+    Check::new("disk", TITLE, CheckState::Ok, value)
+}
+
+/// Whether as many boxes at once fit this machine.
+fn machine_holds(settings: &RunSettings) -> Option<Check> {
+    if !settings.use_docker {
+        return None;
+    }
+    let cores = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
+    let memory = machine::memory();
+    let at_once = f64::from(settings.batch_size);
+    let (wants, needs) =
+        (at_once * settings.limits.cpus, (at_once * settings.limits.memory as f64) as u64);
+    let value = format!("{cores} cores, {}", memory.map_or_else(|| "memory unknown".to_owned(), bytes));
+    let mut said = Vec::new();
+    if wants > cores {
+        said.push(format!(
+            "{at_once} boxes of {} cores are more than this machine has; agents get slower and may run into their time limit.",
+            settings.limits.cpus
+        ));
+    }
+    if memory.is_some_and(|memory| needs > memory) {
+        said.push(format!(
+            "{at_once} boxes may take {} of memory in all; the system may end one of them.",
+            bytes(needs)
+        ));
+    }
+    let check = |state| Check::new("machine", "Machine", state, value.clone());
+    Some(if said.is_empty() { check(CheckState::Ok) } else { check(CheckState::Warn).says(said.join(" ")) })
+}
+
+/// What agents reach beside the gateway.
+fn network(settings: &RunSettings) -> Option<Check> {
+    const TITLE: &str = "Network";
+    if !settings.use_docker {
+        return None;
+    }
+    if settings.reach == Reach::Open {
+        let direct = settings.endpoint == EndpointSettings::Direct;
+        let check = Check::new("network", TITLE, CheckState::Warn, "open").says(
+            "Agents reach the internet and this network. What they find there is not the same in every run.",
+        );
+        return Some(if direct {
+            check
+        } else {
+            let (field, value) = ("network".to_owned(), "gateway".to_owned());
+            check.fixed_by("Gateway only", FixAction::SetText { field, value })
+        });
+    }
+    let ports = listening();
+    if ports.is_empty() {
+        return Some(Check::new("network", TITLE, CheckState::Ok, "gateway only"));
+    }
+    let mut named: Vec<String> = ports.iter().take(PORTS).map(u16::to_string).collect();
+    if ports.len() > PORTS {
+        named.push(format!("{} more", ports.len() - PORTS));
+    }
+    Some(Check::new("network", TITLE, CheckState::Warn, "gateway and services of this machine").says(format!(
+        "Services of this machine that listen on all addresses can be reached from the boxes as well: port {}. Bind them to \
+         127.0.0.1, or keep them out with a firewall.",
+        named.join(", ")
+    )))
+}
+
+/// Ports on which this machine listens on all addresses, as far as the system tells.
+fn listening() -> Vec<u16> {
+    let mut ports: Vec<u16> = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .flat_map(|text| open_ports(&text))
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+/// Of a table of the kernel: `sl local_address rem_address st …`, with `0A` = listening.
+fn open_ports(table: &str) -> Vec<u16> {
+    table
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let mut words = line.split_ascii_whitespace().skip(1);
+            let (address, port) = words.next()?.split_once(':')?;
+            let listens = words.nth(1)? == "0A";
+            let anywhere = address.bytes().all(|byte| byte == b'0');
+            (listens && anywhere).then(|| u16::from_str_radix(port, 16).ok()).flatten()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_that_are_open_to_all_are_found() {
+        let table = "  sl  local_address rem_address   st tx_queue\n\
+             0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
+             1: 00000000:0016 00000000:0000 0A 00000000:00000000\n\
+             2: 00000000:1F91 0A00020F:1F92 01 00000000:00000000\n";
+        assert_eq!(open_ports(table), [22]);
+    }
+
+    #[test]
+    fn a_folder_with_something_in_it_is_not_taken() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = |path: &Path| (folder(path).state, folder(path).value);
+        assert_eq!(state(&temp.path().join("a/b/c")), (CheckState::Ok, "new".to_owned()));
+        assert_eq!(state(temp.path()), (CheckState::Ok, "new".to_owned()));
+        std::fs::write(temp.path().join("x"), "x").unwrap();
+        assert_eq!(state(temp.path()).1, "not empty");
+        assert_eq!(state(&temp.path().join("x")).1, "is a file");
+        std::fs::create_dir(temp.path().join(".stamina")).unwrap();
+        std::fs::write(temp.path().join(".stamina/run.json"), "{}").unwrap();
+        assert_eq!(state(temp.path()).1, "holds a run");
+    }
+}

@@ -1,0 +1,81 @@
+//! The price table: the one that comes with the program, or the user's in its place.
+
+use std::path::PathBuf;
+
+use gateway::{GatewayError, Price, PriceTable as Table};
+use runner::settings::{EndpointSettings, RunSettings};
+
+use crate::Workbench;
+use crate::api::{ApiError, ModelPrice, Nothing, PriceTable, SetPrices};
+
+fn file() -> Result<PathBuf, ApiError> {
+    dirs::config_dir().map(|folder| folder.join("stamina-lab").join("prices.toml")).ok_or_else(|| {
+        ApiError::new("prices.no_folder", "The user's configuration folder is unknown")
+            .hint("Set XDG_CONFIG_HOME or HOME")
+    })
+}
+
+fn wrong(error: GatewayError) -> ApiError {
+    ApiError::new("prices.table", error.to_string()).hint("Mend the file, or delete it to use the shipped prices")
+}
+
+fn table() -> Result<Table, ApiError> {
+    match file() {
+        Ok(file) => Table::load(&file),
+        Err(_) => Table::shipped(),
+    }
+    .map_err(wrong)
+}
+
+/// The price of a model; `None` = unknown, also where the table can not be read, which [`priced`] tells.
+pub(super) fn of(model: Option<&str>) -> Option<Price> {
+    table().ok()?.of(model?)
+}
+
+/// Puts the price of the table into settings that have none, so that a run keeps the price it began with.
+pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
+    if settings.price.is_none() && matches!(settings.endpoint, EndpointSettings::Gateway { .. }) {
+        let table = table()?;
+        settings.price = settings.model.as_deref().and_then(|model| table.of(model));
+    }
+    Ok(())
+}
+
+impl Workbench {
+    /// The prices of models.
+    pub fn get_prices(&self, _: Nothing) -> Result<PriceTable, ApiError> {
+        let prices = table()?
+            .iter()
+            .map(|(model, price)| ModelPrice {
+                model: model.to_owned(),
+                input: price.input,
+                cached: price.cached,
+                cache_write: price.cache_write,
+                output: price.output,
+            })
+            .collect();
+        Ok(PriceTable { prices, path: file()?.display().to_string() })
+    }
+
+    /// Changes the prices of models.
+    pub fn set_prices(&self, request: SetPrices) -> Result<PriceTable, ApiError> {
+        let mut changed = table()?;
+        for model in &request.remove {
+            changed.remove(model);
+        }
+        for price in request.put {
+            let model = price.model.trim().to_owned();
+            let all = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
+            if model.is_empty() || all.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
+                return Err(ApiError::new(
+                    "prices.value",
+                    format!("The price of \"{model}\" is not taken: a model has a name, and dollars from 0 up"),
+                ));
+            }
+            let (input, cached, output) = (price.input, price.cached, price.output);
+            changed.put(model, Price { input, cached, cache_write: price.cache_write, output });
+        }
+        changed.save(&file()?).map_err(wrong)?;
+        self.get_prices(Nothing {})
+    }
+}
