@@ -32,7 +32,7 @@ pub(crate) struct PytestFiles(pytest::Files);
 
 impl PytestFiles {
     /// The same text as [`pytest`] of the next suite. `equals` says for each of its cases where in the suite before the
-    /// one stands that it is equal to in everything but the mark.
+    /// one stands that it is equal to in everything but the mark, builders considered.
     pub(crate) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
         self.0.next(suite, equals)
     }

@@ -13,10 +13,11 @@ mod manifest;
 mod read;
 mod schemas;
 mod sink;
-mod suites;
 mod write;
 pub(crate) mod yaml;
 
+#[cfg(test)]
+mod taken_over;
 #[cfg(test)]
 mod tests;
 

@@ -15,6 +15,8 @@
 //! **Bodies.** In an answer without a body nothing is at any place, `""` included. A body that is no JSON fails a step that
 //! has assertions; kept, it is null.
 //!
+//! **As a file** it is shorter than in memory: what its builders say already is not said again (`suite/written.rs`).
+//!
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
 //! the same id in the suite before, captures and builders resolved.
 
@@ -32,14 +34,17 @@ mod lists;
 mod marks;
 mod plan;
 mod proof;
+mod reading;
 mod reads;
 mod records;
 mod references;
 mod rules;
+mod shorthand;
 mod state;
 #[cfg(test)]
 mod tests;
 mod values;
+mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,13 +53,15 @@ pub use self::generate::suite;
 pub(crate) use self::generate::{Before, Next, next_suite};
 pub use self::proof::{Unstated, unstated};
 pub(crate) use self::reads::Blocks;
+pub(crate) use self::shorthand::{Like, Shorthand};
+pub(crate) use self::written::SuiteFiles;
 
 /// The version of this format.
-pub const SUITE_VERSION: &str = "stamina-suite/1";
+pub const SUITE_VERSION: &str = "stamina-suite/2";
 
 /// All tests of a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "reading::Written")]
 pub struct Suite {
     /// [`SUITE_VERSION`].
     pub version: String,
@@ -97,8 +104,7 @@ pub struct Builder {
 }
 
 /// A test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Stable over turns: `orders.cancel.guard.shipped`.
     pub id: String,

@@ -22,43 +22,16 @@ macro_rules! line {
 }
 pub(super) use line;
 
-/// What generated names must not hide: keywords, and the built-in functions that generated code may use.
-const PYTHON: &[&str] = &[
-    "False",
-    "None",
-    "True",
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "break",
-    "class",
-    "continue",
-    "def",
-    "del",
-    "elif",
-    "else",
-    "except",
-    "finally",
-    "for",
-    "from",
-    "global",
-    "if",
-    "import",
-    "in",
-    "is",
-    "lambda",
-    "nonlocal",
-    "not",
-    "or",
-    "pass",
-    "raise",
-    "return",
-    "try",
-    "while",
-    "with",
-    "yield",
+/// What no name may be.
+const KEYWORDS: &[&str] = &[
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// What generated names must not hide: words with a meaning in some places, and the built-in functions that generated code
+/// may use.
+const BUILT_IN: &[&str] = &[
     "match",
     "case",
     "type",
@@ -133,6 +106,14 @@ const PYTHON: &[&str] = &[
     "ValueError",
 ];
 
+/// Whether a key can be the name of an argument.
+pub(super) fn is_name(key: &str) -> bool {
+    let mut letters = key.bytes();
+    letters.next().is_some_and(|b| b.is_ascii_alphabetic())
+        && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !KEYWORDS.contains(&key)
+}
+
 /// The identifiers of a file, each given once.
 #[derive(Debug)]
 pub(super) struct Identifiers(HashSet<String>);
@@ -140,31 +121,17 @@ pub(super) struct Identifiers(HashSet<String>);
 impl Identifiers {
     /// A file in which these names have a meaning already.
     pub(super) fn new(own: &[&str]) -> Self {
-        Self(PYTHON.iter().chain(own).map(|&name| name.to_owned()).collect())
-    }
-
-    /// Room for so many more.
-    pub(super) fn reserve(&mut self, more: usize) {
-        self.0.reserve(more);
+        Self(KEYWORDS.iter().chain(BUILT_IN).chain(own).map(|&name| name.to_owned()).collect())
     }
 
     /// An identifier as near to `wanted` as possible that nothing else in the file has.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        self.take_cut(wanted, LONGEST)
-    }
-
-    /// The same, of any length: where the whole name carries a meaning.
-    pub(super) fn take_whole(&mut self, wanted: &str) -> String {
-        self.take_cut(wanted, usize::MAX)
-    }
-
-    fn take_cut(&mut self, wanted: &str, longest: usize) -> String {
-        let mut name = if wanted.len() <= longest
+        let mut name = if wanted.len() <= LONGEST
             && wanted.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         {
             wanted.to_owned()
         } else {
-            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(longest).collect()
+            wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(LONGEST).collect()
         };
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert(0, 'x');
@@ -174,7 +141,7 @@ impl Identifiers {
             return name;
         }
         // `class` becomes `class_`, as is the custom; whatever else is taken gets a number.
-        if PYTHON.contains(&name.as_str()) {
+        if KEYWORDS.contains(&name.as_str()) || BUILT_IN.contains(&name.as_str()) {
             name.push('_');
         }
         if self.0.contains(&name) {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{flask, pytest, test_name};
 use crate::Seed;
 use crate::ir::{Schema, example};
-use crate::suite::{Assertion, Method, Send, Step, Suite, suite};
+use crate::suite::{Assertion, Make, Method, Send, Step, Suite, suite};
 
 fn suite_of_example() -> Suite {
     suite(Seed { base: 0, scenario: 0 }, &example(), None)
@@ -115,11 +115,79 @@ fn steps_are_written_out() {
     assert_eq!(
         body,
         [
-            r#"class_ = send("GET", "/a{b", query=[("x", f"\"{first['id']}\"")], status=200)"#,
-            r#"assert same(class_["items"][0]["a/b"], first["list"][1]["name"])"#,
-            r#"assert absent(class_, "note")"#,
-            "assert is_text(class_)",
-            r#"send("POST", f"/b/{class_['id']}", None, status=201)"#,
+            r#"get("/a{b", 200, equal("/items/0/a~1b", the("first.list.1.name")), absent("/note"), a_text(""), query=[("x", "\"{first.id}\"")], keep="class")"#,
+            r#"post("/b/{class.id}", None, 201)"#,
         ]
     );
+}
+
+#[test]
+fn what_builders_say_is_not_said_again() {
+    let mut suite = suite_of_example();
+    suite.cases.truncate(1);
+    let builder = suite.builders.remove(0);
+    let (key, path) = (builder.entity.clone(), builder.path.clone());
+    suite.builders = vec![builder];
+    suite.builders[0].bodies =
+        vec![json!({"a": 1, "b": "x", "c": true}), json!({"a": 2, "b": "y", "c": {"$": "one.id"}})];
+    let make = |nth: u32, keep: String, with: serde_json::Value| {
+        let with = with.as_object().cloned().unwrap_or_default();
+        Step::Make(Make { make: key.clone(), nth, keep, with })
+    };
+    let send = |method, path, body, status| {
+        Step::Send(Send { method, path, query: Vec::new(), body, status, expect: Vec::new(), keep: None })
+    };
+    suite.cases[0].steps = vec![
+        make(1, format!("{key}_1"), json!({})),
+        make(1, format!("{key}_3"), json!({"class": 1})),
+        make(2, "other".to_owned(), json!({"a": 3})),
+        send(
+            Method::Post,
+            path.clone(),
+            Some(json!({"a": 2, "b": "y", "c": {"$": "one.id"}, "d": null})),
+            201,
+        ),
+        send(Method::Put, format!("{path}/{{{key}_1.id}}"), Some(json!({"a": 1, "b": "x"})), 422),
+        send(Method::Post, path.clone(), Some(json!({"e": 1})), 422),
+        send(Method::Post, path.clone(), None, 422),
+        send(Method::Delete, format!("{path}/{{{key}_1.id}}"), Some(json!([])), 204),
+        send(
+            Method::Post,
+            format!("{path}/{{{key}_1.id}}/do"),
+            Some(json!({"a": 1, "b": "x", "c": true})),
+            200,
+        ),
+    ];
+    let code = pytest(&suite);
+    let test = &code[code.find("def test_").expect("a test")..];
+    let body: Vec<String> = test.lines().skip(2).map(|line| line.trim().replace(&key, "key")).collect();
+    assert_eq!(
+        body,
+        [
+            r#"make("key_1", "key_3", **{"class": 1})"#,
+            r#"post(RECORDS["key"][0], {**RECORDS["key"][2][1], **{"a": 3}}, RECORDS["key"][1], keep="other")"#,
+            r#"post("key", like("key_2", d=None), 201)"#,
+            r#"put("key_1", like("key_1", c=NOTHING), 422)"#,
+            r#"post("key", {"e": 1}, 422)"#,
+            r#"post("key", NOTHING, 422)"#,
+            r#"send("DELETE", "key_1", [], 204, [], [], None)"#,
+            r#"post("key_1/do", {"a": 1, "b": "x", "c": True}, 200)"#,
+        ]
+    );
+    let written =
+        String::from_utf8(suite.to_json().expect("it can be written")).expect("text").replace(&key, "key");
+    let steps = written.split(r#""steps":"#).nth(1).expect("steps");
+    assert_eq!(
+        steps.trim_end(),
+        concat!(
+            r#"["key_1",["key_3",{"class":1}],{"make":"key","nth":2,"as":"other","with":{"a":3}},"#,
+            r#"["POST","key",201,{"like":"key_2","with":{"d":null}}],["PUT","key_1",422,{"like":"key_1","without":["c"]}],"#,
+            r#"["POST","key",422,{"body":{"e":1}}],["POST","key",422],["DELETE","key_1",204,{"body":[]}],"#,
+            r#"["POST","key_1/do",200,{"body":{"a":1,"b":"x","c":true}}]]}"#,
+            "\n]}"
+        )
+    );
+    let read: Suite =
+        serde_json::from_slice(&suite.to_json().expect("it can be written")).expect("it can be read");
+    assert_eq!(read, suite);
 }

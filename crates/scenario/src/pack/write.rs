@@ -10,10 +10,10 @@ use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
 use super::schemas::SchemaFiles;
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
-use super::suites::SuiteFiles;
 use super::{Pack, PackError, yaml};
 use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
+use crate::suite::SuiteFiles;
 use crate::{Seed, code};
 
 /// Where a pack goes.

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::reads::{About, Blocks, Closely, Old};
+use super::shorthand::Touched;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
     actions, analytics, computed, conventions, deletion, fields, gone, lists, records, references, rules,
@@ -35,8 +36,8 @@ pub(crate) struct Before<'b> {
 pub(crate) struct Next {
     pub(crate) suite: Suite,
     pub(crate) blocks: Blocks,
-    /// For each case: where in the suite before the one stands that it is equal to in everything but the mark, if there is
-    /// one.
+    /// For each case: where in the suite before the one stands that it is equal to in everything but the mark, also in what
+    /// the builders say of it, if there is one. What is written of that one is written of this one too.
     pub(crate) equals: Vec<Option<usize>>,
 }
 
@@ -54,7 +55,11 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>
     made.all();
     let mut suite = made.suite(seed);
     let Making { known, blocks, .. } = made;
-    let equals = marks::mark(&mut suite, &before.suite, &known);
+    let mut equals = marks::mark(&mut suite, &before.suite, &known);
+    let touched = Touched::new(&suite.builders, &before.suite.builders);
+    for (equal, case) in equals.iter_mut().zip(&suite.cases) {
+        *equal = equal.filter(|_| !touched.has(case));
+    }
     Next { suite, blocks, equals }
 }
 

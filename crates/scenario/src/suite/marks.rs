@@ -10,8 +10,7 @@ use super::{Assertion, Builder, Case, Make, Mark, Send, Step, Suite};
 /// builders that they use, as far as they use them. Titles and clauses do not count.
 ///
 /// `known` says for each case where in the suite before it was taken from, if it was. The same comes back for all cases:
-/// where the case stands that each is equal to in everything but the mark, if there is one. What was written of that one
-/// is written of this one too.
+/// where the case stands that each is equal to in everything but the mark, if there is one.
 pub(super) fn mark(suite: &mut Suite, before: &Suite, known: &[Option<usize>]) -> Vec<Option<usize>> {
     // Those that were taken over have no id any more.
     let by_id = || {

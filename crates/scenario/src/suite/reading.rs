@@ -1,0 +1,298 @@
+//! A suite from JSON, its short forms written out again: see `written.rs`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::shorthand::Shorthand;
+use super::{Aspect, Assertion, Builder, Case, Make, Mark, Reset, Send, Step, Suite};
+
+/// What all short forms of a suite may weigh when they are written out, in bytes: a few hundred times what those of a
+/// large suite do. A hostile one could make gigabytes of a large builder.
+const ROOM: usize = 256 << 20;
+/// What a value or key weighs beside its text.
+const NODE: usize = 32;
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    version: String,
+    scenario: u32,
+    turn: u32,
+    reset: Reset,
+    builders: Vec<Builder>,
+    cases: Vec<WrittenCase>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCase {
+    id: String,
+    title: String,
+    aspect: Aspect,
+    #[serde(default = "kept")]
+    mark: Mark,
+    says: Vec<String>,
+    steps: Vec<Value>,
+}
+
+fn kept() -> Mark {
+    Mark::Kept
+}
+
+/// What stands at the end of a request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct More {
+    query: Vec<(String, String)>,
+    #[serde(deserialize_with = "present")]
+    body: Option<Value>,
+    like: Option<String>,
+    with: Map<String, Value>,
+    without: Vec<String>,
+    expect: Vec<Value>,
+    #[serde(rename = "as")]
+    keep: Option<String>,
+}
+
+/// A body that is null is a body.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl TryFrom<Written> for Suite {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { version, scenario, turn, reset, builders, cases } = written;
+        let mut reader = Reader { short: Shorthand::new(&builders), room: ROOM };
+        let cases = cases.into_iter().map(|case| reader.case(case)).collect::<Result<_, _>>()?;
+        Ok(Self { version, scenario, turn, reset, builders, cases })
+    }
+}
+
+struct Reader<'a> {
+    short: Shorthand<'a>,
+    room: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn case(&mut self, case: WrittenCase) -> Result<Case, String> {
+        let WrittenCase { id, title, aspect, mark, says, steps } = case;
+        let subject = id.split('.').next().unwrap_or_default();
+        let mut clauses = Vec::with_capacity(says.len());
+        for clause in says {
+            if clause.starts_with('.') {
+                self.take(subject.len())?;
+                clauses.push(format!("{subject}{clause}"));
+            } else {
+                clauses.push(clause);
+            }
+        }
+        let mut full = Vec::with_capacity(steps.len());
+        for (index, step) in steps.into_iter().enumerate() {
+            full.push(self.step(step).map_err(|what| format!("step {} of {id}: {what}", index + 1))?);
+        }
+        Ok(Case { id, title, aspect, mark, says: clauses, steps: full })
+    }
+
+    fn step(&mut self, step: Value) -> Result<Step, String> {
+        let parts = match step {
+            Value::String(name) => return self.make(name, Map::new()),
+            Value::Array(parts) => parts,
+            full => return read(full),
+        };
+        let mut parts = parts.into_iter();
+        match (parts.next(), parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(Value::String(name)), Some(Value::Object(with)), None, ..) => self.make(name, with),
+            (Some(method), Some(Value::String(path)), Some(status), more, None) => {
+                let send = Send {
+                    method: read(method)?,
+                    path: self.path(path)?,
+                    query: Vec::new(),
+                    body: None,
+                    status: read(status)?,
+                    expect: Vec::new(),
+                    keep: None,
+                };
+                match more {
+                    None => Ok(Step::Send(send)),
+                    Some(more) => self.more(send, read(more)?),
+                }
+            }
+            _ => Err("this list is no step".to_owned()),
+        }
+    }
+
+    fn make(&mut self, name: String, with: Map<String, Value>) -> Result<Step, String> {
+        let (builder, nth) = self.record(&name)?;
+        self.take(builder.entity.len())?;
+        let nth = u32::try_from(nth).map_err(|error| error.to_string())?;
+        Ok(Step::Make(Make { make: builder.entity.clone(), nth, keep: name, with }))
+    }
+
+    /// The builder of a record, and which body it is made with, from 1.
+    fn record(&self, name: &str) -> Result<(&'a Builder, usize), String> {
+        match self.short.record(name) {
+            Some((builder, number)) if !builder.bodies.is_empty() => {
+                Ok((builder, 1 + (number - 1) % builder.bodies.len()))
+            }
+            _ => Err(format!("the suite does not say how {name} is made")),
+        }
+    }
+
+    fn path(&mut self, path: String) -> Result<String, String> {
+        if path.starts_with('/') {
+            return Ok(path);
+        }
+        let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+        let full = match self.short.builder(name) {
+            Some(builder) => format!("{}{rest}", builder.path),
+            None => format!("{}/{{{name}.id}}{rest}", self.record(name)?.0.path),
+        };
+        self.take(full.len())?;
+        Ok(full)
+    }
+
+    fn more(&mut self, mut send: Send, more: More) -> Result<Step, String> {
+        let More { query, body, like, with, without, expect, keep } = more;
+        send.body = match (body, like) {
+            (body, None) if with.is_empty() && without.is_empty() => body,
+            (None, Some(name)) => Some(self.like(&name, with, &without)?),
+            _ => return Err("it has a body, or one that is like that of a record".to_owned()),
+        };
+        send.query = query;
+        send.keep = keep;
+        send.expect = expect.into_iter().map(assertion).collect::<Result<_, _>>()?;
+        Ok(Step::Send(send))
+    }
+
+    fn like(&mut self, name: &str, with: Map<String, Value>, without: &[String]) -> Result<Value, String> {
+        let (builder, nth) = self.record(name)?;
+        let Some(Value::Object(body)) = builder.bodies.get(nth - 1) else {
+            return Err(format!("the body of {name} is no object"));
+        };
+        let mut full = Map::with_capacity(body.len() + with.len());
+        for (key, value) in body.iter().filter(|(key, _)| !without.contains(key)) {
+            if !with.contains_key(key) {
+                self.take(weight(value))?;
+            }
+            self.take(NODE + key.len())?;
+            full.insert(key.clone(), value.clone());
+        }
+        // What has another value keeps its place.
+        full.extend(with);
+        Ok(Value::Object(full))
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        match self.room.checked_sub(bytes) {
+            Some(left) => self.room = left,
+            None => return Err("written out in full it is too large".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+fn assertion(written: Value) -> Result<Assertion, String> {
+    let Value::Array(parts) = written else { return read(written) };
+    let wrong = || "this list is no assertion".to_owned();
+    let mut parts = parts.into_iter();
+    let (Some(Value::String(kind)), Some(Value::String(at))) = (parts.next(), parts.next()) else {
+        return Err(wrong());
+    };
+    Ok(match (kind.as_str(), (parts.next(), parts.next(), parts.next())) {
+        ("equal", (Some(value), None, _)) => Assertion::Equal { at, value },
+        ("has", (Some(Value::Object(value)), None, _)) => Assertion::Has { at, value },
+        ("absent", (None, ..)) => Assertion::Absent { at },
+        ("text", (None, ..)) => Assertion::Text { at },
+        ("id", (None, ..)) => Assertion::Id { at },
+        ("column", (Some(Value::String(key)), Some(Value::Array(values)), None)) => {
+            Assertion::Column { at, key, values }
+        }
+        ("rows", (Some(rows), None, _)) => Assertion::Rows { at, rows: read(rows)? },
+        _ => return Err(wrong()),
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+fn weight(value: &Value) -> usize {
+    NODE + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| NODE + key.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read_steps(body: &Value, steps: &Value) -> Result<Suite, String> {
+        let suite = json!({
+            "version": "x", "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
+            "builders": [{"entity": "orders", "path": "/orders", "status": 201, "bodies": [body, {"a": 2}]}],
+            "cases": [{"id": "orders.x", "title": "", "aspect": "route", "says": [".x", "reset"], "steps": steps}],
+        });
+        serde_json::from_value(suite).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn short_forms_are_written_out() {
+        let steps = json!([
+            "orders_4",
+            ["GET", "orders", 200],
+            ["PUT", "orders_2/x", 200, {"like": "orders_1", "with": {"b": null}, "without": ["c"]}],
+            ["POST", "/other", 201, {"body": null, "as": "n"}],
+        ]);
+        let suite = read_steps(&json!({"a": 1, "c": 3}), &steps).expect("it can be read");
+        let case = &suite.cases[0];
+        assert_eq!((case.mark, case.says.join(" ")), (Mark::Kept, "orders.x reset".to_owned()));
+        let full = json!([
+            {"make": "orders", "nth": 2, "as": "orders_4"},
+            {"method": "GET", "path": "/orders", "status": 200},
+            {"method": "PUT", "path": "/orders/{orders_2.id}/x", "body": {"a": 1, "b": null}, "status": 200},
+            {"method": "POST", "path": "/other", "body": null, "status": 201, "as": "n"},
+        ]);
+        let same = read_steps(&json!({"a": 1, "c": 3}), &full).expect("it can be read");
+        // The full form of a body that is null is that of none.
+        assert_eq!(case.steps[..3], same.cases[0].steps[..3]);
+        assert!(matches!(&case.steps[3], Step::Send(send) if send.body == Some(Value::Null)));
+    }
+
+    #[test]
+    fn what_says_nothing_is_refused() {
+        for (step, what) in [
+            (json!("parts_1"), "parts_1"),
+            (json!("orders"), "orders"),
+            (json!("orders_0"), "orders_0"),
+            (json!(["GET", "parts_1", 200]), "parts_1"),
+            (json!(["GET", "", 200]), "is made"),
+            (json!(["FETCH", "/a", 200]), "FETCH"),
+            (json!(["GET", "/a", 200, {}, 1]), "no step"),
+            (json!(["GET", "/a"]), "no step"),
+            (json!(["GET", "/a", 200, {"where": 1}]), "where"),
+            (json!(["GET", "/a", 200, {"with": {"a": 1}}]), "like"),
+            (json!(["GET", "/a", 200, {"like": "orders_1", "body": 1}]), "like"),
+            (json!(["GET", "/a", 200, {"expect": [["equal", "/a"]]}]), "no assertion"),
+            (json!(["GET", "/a", 200, {"expect": [["looks", "/a", 1]]}]), "no assertion"),
+        ] {
+            let error = read_steps(&json!({"a": 1}), &json!([step])).expect_err("it says nothing");
+            assert!(error.contains(what) && error.contains("step 1 of orders.x"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_small_file_does_not_become_a_large_suite() {
+        let body = json!({"a": "x".repeat(1 << 20)});
+        let steps = vec![json!(["POST", "orders", 201, {"like": "orders_1"}]); 300];
+        let error = read_steps(&body, &json!(steps)).expect_err("it is too large");
+        assert!(error.contains("too large"), "{error}");
+    }
+}
