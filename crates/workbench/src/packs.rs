@@ -295,11 +295,11 @@ fn problems(settings: &GenerationSettings) -> Vec<(String, String)> {
     found
 }
 
-/// Bytes of one scenario: a turn has about 320 kB at the begin and grows by about 27 kB a turn with five changes each
+/// Bytes of one scenario: a turn has about 225 kB at the begin and grows by about 19 kB a turn with five changes each
 /// (fitted to seed 0, 2 × 5 and 20 × 100).
 pub(crate) fn estimated_bytes(turns: u32, changes: u32) -> u64 {
-    const FIRST: u64 = 320_000;
-    const GROWTH_OF_A_CHANGE: u64 = 5_400;
+    const FIRST: u64 = 225_000;
+    const GROWTH_OF_A_CHANGE: u64 = 3_850;
     let turns = u64::from(turns);
     turns * FIRST + turns * turns.saturating_sub(1) / 2 * GROWTH_OF_A_CHANGE * u64::from(changes)
 }

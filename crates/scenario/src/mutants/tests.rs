@@ -180,6 +180,22 @@ fn what_is_hard_to_see_is_noticed() {
 }
 
 #[test]
+fn nulls_are_noticed_where_the_group_decides_what_is_taken() {
+    let mut schema = example();
+    schema.analytics = vec![
+        serde_json::from_value(
+            json!({"key": "prices", "name": "prices", "entity": "repair_orders", "measure": {"average": "price"},
+                "group_by": "mechanic", "only": {"through": "mechanic", "field": "active", "equals": true}, "since": 1}),
+        )
+        .unwrap(),
+    ];
+    assert_eq!(crate::check::check(&schema), []);
+    let hunt = hunt(Seed { base: 0, scenario: 0 }, None, &Arc::new(schema));
+    assert!(hunt.unsound.is_empty(), "{:?}", hunt.unsound);
+    assert!(hunt.survivors.is_empty(), "{:?}", hunt.survivors);
+}
+
+#[test]
 fn what_a_guard_or_restriction_excludes_is_no_mutant() {
     let flaws = |schema: &Schema, operator: Operator| -> Vec<String> {
         let all = sites(None, schema).into_iter().filter(|site| site.operator == operator);

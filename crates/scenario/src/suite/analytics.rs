@@ -205,12 +205,13 @@ impl<'p, 'a> Counting<'p, 'a> {
                         with.insert(part.json.clone(), value.clone());
                     }
                     Some(Restriction { through: Some((link, target)), .. }) => {
-                        // Where the same reference groups or is asked for, it stays as those want it.
+                        // Where the same reference groups or is asked for, it stays as those want it, but a record without
+                        // anything to measure has to be taken.
                         let taken =
                             [self.grouped, self.by].into_iter().flatten().any(|part| part.json == link.json);
                         if n == 4 {
                             with.insert(link.json.clone(), Value::Null);
-                        } else if !taken || wish.restricted {
+                        } else if !taken || wish.restricted || wish.unmeasured {
                             with.insert(
                                 link.json.clone(),
                                 id_of(target.key, if wish.restricted && n == 3 { 1 } else { 2 }),
