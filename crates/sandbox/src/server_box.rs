@@ -53,6 +53,7 @@ impl Engine {
             match engine.start_server(&what, &name, &network).await {
                 Ok(at) => Ok((at, guard)),
                 Err(error) => {
+                    engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
                     // Here and now, and not when there is time: it may have been made, and the program may end next.
                     if engine.remove_box(&name).await.is_ok() {
                         guard.claim();
