@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bollard::container::LogOutput;
 use bollard::query_parameters::EventsOptions;
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -23,9 +23,9 @@ use crate::{AgentBox, BoxEnd, BoxExit, Engine, Reach, SandboxError, Volumes, net
 const BACKSTOP: u64 = GRACE + 5;
 /// Between SIGTERM and SIGKILL when the caller stops a box: enough for a harness to write its last file.
 const STOP_GRACE: Duration = Duration::from_secs(3);
-/// How long output and news of the memory limit may lag behind the end of a box.
+/// How long output, and news of why it was killed, may lag behind the end of a box.
 const LAG: Duration = Duration::from_secs(5);
-const OOM_LAG: Duration = Duration::from_millis(300);
+const NEWS_LAG: Duration = Duration::from_millis(300);
 
 impl Engine {
     pub(crate) async fn agent(
@@ -106,12 +106,13 @@ impl Engine {
 
         let mut ended = pin!(self.ended(name));
         let mut full = pin!(disk::watch(self, name, plan.volumes, plan.limits.disk));
-        let mut out_of_memory = pin!(self.memory_struck(name));
+        let mut news = pin!(self.news(name).fuse());
+        // Somebody else ended the box: a person, or an engine that shuts down in good order.
+        let mut lost = false;
         let wall = Duration::from_secs(plan.limits.seconds.saturating_add(BACKSTOP));
         let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(began.elapsed())));
         // Which of these have happened: each acts once.
-        let (mut watching, mut reading, mut memory, mut ticking, mut stoppable) =
-            (true, true, true, true, true);
+        let (mut watching, mut reading, mut ticking, mut stoppable) = (true, true, true, true);
 
         let code = loop {
             tokio::select! {
@@ -121,7 +122,10 @@ impl Engine {
                     Some(Err(_)) | None => reading = false,
                 },
                 code = &mut ended => break code?,
-                () = &mut out_of_memory, if memory => { memory = false; exit.out_of_memory = true; }
+                Some(told) = news.next() => match told {
+                    News::MemoryStruck => exit.out_of_memory = true,
+                    News::Killed => lost |= host_full.is_none() && !ended_by_us(&exit),
+                },
                 why = &mut full, if watching => {
                     watching = false;
                     match why {
@@ -157,13 +161,17 @@ impl Engine {
         if let Some(state) = self.state(name).await? {
             exit.out_of_memory |= state.out_of_memory;
         }
-        // A kill without a known reason: news of the memory limit may come a moment after the end.
-        if exit.code == Some(137)
-            && memory
-            && !exit.out_of_memory
-            && exit == (BoxExit { code: exit.code, ..BoxExit::default() })
-        {
-            exit.out_of_memory = tokio::time::timeout(OOM_LAG, out_of_memory).await.is_ok();
+        // A kill without a known reason: news of it may come a moment after the end.
+        let known = lost || exit.out_of_memory || host_full.is_some() || ended_by_us(&exit);
+        if matches!(exit.code, Some(137 | 143)) && !known {
+            match tokio::time::timeout(NEWS_LAG, news.next()).await {
+                Ok(Some(News::MemoryStruck)) => exit.out_of_memory = true,
+                Ok(Some(News::Killed)) => lost = true,
+                Ok(None) | Err(_) => {}
+            }
+        }
+        if lost {
+            exit = BoxExit::default();
         }
         // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
         let wall_code = matches!(exit.code, Some(124 | 137));
@@ -182,19 +190,37 @@ impl Engine {
         Ok(printed.into_end(exit, seconds))
     }
 
-    /// Comes back when the memory limit has killed something in the box, whether or not that ended the box. Engines
-    /// that do not tell (Podman) are asked at the end instead, by the box's own flag.
-    async fn memory_struck(&self, name: &str) {
+    /// What the engine tells of a box while it runs. Engines that do not tell (Podman knows no `oom`) are asked at the
+    /// end instead, by the box's own flag.
+    fn news(&self, name: &str) -> impl Stream<Item = News> + use<> {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let filters = HashMap::from([
-            ("container".to_owned(), vec![name.to_owned()]),
-            ("event".to_owned(), vec!["oom".to_owned()]),
+            ("container".to_owned(), words(&[name])),
+            ("event".to_owned(), words(&["oom", "kill"])),
         ]);
         let options = EventsOptions { filters: Some(filters), ..Default::default() };
-        let mut events = pin!(self.docker.events(Some(options)));
-        if !matches!(events.next().await, Some(Ok(_))) {
-            std::future::pending::<()>().await;
-        }
+        let events = self.docker.events(Some(options));
+        events.filter_map(|event| async move {
+            match event.ok()?.action?.as_str() {
+                "oom" => Some(News::MemoryStruck),
+                "kill" => Some(News::Killed),
+                _ => None,
+            }
+        })
     }
+}
+
+/// What the engine tells of a running box.
+enum News {
+    /// The memory limit has killed something in it, which need not have ended it.
+    MemoryStruck,
+    /// A signal was sent to it from outside.
+    Killed,
+}
+
+/// Whether a signal from outside is our own.
+fn ended_by_us(exit: &BoxExit) -> bool {
+    exit.stopped || exit.disk_full || exit.timed_out
 }
 
 /// Where we are root, the box is not: its folders have to be its own.

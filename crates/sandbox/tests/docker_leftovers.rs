@@ -12,7 +12,7 @@ use bollard::Docker;
 use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
 use bollard::query_parameters::CreateContainerOptions;
 use common::{Place, image, text};
-use sandbox::{Boxes, Engine, LABEL, Reach, SandboxError};
+use sandbox::{BoxExit, Boxes, Engine, LABEL, Reach, SandboxError};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -93,6 +93,33 @@ async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
     let end = place.run(&place.shell("echo again")).await;
     assert_eq!(text(&end.stdout), "again\n");
     assert_eq!(boxes_left(place.engine.leftovers().await.unwrap()), 0);
+    place.clear().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_box_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
+    let place = Place::new().await;
+    let docker = Docker::connect_with_local_defaults().unwrap();
+    // As a person does it, and as an engine does that shuts down in good order.
+    for force in [true, false] {
+        let (send, mut live) = tokio::sync::mpsc::channel(16);
+        let what = place.shell("echo working; sleep 1000");
+        let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
+        let ending = async {
+            live.recv().await.unwrap();
+            let left = place.engine.leftovers().await.unwrap();
+            let found = left.iter().find(|left| left.run == place.owner.run && left.kind == "container");
+            let name = &found.unwrap().name;
+            if force {
+                place.engine.remove(std::slice::from_ref(found.unwrap())).await.unwrap();
+            } else {
+                docker.stop_container(name, None).await.unwrap();
+            }
+        };
+        let (end, ()) = tokio::join!(running, ending);
+        assert_eq!(end.unwrap().exit, BoxExit::default(), "force: {force}");
+    }
     place.clear().await;
 }
 
