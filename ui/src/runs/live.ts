@@ -89,6 +89,9 @@ export const isLive = (state: LiveState): boolean => state === "starting" || sta
 /** Whether it can be gone on with. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
+/** Whether an attempt of the episode is in flight. */
+export const inPlay = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
+
 const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   starting: { text: "starting", look: "live" },
   running: { text: "running", look: "live" },
@@ -231,7 +234,7 @@ export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">)
 
 /** What a stop keeps, before it is asked for. */
 export function stopKeeps(run: LiveRunDetail): string {
-  const flight = run.episodes.filter((e) => e.phase === "preparing" || e.phase === "agent" || e.phase === "waiting" || e.phase === "testing").length;
+  const flight = run.episodes.filter(inPlay).length;
   const kept = `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
   if (flight === 0) return `${kept} No attempt is in flight.`;
   return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and played again after a resume.`;
