@@ -103,12 +103,8 @@ impl Status {
     /// Puts output behind what is in the log. Gives its size; `None` = it can not be written, which ends no run.
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
         let fresh = logged + output.len() as u64 > LOG;
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .append(!fresh)
-            .truncate(fresh)
-            .open(self.log())
-            .ok()?;
+        let mut file =
+            std::fs::OpenOptions::new().write(true).append(!fresh).truncate(fresh).open(self.log()).ok()?;
         file.write_all(output).ok()?;
         Some(if fresh { output.len() as u64 } else { logged + output.len() as u64 })
     }
