@@ -87,6 +87,10 @@ impl From<RunError> for Fault {
 impl From<sandbox::SandboxError> for Fault {
     fn from(error: sandbox::SandboxError) -> Self {
         use sandbox::SandboxError as E;
+        if matches!(error, E::NoImage { .. }) {
+            // No attempt can do without it.
+            return Self::Files(error.into());
+        }
         let gone = matches!(error, E::NoEngine { .. } | E::Engine { gone: true, .. });
         Self::Boxes { why: error.to_string(), gone }
     }
@@ -292,7 +296,10 @@ impl Attempt<'_> {
             owner: self.owner.clone(),
             image: self.play.image.clone(),
             volumes,
-            limits: self.play.settings.limits,
+            limits: sandbox::Limits {
+                seconds: (server::READY + server::SUITE).as_secs() + 60,
+                ..self.play.settings.limits
+            },
         };
         let status = self.status.clone();
         let on_ready = move || status.phase(Phase::Testing, "the tests run");

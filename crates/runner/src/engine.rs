@@ -31,6 +31,13 @@ pub(crate) async fn link(
     if let Boxes::Engine(engine) = &boxes {
         // What crashed runs have left.
         engine.sweep().await?;
+    } else {
+        let state = place.own().join("state");
+        crate::agent::blocking(move || {
+            end_orphans(&state);
+            Ok(())
+        })
+        .await?;
     }
     let network = boxes.prepare(run, settings.reach).await?;
     let asked = settings.clone();
@@ -58,6 +65,26 @@ pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
         return Ok(Boxes::Engine(Engine::connect().await?));
     }
     Ok(Boxes::Local(Local::new(program()?)))
+}
+
+/// Ends what a killed part of the run has left where there are no boxes: processes in its folders that were given
+/// `$STAMINA`. Where the system has no `/proc` they end by themselves or stay.
+fn end_orphans(state: &std::path::Path) {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    for entry in processes.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let inside = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(state));
+        let given = || {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"STAMINA="))
+        };
+        if inside
+            && given()
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+        {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
 }
 
 /// The command line of Stamina Lab: this program, or the one beside it; `STAMINA_BIN` names another.

@@ -22,12 +22,14 @@ use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Known, Label, Planned};
 use crate::status::Status;
-use crate::{Event, RunError, clock, disk, faults};
+use crate::{Event, RunError, clock, faults};
 
 /// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
 const REPEATS: u32 = 3;
 /// Wait before the first repetition; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// How often an engine may go away in one attempt before that counts as such a fault.
+const AWAY: u32 = 10;
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -99,7 +101,7 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
     episode.status.begin();
     let end = episode.turns().await?;
     if end == EpisodeEnd::Unfinished {
-        episode.leave()?;
+        episode.leave().await?;
     }
     Ok(end)
 }
@@ -296,7 +298,7 @@ impl Episode<'_> {
         if self.trajectory.current.as_ref().is_none_or(|current| current.turn != turn) {
             let record =
                 TurnRecord::new(turn, Some(data.title.clone()), &data.request, data.tests.clone(), files);
-            self.trajectory.begin(record)?;
+            self.trajectory.begin(record);
             self.known.feedback = None;
         } else if let Some(current) = &self.trajectory.current {
             self.failed = current.attempts.iter().map(|attempt| failed_of(attempt, &data)).collect();
@@ -370,7 +372,7 @@ impl Episode<'_> {
 
     /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
     async fn attempt(&mut self, data: &Arc<TurnData>, attempt: u32) -> Result<Option<Next>, RunError> {
-        let mut repeats = 0;
+        let (mut repeats, mut away) = (0, 0);
         let mut wait = FIRST_WAIT;
         loop {
             let stop = self.play.stop.child_token();
@@ -405,14 +407,15 @@ impl Episode<'_> {
                 // Somebody wishes that it is played again.
                 Fault::Stopped => continue,
                 Fault::Files(error) => return Err(error),
-                Fault::Boxes { why, gone: true } => {
+                Fault::Boxes { why, gone: true } if away < AWAY => {
+                    away += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
                     if !engine::wait(self.play, &link, &why).await {
                         return Ok(None);
                     }
                     continue;
                 }
-                Fault::Boxes { why, gone: false } => (EndReason::Environment, why),
+                Fault::Boxes { why, .. } => (EndReason::Environment, why),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why),
             };
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
@@ -611,21 +614,20 @@ impl Episode<'_> {
     }
 
     /// The run ends before the episode does: its trajectory says why, until it is gone on with.
-    fn leave(&mut self) -> Result<(), RunError> {
+    async fn leave(&mut self) -> Result<(), RunError> {
         self.status.set(|shown| {
             shown.phase = Phase::Queued;
             shown.now = None;
         });
-        let written = self.trajectory.last().is_some() || !self.trajectory.summaries().is_empty();
         if let Some(reason) = self.play.end_reason()
-            && written
+            && !self.trajectory.summaries().is_empty()
         {
             self.trajectory.end.end_reason = Some(reason);
-            self.trajectory.write()?;
+            self.trajectory = self.with_trajectory(Trajectory::write).await?;
             keep_score(self.play, self.planned, &self.trajectory);
         }
         let folders = self.folders.clone();
-        folders.served().map_err(|error| disk::at(self.results.path(), error))
+        blocking(move || folders.served()).await
     }
 }
 

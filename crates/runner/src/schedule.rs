@@ -115,14 +115,13 @@ fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Whether a folder holds results already.
+/// Whether a folder holds results already. What was left by a begin that was killed is none.
 fn is_taken(folder: &Path) -> bool {
+    if Place::new(folder).run_file().exists() || folder.join("report.json").exists() {
+        return true;
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return false };
-    entries.flatten().any(|entry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        name == crate::state::FOLDER || name == "report.json" || name.starts_with("scenario_")
-    })
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("scenario_"))
 }
 
 pub(crate) fn harness(settings: &RunSettings) -> Result<Agent, RunError> {

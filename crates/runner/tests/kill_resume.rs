@@ -53,7 +53,6 @@ fn play(folder: &Path, pack: &Path) -> ExitCode {
         if resumed {
             return runner::resume(folder.to_owned(), Vec::new(), quiet).await;
         }
-        let _ = std::fs::remove_dir_all(folder);
         let settings = runner::settings::resolve(&[], &values(folder, pack)).unwrap();
         runner::run(settings, quiet).await
     });

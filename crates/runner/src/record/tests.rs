@@ -144,7 +144,7 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
         trajectory.head.title = Some(data.about.clone());
         let files = folder.turn(&data).unwrap();
         let title = Some(data.title.clone());
-        trajectory.begin(TurnRecord::new(turn, title, &data.request, data.tests.clone(), files)).unwrap();
+        trajectory.begin(TurnRecord::new(turn, title, &data.request, data.tests.clone(), files));
         for (at, failing) in attempts.iter().enumerate() {
             call += 1;
             let attempt = at as u32 + 1;
@@ -267,6 +267,17 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
     again.write().unwrap();
     assert_eq!(Trajectory::read(&folder).unwrap().unwrap().summaries().len(), 2);
 
+    // Left with a reason that a resume takes back, and gone on with in a further turn.
+    let mut again = Trajectory::read(&folder).unwrap().unwrap();
+    again.end.end_reason = Some(EndReason::Cancelled);
+    again.write().unwrap();
+    let mut again = Trajectory::read(&folder).unwrap().unwrap();
+    again.end = trajectory::End::default();
+    again.begin(written[2].clone());
+    again.write().unwrap();
+    let read = Trajectory::read(&folder).unwrap().unwrap();
+    assert_eq!((read.summaries().len(), read.current.as_ref()), (3, written.last()));
+
     for cut in [10, whole.len() / 2, whole.len() - 2] {
         std::fs::write(folder.join("trajectory.json"), &whole[..cut]).unwrap();
         let error = Trajectory::read(&folder).unwrap_err().to_string();
@@ -305,7 +316,7 @@ fn rewriting_stays_cheap() {
         let name = |folder: &str| format!("{folder}/turn_{turn}.x");
         let files =
             TurnFiles { request: name("r"), reference: name("g"), suite: name("s"), schema: name("y") };
-        trajectory.begin(TurnRecord::new(turn, None, "a request", tests, files)).unwrap();
+        trajectory.begin(TurnRecord::new(turn, None, "a request", tests, files));
         let mut attempt = record(1, None, AttemptFiles::default());
         attempt.outcomes = Some(".".repeat(1500));
         trajectory.current.as_mut().unwrap().attempts.push(attempt);

@@ -179,8 +179,10 @@ pub(crate) struct Trajectory {
     pub(crate) end: End,
     /// Decided turns.
     done: Vec<TurnSummary>,
-    /// Bytes of the file up to the end of the last of them; 0 = nothing is written yet.
+    /// Bytes of the file up to the end of the last of them; 0 = there is none.
     prefix: u64,
+    /// The same of the turn in play, as it was written last.
+    current_ends: u64,
     /// The turn in play.
     pub(crate) current: Option<TurnRecord>,
 }
@@ -197,7 +199,7 @@ impl Trajectory {
             started_at: crate::clock::now(),
         };
         let path = folder.join("trajectory.json");
-        Self { path, head, end: End::default(), done: Vec::new(), prefix: 0, current: None }
+        Self { path, head, end: End::default(), done: Vec::new(), prefix: 0, current_ends: 0, current: None }
     }
 
     /// Reads the one that lies in a folder, if there is one. Its last turn is the current one.
@@ -217,7 +219,8 @@ impl Trajectory {
         })?;
         let current = turns.last.take();
         let prefix = ends.len().checked_sub(2).and_then(|at| ends.get(at)).copied().unwrap_or(0);
-        Ok(Some(Self { path, head, end, done: turns.done, prefix, current }))
+        let current_ends = ends.last().copied().unwrap_or(0);
+        Ok(Some(Self { path, head, end, done: turns.done, prefix, current_ends, current }))
     }
 
     /// The last attempt that is recorded: turn and number.
@@ -238,14 +241,11 @@ impl Trajectory {
     }
 
     /// Begins the next turn. The one before is decided and is in the file.
-    pub(crate) fn begin(&mut self, turn: TurnRecord) -> Result<(), RunError> {
+    pub(crate) fn begin(&mut self, turn: TurnRecord) {
         if let Some(before) = self.current.replace(turn) {
             self.done.push(before.summary());
-            // The file ends with the turn and the end: where the turn ends is where the end begins.
-            let length = std::fs::metadata(&self.path).map_err(|error| disk::at(&self.path, error))?.len();
-            self.prefix = length.saturating_sub(self.tail()?.len() as u64);
+            self.prefix = self.current_ends;
         }
-        Ok(())
     }
 
     /// Replaces the file. With the attempt that was added last this is what makes it count.
@@ -260,6 +260,9 @@ impl Trajectory {
         head.pop();
         head.extend_from_slice(b",\"turns\":[");
         let prefix = self.prefix;
+        let separator: &[u8] = if self.done.is_empty() { b"\n" } else { b",\n" };
+        let begin = if prefix == 0 { head.len() as u64 } else { prefix };
+        self.current_ends = begin + turn.as_ref().map_or(0, |turn| (separator.len() + turn.len()) as u64);
         disk::write_with(&self.path, Keep::Durably, |file| {
             if prefix == 0 {
                 file.write_all(&head)?;
@@ -270,7 +273,7 @@ impl Trajectory {
                 io::copy(&mut old.take(prefix), file.get_mut())?;
             }
             if let Some(turn) = &turn {
-                file.write_all(if self.done.is_empty() { b"\n" } else { b",\n" })?;
+                file.write_all(separator)?;
                 file.write_all(turn)?;
             }
             file.write_all(&tail)
