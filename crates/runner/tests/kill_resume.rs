@@ -25,6 +25,27 @@ use serde_json::Value;
 
 /// Kills that are asked for.
 const KILLS: usize = 100;
+/// Points that are passed seldom, and so are named: each is hit in turn.
+const SELDOM: [&str; 18] = [
+    "run begun",
+    "about to record",
+    "journal written",
+    "recorded",
+    "restored aside",
+    "live taken away",
+    "restored",
+    "snapshot begun",
+    "snapshot about to count",
+    "snapshot counts",
+    "agent about to start",
+    "agent ended",
+    "tests ended",
+    "run taken up",
+    "about to end an episode",
+    "episode ended",
+    "about to finish",
+    "last report",
+];
 /// Cases that are left of each suite: enough to tell a defect, few enough to be quick.
 const CASES: usize = 60;
 
@@ -166,12 +187,12 @@ impl Player<'_> {
         std::fs::read_to_string(count).unwrap().parse().unwrap()
     }
 
-    /// Plays until the `n`-th point. The point's name if it was killed there, nothing if the run came to its end.
-    fn until(&self, n: u64) -> Option<String> {
+    /// Plays until a point. The point's name if it was killed there, nothing if the run came to its end.
+    fn until(&self, point: &str) -> Option<String> {
         let name = self.notes.join("name");
         let status = self
             .command()
-            .env("STAMINA_KILL_AT", n.to_string())
+            .env("STAMINA_KILL_AT", point)
             .env("STAMINA_KILLED_TO", &name)
             .status()
             .unwrap();
@@ -228,7 +249,7 @@ fn killed_runs_end_as_undisturbed_ones() {
     assert_eq!(warnings(&calm), [] as [String; 0]);
 
     let mut draw = Draw(20_261_121);
-    let (mut kills, mut names, mut runs) = (0, BTreeSet::new(), 0);
+    let (mut kills, mut names, mut runs, mut seldom) = (0, BTreeSet::new(), 0, 0);
     while kills < KILLS {
         let folder = place(&format!("killed-{runs:04}"));
         let player = Player { folder: &folder, pack: &pack, notes: room.path() };
@@ -238,12 +259,17 @@ fn killed_runs_end_as_undisturbed_ones() {
         loop {
             starts += 1;
             assert!(starts < 400, "it comes to no end");
-            let killed = if draw.below(5) == 0 {
-                let most = since.elapsed().as_millis().min(3000) as u64;
-                let killed = player.during(Duration::from_millis(30 + draw.below(most)));
-                killed.then(|| "any time".to_owned())
-            } else {
-                player.until(1 + draw.below(points / 3))
+            let killed = match draw.below(5) {
+                0 => {
+                    let killed = player.during(Duration::from_millis(30 + draw.below(2000)));
+                    killed.then(|| "any time".to_owned())
+                }
+                1 | 2 => player.until(&(1 + draw.below(points / 3)).to_string()),
+                _ => {
+                    let name = SELDOM[seldom % SELDOM.len()];
+                    seldom += 1;
+                    player.until(&format!("{name}:{}", 1 + draw.below(2)))
+                }
             };
             let after = player.recorded();
             for (episode, attempts) in &before {
