@@ -32,6 +32,7 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         status: 200,
         retries: 0,
         faults,
+        cut: None,
     };
     serde_json::to_string(&record).unwrap() + "\n"
 }
