@@ -31,6 +31,7 @@ pub(crate) const AWS_CHAIN: [&str; 6] = [
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
+    #[allow(dead_code, reason = "harnesses from files are being written")]
     Own(Arc<dyn Harness>),
 }
 
@@ -116,6 +117,7 @@ pub(crate) fn places(play: &Play, live: &Volumes) -> (String, String) {
     (text(&live.home), text(&live.workspace))
 }
 
+#[expect(clippy::too_many_arguments, reason = "what an attempt has, without the attempt")]
 /// Calls the agent. The attempt at the gateway is closed at the end.
 pub(crate) async fn call(
     play: &Play,

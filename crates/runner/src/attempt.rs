@@ -39,7 +39,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) results: &'a EpisodeFolder,
     pub(crate) status: &'a Arc<Status>,
     pub(crate) data: &'a Arc<TurnData>,
-    pub(crate) attempt: u32,
+    /// From 1.
+    pub(crate) number: u32,
     pub(crate) known: &'a Known,
     pub(crate) task: Option<oracle::Task>,
     pub(crate) stop: &'a CancellationToken,
@@ -118,7 +119,7 @@ impl Attempt<'_> {
         let since = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
-        let label = Label { turn: self.data.turn, attempt: self.attempt };
+        let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
         // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun.
         blocking(
@@ -133,7 +134,7 @@ impl Attempt<'_> {
             Err(refused) => (
                 AgentEnd {
                     reason: Some(EndReason::AgentError),
-                    exception: exception("HarnessError", &refused.to_string()),
+                    exception: Some(exception("HarnessError", &refused.to_string())),
                 },
                 None,
             ),
@@ -162,23 +163,20 @@ impl Attempt<'_> {
         let is_open = play.settings.reach == sandbox::Reach::Open;
         let request = prompt::request(data.turn, &data.request, in_box, is_open);
         let mut prompt = match &self.known.feedback {
-            Some(feedback) if self.attempt > 1 => feedback.clone(),
+            Some(feedback) if self.number > 1 => feedback.clone(),
             _ => request.clone(),
         };
         let mut session = self.known.session.clone();
         loop {
             let attempt = self.link.gateway.as_ref().map(|gateway| {
-                let key = AttemptKey {
-                    episode: self.owner.episode.clone(),
-                    turn: data.turn,
-                    attempt: self.attempt,
-                };
+                let key =
+                    AttemptKey { episode: self.owner.episode.clone(), turn: data.turn, attempt: self.number };
                 gateway.open(key, self.task.clone())
             });
             let (home, workspace) = agent::places(play, &self.folders.live());
             let call = OwnedCall {
                 turn: data.turn,
-                attempt: self.attempt,
+                attempt: self.number,
                 prompt: prompt.clone(),
                 session_id: session_id(&play.id, &self.owner.episode, session.is_none(), self.known.calls),
                 session: session.clone(),
@@ -229,7 +227,7 @@ impl Attempt<'_> {
         let said = outcome.message.as_deref().unwrap_or_default();
         let of = |reason, kind: &str, message: &str| AgentEnd {
             reason: Some(reason),
-            exception: exception(kind, message),
+            exception: Some(exception(kind, message)),
         };
         if let Some(Over::Budget { scope, of: what }) = budget {
             let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
@@ -265,14 +263,14 @@ impl Attempt<'_> {
             // The gateway saw no fault, so it was none of the endpoint's.
             Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
             Some(reason) => {
-                Ok(AgentEnd { reason: Some(reason), exception: exception(reason.as_str(), said) })
+                Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
             }
         }
     }
 
     async fn keep_code(&self) -> Result<Option<String>, Fault> {
         let (results, workspace) = (self.results.clone(), self.folders.live().workspace);
-        let (turn, attempt, keep) = (self.data.turn, self.attempt, self.play.settings.keep_snapshots);
+        let (turn, attempt, keep) = (self.data.turn, self.number, self.play.settings.keep_snapshots);
         Ok(blocking(move || results.code(turn, attempt, &workspace, keep)).await?)
     }
 
@@ -368,7 +366,7 @@ impl Attempt<'_> {
             None => Verdict::Error,
         };
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
-        let server_exception = tested.why.as_deref().and_then(|why| exception("ServerError", why));
+        let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
         let exception = end.exception.or(server_exception);
         let feedback = (!passed).then(|| self.feedback(&tested, end.reason));
         let bill = bill(self.play, called.as_ref());
@@ -387,7 +385,7 @@ impl Attempt<'_> {
         }
         let turn = self.data.turn;
         let failed: Vec<String> =
-            tested.verdicts.iter().flat_map(|v| v.not_passed()).map(|case| case.id.clone()).collect();
+            tested.verdicts.iter().flat_map(Verdicts::not_passed).map(|case| case.id.clone()).collect();
         let outcomes = tested
             .verdicts
             .as_ref()
@@ -410,7 +408,7 @@ impl Attempt<'_> {
         let own_seconds =
             (total_seconds - agent_seconds.unwrap_or(0.0) - tested.seconds.unwrap_or(0.0)).max(0.0);
         let record = AttemptRecord {
-            attempt: self.attempt,
+            attempt: self.number,
             verdict,
             success: passed,
             passed: tests_passed,
@@ -432,7 +430,7 @@ impl Attempt<'_> {
             harness_tokens,
             repeats: self.repeats,
         };
-        tracing::debug!(turn, attempt = self.attempt, ?verdict, own_seconds, "an attempt ended");
+        tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(Played { record, after, over, failed, own_seconds })
     }
 
@@ -464,7 +462,7 @@ impl Attempt<'_> {
         prompt: String,
         code: Option<String>,
     ) -> Result<AttemptFiles, Fault> {
-        let (turn, attempt) = (self.data.turn, self.attempt);
+        let (turn, attempt) = (self.data.turn, self.number);
         let test_output = tested.verdicts.as_ref().map(|v| pytest::write(turn, &v.cases, v.seconds));
         let server_log = tested.log.clone();
         let (results, call) = (self.results.clone(), self.known.calls + 1);
@@ -550,8 +548,8 @@ pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
     }
 }
 
-fn exception(kind: &str, message: &str) -> Option<Exception> {
-    Some(Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) })
+fn exception(kind: &str, message: &str) -> Exception {
+    Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
 }
 
 /// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
@@ -563,7 +561,7 @@ fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
     bytes.copy_from_slice(&hash[..16]);
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = format!("{:032x}", u128::from_be_bytes(bytes));
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 

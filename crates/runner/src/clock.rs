@@ -12,7 +12,7 @@ pub(crate) fn now() -> String {
 /// A time as text.
 pub(crate) fn text(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (seconds, millis) = (since.as_secs() as i64, since.subsec_millis());
+    let (seconds, millis) = (since.as_secs().cast_signed(), since.subsec_millis());
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     format!(
@@ -70,22 +70,22 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 /// A process: its id, and when it started, so that another one with the same id is told from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
+pub(crate) struct Process {
     /// Its id.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// Clock ticks since the machine started; `None` where the system does not say.
-    pub started: Option<u64>,
+    pub(crate) started: Option<u64>,
 }
 
 impl Process {
     /// This one.
-    pub fn this() -> Self {
+    pub(crate) fn this() -> Self {
         let pid = std::process::id();
         Self { pid, started: started(pid) }
     }
 
     /// Whether it is still there.
-    pub fn lives(self) -> bool {
+    pub(crate) fn lives(self) -> bool {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw) else {
             return false;
         };

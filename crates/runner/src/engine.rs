@@ -56,7 +56,7 @@ pub(crate) async fn link(
             Some(Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?)
         }
     };
-    Ok(Link { boxes, network, gateway })
+    Ok(Link { boxes, gateway })
 }
 
 /// Where boxes run.
@@ -72,7 +72,9 @@ pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
 fn end_orphans(state: &std::path::Path) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for entry in processes.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
         let inside = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(state));
         let given = || {
             let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();

@@ -17,7 +17,9 @@ use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Play, lock};
 use crate::record::report::Scored;
-use crate::record::{AttemptFiles, AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest};
+use crate::record::{
+    AttemptFiles, AttemptRecord, End, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest,
+};
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Known, Label, Planned};
@@ -62,7 +64,7 @@ struct Episode<'a> {
 /// What comes after an attempt.
 enum Next {
     Retry,
-    NextTurn,
+    Turn,
     Over(EndReason),
 }
 
@@ -137,7 +139,7 @@ fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
     if over {
         drop_last_if_censored(&mut opened, &state)?;
     }
-    opened.trajectory.end = Default::default();
+    opened.trajectory.end = End::default();
     keep_score(play, planned, &opened.trajectory);
     Ok(Some(opened))
 }
@@ -154,7 +156,7 @@ fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result
         opened.known = journal.before.clone();
         // From here on the trajectory says again what the journal's first half holds for.
         Journal { before: journal.before, after: None }.write(state)?;
-        opened.trajectory.end = Default::default();
+        opened.trajectory.end = End::default();
         opened.trajectory.write()?;
     }
     Ok(())
@@ -191,7 +193,7 @@ impl Episode<'_> {
         let first = match self.after_last() {
             // Where an episode was left between its last attempt and its end.
             Some(Next::Over(reason)) => return self.over(reason, None).await,
-            Some(Next::NextTurn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
+            Some(Next::Turn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
             Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
         };
         for turn in first..=self.planned.turns {
@@ -212,7 +214,7 @@ impl Episode<'_> {
                 };
                 match next {
                     Next::Retry => {}
-                    Next::NextTurn => break,
+                    Next::Turn => break,
                     Next::Over(reason) => return self.over(reason, None).await,
                 }
             }
@@ -232,14 +234,14 @@ impl Episode<'_> {
         let last = turn.attempts.last()?;
         Some(match last.verdict {
             Verdict::Passed if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
-            Verdict::Passed => Next::NextTurn,
+            Verdict::Passed => Next::Turn,
             Verdict::Unfinished => Next::Over(last.end_reason.unwrap_or(EndReason::Unfinished)),
             _ if last.attempt < self.play.settings.attempt_limit => Next::Retry,
             _ if self.play.settings.fail_stop => {
                 Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed))
             }
             _ if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
-            _ => Next::NextTurn,
+            _ => Next::Turn,
         })
     }
 
@@ -385,7 +387,7 @@ impl Episode<'_> {
                 results: &self.results,
                 status: &self.status,
                 data,
-                attempt,
+                number: attempt,
                 known: &self.known,
                 task: self.task(data, attempt),
                 stop: &stop,

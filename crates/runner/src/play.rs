@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gateway::{Gateway, Over, Scope, Spent};
-use sandbox::{Boxes, RunNetwork};
+use sandbox::Boxes;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,6 @@ use crate::{Event, RunError, clock};
 /// Boxes and the way to the model. Made anew when the engine has been away.
 pub(crate) struct Link {
     pub(crate) boxes: Boxes,
-    pub(crate) network: RunNetwork,
     /// `None` in direct mode.
     pub(crate) gateway: Option<Gateway>,
 }

@@ -77,9 +77,9 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
             return;
         }
         Feedback::Medium | Feedback::Detailed => {
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "Your server was tested: {failed} of {} tests failed. These failed:\n",
+                "Your server was tested: {failed} of {} tests failed. These failed:",
                 verdicts.total
             );
         }

@@ -20,7 +20,7 @@ use crate::scenarios::TurnData;
 
 pub(crate) use self::text::{head_and_tail, one_line};
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, Exception, Trajectory, TurnFiles, TurnRecord,
+    AttemptFiles, AttemptRecord, End, Exception, Trajectory, TurnFiles, TurnRecord,
 };
 
 /// The version of the layout.

@@ -265,7 +265,9 @@ async fn episodes(play: &Arc<Play>) -> u32 {
             Ok(EpisodeEnd::Over) => over += 1,
             Ok(EpisodeEnd::Unfinished) => {}
             Err(panicked) => {
-                play.end(Ending::Broken(format!("an episode ended with a fault of this program: {panicked}")))
+                play.end(Ending::Broken(format!(
+                    "an episode ended with a fault of this program: {panicked}"
+                )));
             }
         }
     }

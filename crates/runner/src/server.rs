@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// How long a server has until it listens.
 pub(crate) const READY: Duration = Duration::from_secs(30);
 /// How long the whole suite may take.
-pub(crate) const SUITE: Duration = Duration::from_secs(900);
+pub(crate) const SUITE: Duration = Duration::from_mins(15);
 /// How long it waits for a first byte of an answer.
 const FIRST_BYTE: Duration = Duration::from_secs(2);
 

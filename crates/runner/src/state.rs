@@ -32,7 +32,7 @@ use crate::settings::RunSettings;
 use crate::{Event, Finish, OnEvent, RunError};
 
 /// Its name.
-pub const FOLDER: &str = ".stamina";
+pub(crate) const FOLDER: &str = ".stamina";
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
 
@@ -182,7 +182,9 @@ fn fresh_id(output_dir: &Path) -> String {
     hash.update(output_dir.to_string_lossy().as_bytes());
     hash.update(clock::now().as_bytes());
     hash.update(format!("{:?} {:?}", Process::this(), std::time::Instant::now()).as_bytes());
-    hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    let digest = hash.finalize();
+    let number = digest.iter().take(4).fold(0u32, |number, byte| number << 8 | u32::from(*byte));
+    format!("{number:08x}")
 }
 
 /// The lock of a run; whoever has it plays it. Let go of when it is dropped, or its process dies.

@@ -74,7 +74,8 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("stopped");
     let settings =
-        runner::settings::resolve(&[], &values(&folder, &["oracle.defect_rate=1", "oracle.repair=1"])).unwrap();
+        runner::settings::resolve(&[], &values(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]))
+            .unwrap();
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
@@ -99,7 +100,10 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     // The mock agent keeps its messages in HOME: a session that began anew would not know the first request any more.
     let session = folder.join(".stamina/state/scenario_0/live/home/.stamina/mock_session.json");
     let session = std::fs::read_to_string(session).unwrap();
-    assert!(session.matches("\"role\": \"user\"").count() >= 3, "all prompts of the episode are in one session");
+    assert!(
+        session.matches("\"role\": \"user\"").count() >= 3,
+        "all prompts of the episode are in one session"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

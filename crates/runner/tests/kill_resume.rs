@@ -151,7 +151,7 @@ fn pack(at: &Path) -> PathBuf {
     path
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): what is killed when comes from a seed.
+/// `SplitMix64` (Steele, Lea, Flood 2014): what is killed when comes from a seed.
 struct Draw(u64);
 
 impl Draw {
@@ -190,12 +190,8 @@ impl Player<'_> {
     /// Plays until a point. The point's name if it was killed there, nothing if the run came to its end.
     fn until(&self, point: &str) -> Option<String> {
         let name = self.notes.join("name");
-        let status = self
-            .command()
-            .env("STAMINA_KILL_AT", point)
-            .env("STAMINA_KILLED_TO", &name)
-            .status()
-            .unwrap();
+        let status =
+            self.command().env("STAMINA_KILL_AT", point).env("STAMINA_KILLED_TO", &name).status().unwrap();
         match status.code() {
             None => Some(std::fs::read_to_string(name).unwrap()),
             Some(0) => None,

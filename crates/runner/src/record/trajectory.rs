@@ -33,6 +33,7 @@ pub(crate) struct Head {
 }
 
 /// What stands behind them.
+#[expect(clippy::struct_field_names, reason = "names of the layout")]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct End {
     pub(crate) finished_at: Option<String>,
@@ -117,6 +118,7 @@ pub(crate) struct AttemptRecord {
     pub(crate) repeats: u32,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

@@ -108,7 +108,8 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
     if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
         return Err(SettingsError::of("docker.image_name", "a harness of one's own needs an image"));
     }
-    if !s.use_docker && !(s.agent == "mock" && s.is_simulated()) {
+    let harmless = s.agent == "mock" && s.is_simulated();
+    if !s.use_docker && !harmless {
         return Err(SettingsError::of(
             "use_docker",
             "without containers only agent=MOCK with endpoint.mode=oracle is played: anything else would run what a \
@@ -355,9 +356,8 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
         },
         stack: match keys.word("oracle.stack") {
             Some("flask") => Stack::Flask,
-            Some(_) => Stack::Native,
             None if use_docker => Stack::Flask,
-            None => Stack::Native,
+            _ => Stack::Native,
         },
     }
 }

@@ -153,6 +153,10 @@ fn any_pair() -> impl Strategy<Value = (String, Value)> {
                 .prop_map(Value::from)
                 .boxed(),
             Takes::Numbers => prop::collection::vec(0_u64..=1000, 1..5).prop_map(Value::from).boxed(),
+            Takes::Amount(low, high) => (low as f64..=high as f64).prop_map(Value::from).boxed(),
+            Takes::Words => {
+                prop::collection::vec("[a-z][a-z ]{0,8}[a-z]", 1..5).prop_map(Value::from).boxed()
+            }
         };
         value.prop_map(move |value| (known.dotted(), value))
     })
@@ -161,7 +165,10 @@ fn any_pair() -> impl Strategy<Value = (String, Value)> {
 fn as_pair(key: &str, value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(Value::to_string).collect::<Vec<_>>().join(","),
+        Value::Array(items) => {
+            let shown = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+            items.iter().map(shown).collect::<Vec<_>>().join(",")
+        }
         other => other.to_string(),
     };
     format!("{key}={text}")
