@@ -1,7 +1,7 @@
 //! One request, from the agent to the endpoint and back.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, HttpBody};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -32,25 +32,15 @@ pub(crate) async fn serve(house: Arc<House>, request: Request<Body>) -> Response
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let address = target.strip_prefix("/a/").and_then(|rest| rest.split_at_checked(rest.find('/')?));
     let Some((token, target)) = address else {
-        return Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.").answer(None);
+        let refusal = Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.");
+        return refused_unread(request, &refusal, None).await;
     };
     let target = target.to_owned();
     let path = target.split('?').next().unwrap_or_default();
     let route = Route::of(path);
-    let room = match house.find(token) {
-        Found::Open(room) => room,
-        Found::Closed => return gone().answer(route),
-        Found::Nothing => {
-            return Refusal::new(StatusCode::NOT_FOUND, "There is no attempt with this address.")
-                .answer(route);
-        }
-    };
-    if !given_key(request.headers()).is_some_and(|key| room.is_key(key)) {
-        return Refusal::new(StatusCode::UNAUTHORIZED, "This is not the key of this attempt.").answer(route);
-    }
-    let Some(kind) = Kind::of(request.method(), path) else {
-        let message = format!("The gateway passes no {} {} on.", request.method(), short(path));
-        return Refusal::new(StatusCode::NOT_FOUND, message).answer(route);
+    let (room, kind) = match admission(&house, token, path, &request) {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refused_unread(request, &refusal, route).await,
     };
     let closing = Arc::clone(&room);
     tokio::select! {
@@ -60,6 +50,49 @@ pub(crate) async fn serve(house: Arc<House>, request: Request<Body>) -> Response
             answer.unwrap_or_else(|refusal| refusal.answer(route))
         }
     }
+}
+
+/// Whose request it is and what it is about, by its head.
+fn admission(
+    house: &House,
+    token: &str,
+    path: &str,
+    request: &Request<Body>,
+) -> Result<(Arc<Room>, Kind), Refusal> {
+    let room = match house.find(token) {
+        Found::Open(room) => room,
+        Found::Closed => return Err(gone()),
+        Found::Nothing => {
+            return Err(Refusal::new(StatusCode::NOT_FOUND, "There is no attempt with this address."));
+        }
+    };
+    if !given_key(request.headers()).is_some_and(|key| room.is_key(key)) {
+        return Err(Refusal::new(StatusCode::UNAUTHORIZED, "This is not the key of this attempt."));
+    }
+    let kind = Kind::of(request.method(), path).ok_or_else(|| {
+        let message = format!("The gateway passes no {} {} on.", request.method(), short(path));
+        Refusal::new(StatusCode::NOT_FOUND, message)
+    })?;
+    refuse_if_over(house, &room, kind)?;
+    Ok((room, kind))
+}
+
+/// Refuses a request whose body was not read. It is read to its end first, within reason: a client that is still sending
+/// when the connection closes sees a broken connection in place of the refusal, and tries again.
+async fn refused_unread(request: Request<Body>, refusal: &Refusal, route: Option<Route>) -> Response<Body> {
+    let mut pieces = request.into_body().into_data_stream();
+    let reading = async {
+        let mut read = 0;
+        while let Some(Ok(piece)) = pieces.next().await {
+            read += piece.len();
+            if read > LONGEST_BODY {
+                break;
+            }
+        }
+    };
+    // Whoever sends more slowly than this has itself to blame.
+    let _ = tokio::time::timeout(Duration::from_secs(10), reading).await;
+    refusal.answer(route)
 }
 
 fn gone() -> Refusal {
@@ -82,7 +115,6 @@ async fn admitted(
     target: String,
     request: Request<Body>,
 ) -> Result<Response<Body>, Refusal> {
-    refuse_if_over(house, room, kind)?;
     let (parts, body) = request.into_parts();
     let expected = body.size_hint().upper().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let too_long = || {
@@ -167,7 +199,7 @@ struct Fault {
     /// Trying again is of no use.
     last: bool,
     /// What the endpoint asks to wait.
-    wait: Option<std::time::Duration>,
+    wait: Option<Duration>,
 }
 
 impl Fault {

@@ -105,6 +105,27 @@ async fn a_body_that_is_too_long_is_refused() {
     assert_eq!(post(&attempt, PATH, vec![b' '; 3 << 20]).await.status(), 200);
 }
 
+/// A client that is still sending when it is refused gets the refusal, not a broken connection that it would try again.
+#[tokio::test]
+async fn refusals_reach_whoever_sends_much() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let mut settings = endpoint.settings();
+    settings.budgets.attempt.tokens = Some(0);
+    let gateway = gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    let base = attempt.base_url(0);
+    for (url, key, expected) in [
+        (format!("{base}{PATH}"), attempt.key(), 403),
+        (format!("{base}{PATH}"), "wrong", 401),
+        (format!("{base}/v1/files"), attempt.key(), 404),
+        (format!("http://{}/a/0{PATH}", gateway.addresses()[0]), "any", 404),
+    ] {
+        let answer = client().post(&url).bearer_auth(key).body(vec![b' '; 8 << 20]).send().await;
+        assert_eq!(answer.expect("an answer").status(), expected, "{url}");
+    }
+    assert_eq!(endpoint.got().len(), 0);
+}
+
 /// Whatever goes wrong, and whatever the endpoint repeats: the key is in no answer, record, log, debug text or error.
 #[tokio::test]
 async fn the_key_shows_itself_nowhere() {
