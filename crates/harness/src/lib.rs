@@ -12,6 +12,7 @@
 
 mod claude_code;
 mod codex;
+mod custom;
 mod ends;
 mod kimi_cli;
 mod kimi_code;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::claude_code::ClaudeCode;
 pub use self::codex::Codex;
+pub use self::custom::{Custom, load};
 pub use self::kimi_cli::KimiCli;
 pub use self::kimi_code::KimiCode;
 pub use self::mini_swe::MiniSwe;

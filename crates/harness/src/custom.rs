@@ -1,0 +1,328 @@
+//! Any other agent, from a TOML file: what to run, how its session goes on, and where transcript, usage and success are.
+//!
+//! `docs/harnesses.md` teaches the format; a test loads its example and plays it. A file is checked as a whole when it is loaded,
+//! so that a run never stumbles over a misspelt placeholder in its third turn.
+
+mod format;
+mod template;
+
+use std::path::Path;
+
+use model::{EndReason, Tokens};
+use serde_json::Value;
+
+use self::format::{Cumulative, Document, From, Reader};
+use self::template::Filled;
+use crate::ends::{Signs, TAIL, decide, fault};
+use crate::lines::{count_at, objects, plain_tail, text_at};
+use crate::readers::{chat, codex, opencode, openhands, stream, vibe};
+use crate::record::Record;
+use crate::shell::{Command, is_id};
+use crate::usage::Meter;
+use crate::wire::Wire;
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Session, next_session, text};
+
+/// Bytes of a harness file.
+const FILE_CAP: u64 = 1 << 20;
+/// Bytes of a file in HOME that is read for its transcript or its result.
+const HOME_CAP: u64 = 64 << 20;
+
+/// A harness that a file describes.
+#[derive(Debug)]
+pub struct Custom {
+    told: Document,
+}
+
+/// Loads a harness from a TOML file (`docs/harnesses.md`). Errors name the file, and the key or line.
+pub fn load(path: &Path) -> Result<Custom, HarnessError> {
+    let wrong = |why: String| HarnessError::File { path: path.display().to_string(), why };
+    let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+    if size > FILE_CAP {
+        return Err(wrong(format!("it has {size} bytes, and a harness file has at most {FILE_CAP}")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    parse(&text).map_err(wrong)
+}
+
+/// Reads the text of a harness file.
+fn parse(text: &str) -> Result<Custom, String> {
+    let told: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    told.check()?;
+    Ok(Custom { told })
+}
+
+impl Harness for Custom {
+    fn name(&self) -> &str {
+        &self.told.name
+    }
+
+    fn title(&self) -> &str {
+        self.told.title.as_deref().unwrap_or(&self.told.name)
+    }
+
+    fn image(&self) -> &str {
+        &self.told.image
+    }
+
+    fn version(&self) -> &str {
+        &self.told.version
+    }
+
+    fn api(&self) -> Api {
+        self.told.api
+    }
+
+    fn probe(&self) -> Vec<String> {
+        self.told.probe.clone()
+    }
+
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
+        let told = &self.told;
+        if call.endpoint.is_direct() && told.needs_endpoint() {
+            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
+        }
+        let id = self.session_of(call)?;
+        let filled = Filled::new(call, id.as_deref());
+        let argv = match (call.session, &told.commands.later) {
+            (Some(_), Some(later)) => later,
+            _ => &told.commands.first,
+        };
+        let mut command = Command::new(argv.iter().map(|part| filled.plain(part)));
+        if told.commands.stdin {
+            command = command.prompt_on_stdin(call);
+        } else {
+            command = command.prompt_file(call);
+        }
+        for (name, value) in &told.env {
+            command = command.env(name, filled.plain(value));
+        }
+        for file in &told.files {
+            command = command.file(&file.path, filled.quoted(&file.text, file.quote));
+        }
+        command.done(self.title())
+    }
+
+    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let told = &self.told;
+        let known = call.session.and_then(|s| s.id.clone());
+        let id = match told.session.from {
+            From::None => None,
+            From::Caller => Some(known.unwrap_or_else(|| call.session_id.to_owned())),
+            From::Stdout => objects(ended.stdout)
+                .filter_map(|line| text_at(&line, &told.session.key_parts()).map(str::to_owned))
+                .rfind(|id| is_id(id))
+                .or(known),
+            From::Files => known.or_else(|| self.only_file(ended.home)),
+        };
+        let mut session = next_session(call.session, id.clone());
+        let filled = Filled::new(call, id.as_deref());
+        let (record, new) = self.transcript(ended, &mut session, &filled);
+        let (usage, cost_usd) = self.usage(ended, &mut session, &filled, &record, new.as_deref());
+        let mut signs = Signs { finished: self.succeeded(ended, &filled), ..Signs::default() };
+        if !signs.finished {
+            self.failure(ended, &mut signs);
+        }
+        let (end, message) = if told.transcript.reader == Reader::None && signs.finished {
+            // Without a transcript nobody knows whether it called a tool.
+            match decide(ended, &record, signs) {
+                (Some(EndReason::GaveUp), _) => {
+                    (Some(EndReason::NoChange), Some("it ended without changing a file".to_owned()))
+                }
+                other => other,
+            }
+        } else {
+            decide(ended, &record, signs)
+        };
+        Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd, end, message }
+    }
+}
+
+impl Custom {
+    /// The session's id for a call; `None` where there is none to give.
+    fn session_of(&self, call: &Call<'_>) -> Result<Option<String>, HarnessError> {
+        let told = &self.told.session;
+        let known = call.session.and_then(|s| s.id.as_deref()).filter(|id| is_id(id)).map(str::to_owned);
+        let missing = |why: String| HarnessError::NoSession { harness: self.title().to_owned(), why };
+        match (told.from, call.session) {
+            (From::Caller, _) => Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
+            (From::None, _) | (_, None) => Ok(None),
+            (From::Stdout, Some(_)) => known.map(Some).ok_or_else(|| {
+                missing(format!("no line of its output had {}", told.key.as_deref().unwrap_or("a key")))
+            }),
+            (From::Files, Some(_)) => known.map(Some).ok_or_else(|| {
+                missing(format!("not just one file was ~/{}", told.files.as_deref().unwrap_or("…")))
+            }),
+        }
+    }
+
+    /// What stands for the `*` in `session.files`, where just one file or folder fits.
+    fn only_file(&self, home: &files::Tree) -> Option<String> {
+        let (folder, before, after) = self.told.session.pattern()?;
+        let mut found = home.list(folder).into_iter().filter_map(|entry| {
+            let id = entry.name.strip_prefix(before)?.strip_suffix(after)?;
+            is_id(id).then(|| id.to_owned())
+        });
+        let only = found.next()?;
+        found.next().is_none().then_some(only)
+    }
+
+    /// The steps of this call, and the JSON lines that they were read from where they came out of a file.
+    fn transcript(
+        &self,
+        ended: &Ended<'_>,
+        session: &mut Session,
+        filled: &Filled<'_>,
+    ) -> (Record, Option<Vec<u8>>) {
+        let told = &self.told.transcript;
+        let new = told.file.as_ref().map(|path| {
+            let mut lines = Vec::new();
+            Wire::of(session, "transcript", ended.home, &filled.plain(path)).read(|line| {
+                lines.extend_from_slice(line.to_string().as_bytes());
+                lines.push(b'\n');
+            });
+            lines
+        });
+        let bytes = new.as_deref().unwrap_or(ended.stdout);
+        let record = match told.reader {
+            Reader::None => Record::default(),
+            Reader::ClaudeStreamJson => stream::read(bytes, stream::Input::WithoutCached).record,
+            Reader::QwenStreamJson => stream::read(bytes, stream::Input::WithCached).record,
+            Reader::OpenaiMessagesJsonl => {
+                let mut record = Record::default();
+                objects(bytes).for_each(|line| chat::message(&mut record, &line));
+                record
+            }
+            Reader::OpencodeJsonl => opencode::read(bytes).record,
+            Reader::OpenhandsJsonl => openhands::read(bytes).record,
+            Reader::VibeJsonl => vibe::read(bytes).record,
+            Reader::CodexJsonl => codex::read(bytes).record,
+        };
+        (record, new)
+    }
+
+    fn usage(
+        &self,
+        ended: &Ended<'_>,
+        session: &mut Session,
+        filled: &Filled<'_>,
+        record: &Record,
+        transcript: Option<&[u8]>,
+    ) -> (Tokens, Option<f64>) {
+        let Some(told) = &self.told.usage else { return (record.tokens(), None) };
+        let count = |value: &Value, keys: &Option<String>| {
+            let keys: Vec<_> = keys.as_deref()?.split('.').collect();
+            count_at(value, &keys)
+        };
+        let read = |value: &Value| {
+            let cost = told.cost_usd.as_ref().and_then(|keys| {
+                let keys: Vec<_> = keys.split('.').collect();
+                crate::lines::at(value, &keys)?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
+            });
+            let tokens = Tokens {
+                input: count(value, &told.input),
+                cached: count(value, &told.cached),
+                output: count(value, &told.output),
+            };
+            let beside = if told.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
+            (Tokens { input: tokens.input.map(|n| n.saturating_add(beside)), ..tokens }, cost)
+        };
+        let of_lines = |bytes: &[u8]| {
+            let mut found = objects(bytes).map(|line| read(&line)).filter(|(tokens, _)| !tokens.is_unknown());
+            match told.counts {
+                // One line a model request.
+                Cumulative::Request => {
+                    found.fold((Tokens::default(), None), |(sum, total), (tokens, cost)| {
+                        let total = match (total, cost) {
+                            (None, cost) => cost,
+                            (total, None) => total,
+                            (Some(total), Some(cost)) => Some(total + cost),
+                        };
+                        (sum.plus(tokens), total)
+                    })
+                }
+                Cumulative::Call | Cumulative::Session => found.next_back().unwrap_or_default(),
+            }
+        };
+        let (tokens, cost) = match &told.file {
+            Some(path) => ended
+                .home
+                .read(&filled.plain(path), HOME_CAP)
+                .ok()
+                .filter(|bytes| !crate::lines::too_many_values(bytes))
+                .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
+                .map(|value| read(&value))
+                .unwrap_or_default(),
+            None => of_lines(transcript.unwrap_or(ended.stdout)),
+        };
+        if told.counts == Cumulative::Session {
+            let mut meter = Meter::of(session);
+            (meter.tokens(tokens), meter.cost(cost))
+        } else {
+            (tokens, cost)
+        }
+    }
+
+    fn succeeded(&self, ended: &Ended<'_>, filled: &Filled<'_>) -> bool {
+        let told = &self.told.success;
+        let code = told.exit_code.is_none_or(|code| ended.exit.code == Some(code));
+        let last = told
+            .last_line
+            .as_ref()
+            .is_none_or(|wanted| objects(ended.stdout).next_back().is_some_and(|line| has(&line, wanted)));
+        let file = told.file.as_ref().is_none_or(|wanted| {
+            ended
+                .home
+                .read(&filled.plain(&wanted.path), HOME_CAP)
+                .ok()
+                .filter(|bytes| !crate::lines::too_many_values(bytes))
+                .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
+                .is_some_and(|value| has(&value, &wanted.has))
+        });
+        code && last && file
+    }
+
+    /// What it says went wrong: the key that the file names, else its last plain lines, if they say something known.
+    fn failure(&self, ended: &Ended<'_>, signs: &mut Signs) {
+        let told = &self.told.failure;
+        let keys: Vec<_> = told.message.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
+        let status: Vec<_> = told.status.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
+        if !keys.is_empty() {
+            let found = objects(ended.stdout)
+                .rev()
+                .find_map(|line| Some((text_at(&line, &keys)?.to_owned(), count_at(&line, &status))));
+            if let Some((said, status)) = found {
+                signs.failed(self.reason(status, &said), &said);
+                return;
+            }
+        }
+        for output in [ended.stdout, ended.stderr] {
+            let tail = plain_tail(&output[output.len().saturating_sub(TAIL)..], TAIL);
+            let said = text::last_lines(&tail, 3);
+            let reason = self.reason(None, &said);
+            if reason != EndReason::AgentError {
+                signs.failed(reason, &said);
+                return;
+            }
+        }
+    }
+
+    fn reason(&self, status: Option<u64>, said: &str) -> EndReason {
+        let low = said.to_lowercase();
+        let named = self.told.failure.reasons.iter().find(|(words, _)| low.contains(&words.to_lowercase()));
+        named.map_or_else(|| fault(status, said), |(_, reason)| *reason)
+    }
+}
+
+/// Whether a value has all of these at its top, also those in tables.
+fn has(value: &Value, wanted: &toml::Table) -> bool {
+    wanted.iter().all(|(key, wanted)| match (value.get(key), wanted) {
+        (Some(value), toml::Value::Table(inner)) => has(value, inner),
+        (Some(Value::String(text)), toml::Value::String(wanted)) => text == wanted,
+        (Some(Value::Bool(is)), toml::Value::Boolean(wanted)) => is == wanted,
+        (Some(Value::Number(n)), toml::Value::Integer(wanted)) => n.as_i64() == Some(*wanted),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

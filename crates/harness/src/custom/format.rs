@@ -1,0 +1,396 @@
+//! The format of harness files, and what is checked in one before it is used.
+
+use std::collections::BTreeMap;
+
+use model::EndReason;
+use serde::{Deserialize, Deserializer};
+
+use super::template::{NAMES, Quote, names};
+use crate::Api;
+
+/// A harness file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) title: Option<String>,
+    pub(super) image: String,
+    pub(super) version: String,
+    pub(super) api: Api,
+    pub(super) probe: Vec<String>,
+    pub(super) commands: Commands,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) files: Vec<File>,
+    #[serde(default)]
+    pub(super) session: Session,
+    #[serde(default)]
+    pub(super) transcript: Transcript,
+    #[serde(default)]
+    pub(super) usage: Option<Usage>,
+    pub(super) success: Success,
+    #[serde(default)]
+    pub(super) failure: Failure,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Commands {
+    pub(super) first: Vec<String>,
+    /// Without it `first` serves all calls.
+    #[serde(default)]
+    pub(super) later: Option<Vec<String>>,
+    /// The request comes as standard input.
+    #[serde(default)]
+    pub(super) stdin: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) path: String,
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) quote: Quote,
+}
+
+/// Who makes the session's id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum From {
+    /// There is none, or the agent finds its session itself.
+    #[default]
+    None,
+    /// We do.
+    Caller,
+    /// It stands in JSON lines of its output.
+    Stdout,
+    /// It is part of a file's name.
+    Files,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Session {
+    #[serde(default)]
+    pub(super) from: From,
+    #[serde(default)]
+    pub(super) key: Option<String>,
+    #[serde(default)]
+    pub(super) files: Option<String>,
+}
+
+impl Session {
+    pub(super) fn key_parts(&self) -> Vec<&str> {
+        self.key.as_deref().unwrap_or_default().split('.').collect()
+    }
+
+    /// `a/b/x*y` as folder `a/b`, `x` and `y`.
+    pub(super) fn pattern(&self) -> Option<(&str, &str, &str)> {
+        let (before, after) = self.files.as_deref()?.split_once('*')?;
+        let (folder, before) = before.rsplit_once('/').unwrap_or(("", before));
+        (!after.contains(['*', '/'])).then_some((folder, before, after))
+    }
+}
+
+/// In what notation a transcript is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Reader {
+    #[default]
+    None,
+    ClaudeStreamJson,
+    QwenStreamJson,
+    OpenaiMessagesJsonl,
+    OpencodeJsonl,
+    OpenhandsJsonl,
+    VibeJsonl,
+    CodexJsonl,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Transcript {
+    #[serde(default)]
+    pub(super) reader: Reader,
+    /// A file of JSON lines that grows; without it standard output.
+    #[serde(default)]
+    pub(super) file: Option<String>,
+}
+
+/// What a count counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Cumulative {
+    /// One request to the model: they are added up.
+    Request,
+    /// This call: the last one is taken.
+    #[default]
+    Call,
+    /// The session so far: the last one is taken, less that of the call before.
+    Session,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Usage {
+    /// A JSON file; without it the lines of the transcript.
+    #[serde(default)]
+    pub(super) file: Option<String>,
+    #[serde(default)]
+    pub(super) counts: Cumulative,
+    #[serde(default)]
+    pub(super) input: Option<String>,
+    #[serde(default)]
+    pub(super) cached: Option<String>,
+    #[serde(default)]
+    pub(super) output: Option<String>,
+    /// `input` leaves cached tokens out.
+    #[serde(default)]
+    pub(super) input_without_cached: bool,
+    #[serde(default)]
+    pub(super) cost_usd: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Success {
+    #[serde(default)]
+    pub(super) exit_code: Option<i64>,
+    #[serde(default)]
+    pub(super) last_line: Option<toml::Table>,
+    #[serde(default)]
+    pub(super) file: Option<ResultFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResultFile {
+    pub(super) path: String,
+    pub(super) has: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Failure {
+    /// Keys of the message in JSON lines of the output.
+    #[serde(default)]
+    pub(super) message: Option<String>,
+    /// Keys of the endpoint's status beside it.
+    #[serde(default)]
+    pub(super) status: Option<String>,
+    /// Words of a message, and what they mean.
+    #[serde(default)]
+    pub(super) reasons: Reasons,
+}
+
+/// Words and what they mean, in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Reasons(Vec<(String, EndReason)>);
+
+impl Reasons {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(String, EndReason)> {
+        self.0.iter()
+    }
+}
+
+impl<'de> Deserialize<'de> for Reasons {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MEANT: [EndReason; 8] = [
+            EndReason::AgentTimeout,
+            EndReason::AgentError,
+            EndReason::ContextOverflow,
+            EndReason::ToolCallFormat,
+            EndReason::LoopDetected,
+            EndReason::KilledItself,
+            EndReason::GaveUp,
+            EndReason::Endpoint,
+        ];
+        let table = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let read = |(words, reason): (String, String)| match MEANT.iter().find(|r| r.as_str() == reason) {
+            Some(reason) => Ok((words, *reason)),
+            None => Err(serde::de::Error::custom(format!(
+                "{reason} is none of the reasons {}",
+                MEANT.map(EndReason::as_str).join(", ")
+            ))),
+        };
+        table.into_iter().map(read).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Document {
+    /// Whether some placeholder can only be filled with the gateway.
+    pub(super) fn needs_endpoint(&self) -> bool {
+        self.texts().any(|(_, text)| names(text).any(|name| matches!(name, "base_url" | "key")))
+    }
+
+    /// All texts with placeholders, and where they stand.
+    fn texts(&self) -> impl Iterator<Item = (String, &str)> {
+        list("commands.first", &self.commands.first)
+            .into_iter()
+            .chain(list("commands.later", self.commands.later.as_deref().unwrap_or_default()))
+            .chain(self.env.iter().map(|(name, value)| (format!("env.{name}"), value.as_str())))
+            .chain(
+                self.files
+                    .iter()
+                    .enumerate()
+                    .map(|(n, file)| (format!("files[{n}].text"), file.text.as_str())),
+            )
+            .chain(one("transcript.file", self.transcript.file.as_ref()))
+            .chain(one("usage.file", self.usage.as_ref().and_then(|u| u.file.as_ref())))
+            .chain(one("success.file.path", self.success.file.as_ref().map(|f| &f.path)))
+    }
+
+    /// What TOML can not say. The error names the key.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let word = |text: &str| {
+            !text.is_empty()
+                && text.len() <= 40
+                && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
+        if !word(&self.name) {
+            return Err(format!(
+                "name: {:?} is not a word of at most 40 lower-case letters, digits and _",
+                self.name
+            ));
+        }
+        if crate::all().iter().any(|known| known.name() == self.name) {
+            return Err(format!("name: {} is the name of a harness that comes with Stamina Lab", self.name));
+        }
+        for (key, text) in [("image", &self.image), ("version", &self.version)] {
+            if text.trim().is_empty() || text.chars().any(char::is_whitespace) {
+                return Err(format!("{key}: it is empty or has a blank in it"));
+            }
+        }
+        for (key, list) in [
+            ("probe", Some(&self.probe)),
+            ("commands.first", Some(&self.commands.first)),
+            ("commands.later", self.commands.later.as_ref()),
+        ] {
+            if list.is_some_and(|list| list.first().is_none_or(String::is_empty)) {
+                return Err(format!("{key}: it names no program"));
+            }
+        }
+        for (key, text) in self.texts() {
+            if let Some(unknown) = names(text).find(|name| !NAMES.contains(name)) {
+                let known = NAMES.map(|name| format!("{{{name}}}")).join(" ");
+                return Err(format!("{key}: there is no placeholder {{{unknown}}}; there are {known}"));
+            }
+        }
+        self.check_commands()?;
+        for (n, file) in self.files.iter().enumerate() {
+            below_home(&format!("files[{n}].path"), &file.path)?;
+        }
+        for (key, path) in [
+            ("transcript.file", self.transcript.file.as_deref()),
+            ("usage.file", self.usage.as_ref().and_then(|u| u.file.as_deref())),
+            ("success.file.path", self.success.file.as_ref().map(|f| f.path.as_str())),
+            ("session.files", self.session.files.as_deref()),
+        ] {
+            path.map_or(Ok(()), |path| below_home(key, path))?;
+        }
+        for name in self.env.keys() {
+            if name.is_empty() || name.contains(['=', '\0']) || name == "HOME" {
+                return Err(format!("env.{name}: this variable can not be set"));
+            }
+        }
+        self.check_session()?;
+        if self.transcript.file.is_some() && self.transcript.reader == Reader::None {
+            return Err("transcript.file: without transcript.reader nobody reads it".to_owned());
+        }
+        let success = &self.success;
+        if success.last_line.is_none() && success.file.is_none() {
+            return Err("success: it needs last_line or file; an exit code alone says too little".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_commands(&self) -> Result<(), String> {
+        let both = [
+            ("commands.first", Some(&self.commands.first)),
+            ("commands.later", self.commands.later.as_ref()),
+        ];
+        for (key, argv) in both.into_iter().filter_map(|(key, argv)| Some((key, argv?))) {
+            let has = |wanted: &str| argv.iter().any(|part| names(part).any(|name| name == wanted));
+            let in_file =
+                self.files.iter().any(|f| names(&f.text).any(|n| matches!(n, "prompt" | "prompt_file")));
+            let in_env = self.env.values().any(|v| names(v).any(|n| matches!(n, "prompt" | "prompt_file")));
+            if !(has("prompt") || has("prompt_file") || self.commands.stdin || in_file || in_env) {
+                return Err(format!(
+                    "{key}: the request is nowhere: use {{prompt}}, {{prompt_file}} or stdin = true"
+                ));
+            }
+            // What a shell reads as its language must not come from a request, a model's name or a box.
+            let shell = argv
+                .first()
+                .and_then(|p| p.rsplit('/').next())
+                .is_some_and(|p| matches!(p, "sh" | "bash" | "dash" | "zsh" | "ash" | "busybox"));
+            let script = argv.iter().position(|part| part.starts_with('-') && part.ends_with('c'));
+            if let (true, Some(script)) = (shell, script.and_then(|at| argv.get(at + 1)))
+                && let Some(name) = names(script).next()
+            {
+                return Err(format!(
+                    "{key}: {{{name}}} inside a shell's script would be read as shell; give it as a further argument and use \"$1\""
+                ));
+            }
+        }
+        if !self
+            .commands
+            .first
+            .iter()
+            .chain(self.commands.later.iter().flatten())
+            .any(|part| names(part).any(|n| n == "session"))
+            && self.session.from != From::None
+            && !self.files.iter().any(|f| names(&f.text).any(|n| n == "session"))
+            && !self.env.values().any(|v| names(v).any(|n| n == "session"))
+        {
+            return Err("session.from: {session} is used nowhere, so no session would go on".to_owned());
+        }
+        let first_knows = self.session.from == From::Caller;
+        if !first_knows && self.commands.first.iter().any(|part| names(part).any(|name| name == "session")) {
+            return Err("commands.first: {session} is not known before the first call, unless session.from = \"caller\"".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_session(&self) -> Result<(), String> {
+        let session = &self.session;
+        match session.from {
+            From::Stdout if session.key.as_deref().is_none_or(str::is_empty) => {
+                Err("session.key: session.from = \"stdout\" needs the key of the id in its JSON lines"
+                    .to_owned())
+            }
+            From::Files if session.pattern().is_none() => {
+                Err("session.files: session.from = \"files\" needs a path with one *, in its last part"
+                    .to_owned())
+            }
+            From::None if self.commands.later.is_none() => {
+                Err("commands.later: without it and without session.from every call would begin anew"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn list<'a>(key: &str, texts: &'a [String]) -> Vec<(String, &'a str)> {
+    texts.iter().enumerate().map(|(n, text)| (format!("{key}[{n}]"), text.as_str())).collect()
+}
+
+fn one<'a>(key: &str, text: Option<&'a String>) -> Option<(String, &'a str)> {
+    text.map(|text| (key.to_owned(), text.as_str()))
+}
+
+/// A path below HOME.
+fn below_home(key: &str, path: &str) -> Result<(), String> {
+    let outside = path.is_empty()
+        || path.starts_with(['/', '~'])
+        || path.contains(['\\', '\0'])
+        || path.split('/').any(|part| matches!(part, "" | "." | ".."));
+    if outside {
+        return Err(format!("{key}: {path:?} is not a path below HOME: relative, with /, without .."));
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+use super::*;
+
+const BASE: &str = r#"
+name = "my_agent"
+version = "1"
+image = "example/my-agent:1"
+api = "messages"
+probe = ["my-agent", "--version"]
+[commands]
+first = ["my-agent", "{prompt_file}", "{session}"]
+[session]
+from = "caller"
+[success]
+last_line = { ok = true }
+"#;
+
+fn error(text: &str) -> String {
+    parse(text).unwrap_err()
+}
+
+#[test]
+fn errors_name_the_key() {
+    assert!(parse(BASE).is_ok());
+    let with = |from: &str, to: &str| {
+        assert!(BASE.contains(from), "{from}");
+        error(&BASE.replacen(from, to, 1))
+    };
+    for (from, to, said) in [
+        ("\"my_agent\"", "\"My agent\"", "name: \"My agent\" is not a word"),
+        ("\"my_agent\"", "\"codex\"", "name: codex is the name of a harness"),
+        ("\"example/my-agent:1\"", "\"\"", "image: it is empty"),
+        ("[\"my-agent\", \"--version\"]", "[]", "probe: it names no program"),
+        ("\"messages\"", "\"chat\"", "unknown variant `chat`"),
+        ("{session}", "{sesion}", "commands.first[2]: there is no placeholder {sesion}; there are {prompt} "),
+        ("\"{prompt_file}\", ", "", "commands.first: the request is nowhere"),
+        ("\"{session}\"", "\"x\"", "session.from: {session} is used nowhere"),
+        (
+            "from = \"caller\"",
+            "from = \"stdout\"\nkey = \"a\"",
+            "{session} is not known before the first call",
+        ),
+        ("from = \"caller\"", "from = \"nobody\"", "unknown variant `nobody`"),
+        ("[session]\nfrom = \"caller\"", "", "{session} is not known before the first call"),
+        (
+            "[session]",
+            "[[files]]\npath = \"../x\"\ntext = \"\"\n[session]",
+            "files[0].path: \"../x\" is not a path below HOME",
+        ),
+        ("[session]", "[env]\nHOME = \"x\"\n[session]", "env.HOME: this variable can not be set"),
+        ("[session]", "[transcript]\nfile = \"x\"\n[session]", "transcript.file: without transcript.reader"),
+        ("last_line = { ok = true }", "exit_code = 0", "success: it needs last_line or file"),
+        ("last_line", "lst_line", "unknown field `lst_line`"),
+        (
+            "[success]",
+            "[failure.reasons]\n\"x\" = \"passed_all\"\n[success]",
+            "passed_all is none of the reasons",
+        ),
+        (
+            "[\"my-agent\", \"{prompt_file}\", \"{session}\"]",
+            "[\"/bin/sh\", \"-ec\", \"my-agent {prompt}\", \"{session}\"]",
+            "commands.first: {prompt} inside a shell's script would be read as shell",
+        ),
+    ] {
+        let message = with(from, to);
+        assert!(message.contains(said), "{said:?} is not in {message:?}");
+    }
+    // Where it is not TOML, the line is told.
+    assert!(error("name = \"a\"\nversion = ").contains("line 2"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = load(Path::new("/nowhere/at/all.toml")).unwrap_err().to_string();
+    assert!(error.starts_with("/nowhere/at/all.toml: "), "{error}");
+}
+
+#[test]
+fn only_words_in_braces_are_placeholders() {
+    let (pieces, rest) = template::pieces("{\"a\": {model}, ${HOME} {x y} {env:KEY} {}{key}} {");
+    assert_eq!(pieces, [("{\"a\": ", "model"), (", ${HOME} {x y} {env:KEY} {}", "key")]);
+    assert_eq!(rest, "} {");
+    assert_eq!(template::pieces("{{model}}").0, [("{", "model")]);
+}

@@ -1,0 +1,215 @@
+//! The mock agent against a scripted endpoint.
+#![allow(clippy::unwrap_used, reason = "an endpoint that does not answer is a failure")]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+
+use common::ID;
+use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
+use model::{EndReason as R, Tokens};
+use serde_json::{Value, json};
+
+/// Answers one request after the other with these, and gives back what was asked.
+fn endpoint(answers: Vec<(u16, String)>) -> (String, JoinHandle<Vec<Value>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/a/1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        answers
+            .into_iter()
+            .map(|(status, body)| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = Vec::new();
+                let mut piece = [0; 65536];
+                let asked = loop {
+                    let read = stream.read(&mut piece).unwrap();
+                    assert!(read > 0);
+                    request.extend_from_slice(&piece[..read]);
+                    let text = String::from_utf8_lossy(&request);
+                    let Some((head, rest)) = text.split_once("\r\n\r\n") else { continue };
+                    let length = head.lines().find_map(|l| l.strip_prefix("Content-Length: ")).unwrap();
+                    if rest.len() >= length.parse().unwrap() {
+                        assert!(head.starts_with("POST /a/1/v1/chat/completions "), "{head}");
+                        assert!(head.contains("Authorization: Bearer sk-1"), "{head}");
+                        break serde_json::from_str(rest).unwrap();
+                    }
+                };
+                let head = format!(
+                    "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all((head + &body).as_bytes()).unwrap();
+                asked
+            })
+            .collect()
+    });
+    (address, server)
+}
+
+fn answer(message: &Value) -> (u16, String) {
+    let usage = json!({ "prompt_tokens": 50, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 20 } });
+    (200, json!({ "choices": [{ "message": message }], "usage": usage }).to_string())
+}
+
+fn writes(id: &str, arguments: &str) -> Value {
+    let call =
+        json!({ "id": id, "type": "function", "function": { "name": "write_file", "arguments": arguments } });
+    json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+}
+
+fn says(text: &str) -> Value {
+    json!({ "role": "assistant", "content": text })
+}
+
+struct Stage(tempfile::TempDir);
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "workspace"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn play(&self, base_url: &str, prompt: &str, session: Option<&Session>) -> (Option<i32>, Outcome) {
+        let mock = harness::find("mock").unwrap();
+        let path = |name: &str| self.0.path().join(name).to_str().unwrap().to_owned();
+        let endpoint = Endpoint {
+            base_url: base_url.into(),
+            key: "sk-1".into(),
+            model: "m".into(),
+            context_window: 1000,
+        };
+        let (home, workspace) = (path("home"), path("workspace"));
+        let call = Call {
+            turn: 1,
+            attempt: 1,
+            prompt,
+            session,
+            session_id: ID,
+            endpoint: &endpoint,
+            seconds: 60,
+            home: &home,
+            workspace: &workspace,
+        };
+        let made = mock.invocation(&call).unwrap();
+        for file in &made.files {
+            let path = self.0.path().join("home").join(&file.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &file.text).unwrap();
+        }
+        let out = Command::new(&made.argv[0])
+            .args(&made.argv[1..])
+            .envs(made.env)
+            .env("HOME", &home)
+            .current_dir(&workspace)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+        let tree = files::Tree::open(self.0.path().join("home").as_path()).unwrap();
+        let outcome = mock.outcome(
+            &call,
+            &Ended {
+                exit: Exit { code: out.status.code().map(i64::from), ..Exit::default() },
+                stdout: &out.stdout,
+                stderr: &out.stderr,
+                home: &tree,
+                model_requests: Some(1),
+                changed: true,
+            },
+        );
+        (out.status.code(), outcome)
+    }
+}
+
+#[test]
+fn it_writes_what_it_is_told_and_goes_on_in_its_session() {
+    let stage = Stage::new();
+    let (url, server) = endpoint(vec![
+        answer(&writes("c1", r#"{"path":"app/server.py","content":"print('é')\n"}"#)),
+        answer(&says("Done.")),
+    ]);
+    let (code, first) = stage.play(&url, "Build \"it\"\r\n$(now)", None);
+    assert_eq!((code, first.end, first.message), (Some(0), None, None));
+    assert_eq!(first.usage, Tokens { input: Some(100), cached: Some(40), output: Some(10) });
+    assert_eq!(first.steps.len(), 2);
+    assert_eq!(first.steps[0].tool_calls[0].summary, "app/server.py");
+    assert!(first.steps[0].tool_calls[0].result.as_deref().unwrap().starts_with("wrote 11 characters"));
+    let written = std::fs::read_to_string(stage.0.path().join("workspace/app/server.py")).unwrap();
+    assert_eq!(written, "print('é')\n");
+    let asked = server.join().unwrap();
+    assert_eq!(asked[0]["messages"], json!([{ "role": "user", "content": "Build \"it\"\r\n$(now)" }]));
+    assert_eq!(
+        (&asked[0]["model"], &asked[0]["tools"][0]["function"]["name"]),
+        (&json!("m"), &json!("write_file"))
+    );
+
+    let (url, server) = endpoint(vec![answer(&says("Nothing to do."))]);
+    let (_, second) = stage.play(&url, "More", first.session.as_ref());
+    assert_eq!((second.end, second.session.unwrap().calls), (None, 2));
+    let roles: Vec<_> =
+        server.join().unwrap()[0]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+}
+
+#[test]
+fn it_stays_in_the_workspace() {
+    let stage = Stage::new();
+    std::os::unix::fs::symlink(stage.0.path(), stage.0.path().join("workspace/out")).unwrap();
+    let evil = format!("{}/evil", stage.0.path().display());
+    let path = |path: &str| json!({ "path": path, "content": "x" }).to_string();
+    let (url, server) = endpoint(vec![
+        answer(&writes("c1", &path("../evil"))),
+        answer(&writes("c2", &path(&evil))),
+        answer(&writes("c3", &path("out/evil"))),
+        answer(&writes("c4", &path("inside"))),
+        answer(&says("Done.")),
+    ]);
+    let (_, outcome) = stage.play(&url, "x", None);
+    server.join().unwrap();
+    assert_eq!(outcome.end, None);
+    let errors: Vec<_> = outcome.steps.iter().flat_map(|s| &s.tool_calls).map(|c| c.is_error).collect();
+    assert_eq!(errors, [Some(true), Some(true), Some(true), Some(false)]);
+    assert!(!stage.0.path().join("evil").exists());
+    assert!(stage.0.path().join("workspace/inside").exists());
+}
+
+#[test]
+fn it_says_honestly_what_went_wrong() {
+    let context = "This model's maximum context length is 1000 tokens";
+    for (answers, code, end, said) in [
+        (vec![(500, "oops".into())], 2, R::Endpoint, "HTTP 500: oops"),
+        (vec![(429, "slow down".into())], 2, R::Endpoint, "HTTP 429"),
+        (vec![(400, context.into())], 3, R::ContextOverflow, "maximum context length"),
+        (vec![(200, "{}".into())], 2, R::Endpoint, "can not be read"),
+        (vec![answer(&writes("c", "{oops")); 3], 4, R::ToolCallFormat, "can not be read"),
+        (vec![answer(&writes("c", "{}")); 3], 4, R::ToolCallFormat, "can not be read"),
+    ] {
+        let stage = Stage::new();
+        let (url, server) = endpoint(answers);
+        let (exit, outcome) = stage.play(&url, "x", None);
+        server.join().unwrap();
+        let message = outcome.message.unwrap();
+        assert_eq!((exit, outcome.end), (Some(code), Some(end)), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
+    // Nobody listens.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (exit, outcome) = Stage::new().play(&format!("http://{free}/a/1"), "x", None);
+    assert_eq!((exit, outcome.end), (Some(2), Some(R::Endpoint)));
+    assert!(outcome.message.unwrap().contains("ConnectionRefusedError"));
+}
+
+#[test]
+fn a_broken_session_is_an_error_of_its_own() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.0.path().join("home/.stamina")).unwrap();
+    std::fs::write(stage.0.path().join("home/.stamina/mock_session.json"), "[{").unwrap();
+    let (exit, outcome) = stage.play("http://127.0.0.1:1/a/1", "x", None);
+    assert_eq!((exit, outcome.end), (Some(1), Some(R::AgentError)));
+}
