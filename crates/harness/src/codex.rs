@@ -15,6 +15,8 @@ use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
 const SESSIONS: &str = ".codex/sessions";
 /// Bytes from the end of a rollout in which the last count is looked for.
 const TAIL: u64 = 4 << 20;
+/// Bytes from the end of its log in which calls that it could not read are counted.
+const TAIL_OF_LOG: usize = 64 * 1024;
 
 /// Codex CLI 0.169.0.
 #[derive(Debug)]
@@ -89,7 +91,19 @@ impl Harness for Codex {
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
-        let read = read(ended.stdout);
+        let mut read = read(ended.stdout);
+        // Calls that it can not read are no items: only its log tells of them.
+        if read.record.working_calls() == 0 {
+            let log =
+                String::from_utf8_lossy(&ended.stderr[ended.stderr.len().saturating_sub(TAIL_OF_LOG)..]);
+            for _ in log
+                .lines()
+                .filter(|line| line.contains("error=failed to parse function arguments: "))
+                .take(100)
+            {
+                read.record.unseen();
+            }
+        }
         let mut signs = Signs { finished: read.completed, ..Signs::default() };
         if let Some(said) = read.failed.as_deref().or(read.retrying.as_deref()) {
             let ran_out = said.contains("ran out of room");

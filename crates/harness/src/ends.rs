@@ -122,7 +122,9 @@ fn finished(changed: bool, record: &Record) -> (Option<EndReason>, Option<String
     let words = text::message(record.last_text());
     let quote =
         |what: &str| Some(if words.is_empty() { what.to_owned() } else { format!("{what}: {words}") });
-    if record.working_calls() == 0 {
+    if record.malformed_calls() >= MALFORMED {
+        (Some(EndReason::ToolCallFormat), quote("its last tool calls could not be read, and it ended"))
+    } else if record.working_calls() == 0 {
         (Some(EndReason::GaveUp), quote("it ended without a single tool call"))
     } else if says_it_stops(record.last_text()) {
         (Some(EndReason::GaveUp), quote("it says that it stops"))

@@ -56,11 +56,14 @@ impl Harness for KimiCode {
         let config = format!(
             "default_model = \"bench\"\ntelemetry = false\n\n\
              [providers.bench]\ntype = \"openai\"\nbase_url = {}\napi_key = {}\n\n\
-             [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\ncapabilities = [\"tool_use\"]\n",
+             [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\n\
+             max_output_size = {}\ncapabilities = [\"tool_use\"]\n",
             toml_text(&endpoint.v1()),
             toml_text(&endpoint.key),
             toml_text(&endpoint.model),
             endpoint.context_window,
+            // Else it asks for answers as long as the rest of the context, which many endpoints refuse.
+            (endpoint.context_window / 4).clamp(1, 32_000),
         );
         let mut command = Command::new(["kimi", "--output-format", "stream-json", "-m", "bench"]);
         if let Some(session) = call.session {

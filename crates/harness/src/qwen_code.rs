@@ -64,6 +64,7 @@ impl Harness for QwenCode {
                 "general": { "disableAutoUpdate": true, "disableUpdateNag": true, "enableAutoUpdate": false },
                 "privacy": { "usageStatisticsEnabled": false },
                 "telemetry": { "enabled": false },
+                "tools": { "shell": { "defaultTimeoutMs": 300_000 } },
             })
             .to_string(),
         );

@@ -22,8 +22,10 @@ pub(crate) struct Record {
     calls: usize,
     /// Calls that only say that the work is over.
     endings: usize,
-    /// Calls since the last one whose arguments could be read.
+    /// Calls since the last one that could be read and was answered.
     malformed: usize,
+    /// Whether the last call could not be read.
+    bad: bool,
     /// What the agent said last.
     last_text: String,
     /// Whether the last thing that happened is a call that has no result.
@@ -107,27 +109,22 @@ impl Record {
     /// The agent calls a tool. Arguments that are a text are read as JSON; where they are none, the call is malformed.
     pub(crate) fn call(&mut self, id: Option<&str>, name: &str, arguments: &Value) {
         let parsed;
+        self.bad = false;
         let arguments = match arguments {
             Value::String(text) => match serde_json::from_str::<Value>(text) {
                 Ok(value @ Value::Object(_)) if !crate::lines::too_many_values(text.as_bytes()) => {
                     parsed = value;
-                    self.malformed = 0;
                     &parsed
                 }
-                // Some tools take nothing.
-                _ if text.trim().is_empty() => {
-                    self.malformed = 0;
-                    arguments
-                }
-                _ => {
-                    self.malformed += 1;
+                other => {
+                    // Some tools take nothing.
+                    if !matches!(other, Ok(Value::Object(_))) && !text.trim().is_empty() {
+                        self.malformed();
+                    }
                     arguments
                 }
             },
-            _ => {
-                self.malformed = 0;
-                arguments
-            }
+            _ => arguments,
         };
         self.calls += 1;
         self.pending = true;
@@ -160,14 +157,26 @@ impl Record {
         self.endings += 1;
     }
 
-    /// Marks the last call as one that the harness could not read, whatever it wrote down for its arguments.
+    /// Marks the last call as one that the harness could not read, whatever it wrote down for its arguments. Said before
+    /// the call's result.
     pub(crate) fn malformed(&mut self) {
+        if !std::mem::replace(&mut self.bad, true) {
+            self.malformed += 1;
+        }
+    }
+
+    /// A call that could not be read, and of which there is nothing else to tell.
+    pub(crate) fn unseen(&mut self) {
+        self.calls += 1;
         self.malformed += 1;
     }
 
     /// A tool answers. What no call claims is a step of its own.
     pub(crate) fn result(&mut self, id: Option<&str>, text: &str, is_error: Option<bool>) {
         self.pending = false;
+        if !self.bad {
+            self.malformed = 0;
+        }
         let claimed = id.and_then(|id| self.open.remove(cut(id, 200).0));
         if let Some(call) = claimed.and_then(|(at, place)| self.steps.get_mut(at)?.tool_calls.get_mut(place))
         {

@@ -58,7 +58,7 @@ impl Harness for Vibe {
         let config = format!(
             "active_model = \"bench\"\nenable_telemetry = false\nenable_update_checks = false\n\
              enable_auto_update = false\nenable_notifications = false\n\n\
-             [experiments]\nenable = false\n\n\
+             [experiments]\nenable = false\n\n[tools.bash]\ndefault_timeout = 300\n\n\
              [[providers]]\nname = \"bench\"\napi_base = {}\napi_key_env_var = \"BENCH_API_KEY\"\n\
              api_style = \"openai\"\nbackend = \"generic\"\n\n\
              [[models]]\nname = {}\nprovider = \"bench\"\nalias = \"bench\"\nmax_context_length = {}\n",

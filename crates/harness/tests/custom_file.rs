@@ -100,7 +100,7 @@ fn the_example_is_a_harness() {
     let prompt = "--make it\n'so' $(now)";
     let first = stage.play(&harness, prompt, None);
     assert_eq!((first.end, &first.message), (None, &None));
-    let tokens = |n| Tokens { input: Some(n * 100), cached: Some(n * 10), output: Some(n * 7) };
+    let tokens = |n: u64| Tokens { input: Some(n * 100), cached: Some(n * 10), output: Some(n * 7) };
     assert_eq!(first.usage, tokens(1));
     assert_eq!(first.steps.len(), 1);
     assert_eq!(first.steps[0].tool_calls[0].result.as_deref(), Some("server.py"));

@@ -249,11 +249,11 @@ async fn five_turns_of_one_session() {
         let gateway = oracle(listen, Mischief::default()).await;
         let mut episode = Episode::new(harness, &network, &turns);
         let mut longest = 0;
-        for turn in 1..=5 {
+        for turn in 1..=5_u32 {
             let prompt =
                 format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
             let began = Instant::now();
-            let played = episode.call(&gateway, turn, 1, &prompt, 300).await;
+            let played = episode.call(&gateway, turn, 1, &prompt, 600).await;
             eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
             let outcome = &played.outcome;
             assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
@@ -283,7 +283,7 @@ async fn each_way_to_go_wrong() {
     let none = Mischief::default();
     let table: [(Mischief, u64, &[R]); 5] = [
         (Mischief { overflow: 1.0, ..none }, 200, &[R::ContextOverflow]),
-        (Mischief { malformed: 1.0, ..none }, 200, &[R::ToolCallFormat, R::LoopDetected, R::GaveUp]),
+        (Mischief { malformed: 1.0, ..none }, 200, &[R::ToolCallFormat, R::LoopDetected]),
         (Mischief { kill: 1.0, ..none }, 200, &[R::KilledItself]),
         (Mischief { give_up: 1.0, ..none }, 200, &[R::GaveUp]),
         (Mischief { stall: 1.0, ..none }, 30, &[R::AgentTimeout]),
@@ -301,7 +301,11 @@ async fn each_way_to_go_wrong() {
             let gateway = oracle(listen, *mischief).await;
             let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
             eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
-            if !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
+            // What these two do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
+            let refused = played.outcome.end == Some(R::NoChange)
+                && ((mischief.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
+                    || (mischief.malformed > 0.0 && name == "qwen_code"));
+            if !refused && !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
                 wrong.push(format!(
                     "{name} {mischief:?}: {:?} {:?}",
                     played.outcome.end, played.outcome.message

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
 use common::ID;
-use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
+use harness::{Call, Ended, Endpoint, Exit, Outcome, Session};
 use model::{EndReason as R, Tokens};
 use serde_json::{Value, json};
 

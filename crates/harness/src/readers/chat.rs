@@ -33,6 +33,10 @@ pub(crate) fn message(record: &mut Record, message: &Value) {
         Some("tool") => {
             let text = message.get("content").map(said).unwrap_or_default();
             let is_error = message.get("is_error").and_then(Value::as_bool);
+            // What Kimi Code answers, which writes down `{}` for arguments that are no JSON.
+            if text.starts_with("Invalid args for tool \"") {
+                record.malformed();
+            }
             record.result(text_at(message, &["tool_call_id"]), &text, is_error);
         }
         _ => {}

@@ -89,11 +89,14 @@ fn content(record: &mut Record, parts: &Value) {
     let Value::Array(parts) = parts else { return record.say(&said(parts)) };
     for part in parts {
         match text_at(part, &["type"]) {
-            Some("tool_use") => record.call(
-                text_at(part, &["id"]),
-                text_at(part, &["name"]).unwrap_or_default(),
-                part.get("input").unwrap_or(&Value::Null),
-            ),
+            Some("tool_use") => {
+                let input = part.get("input").unwrap_or(&Value::Null);
+                record.call(text_at(part, &["id"]), text_at(part, &["name"]).unwrap_or_default(), input);
+                // What Claude Code makes of arguments that are no JSON.
+                if input.get("__unparsedToolInput").is_some() {
+                    record.malformed();
+                }
+            }
             Some("thinking") => record.think(text_at(part, &["thinking"]).unwrap_or_default()),
             _ => record.say(&said(part)),
         }
