@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workbench::api::{
-    ApiError, EpisodeRef, GridSort, ImportReportRequest, ListRuns, Nothing, RunGridRequest, RunGrouping,
-    RunAction, RunRef, RunRow, RunSort, SourceInfo, SourceRef,
+    ApiError, EpisodeRef, GridSort, ImportReportRequest, ListRuns, Nothing, RunAction, RunGridRequest,
+    RunGrouping, RunRef, RunRow, RunSort, SourceInfo, SourceRef,
 };
 use workbench::{Options, Workbench};
 
@@ -82,7 +82,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             scenario_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
         Command::Run { what, yes } => run_commands::run(&what, args.db.as_deref(), yes, json),
-        Command::Resume { folder, values } => run_commands::resume(&folder, &values, args.db.as_deref(), json),
+        Command::Resume { folder, values } => {
+            run_commands::resume(&folder, &values, args.db.as_deref(), json)
+        }
         Command::Pause { folder, goes_on } => {
             run_commands::steer(&folder, if goes_on { &RunAction::Continue } else { &RunAction::Pause }, json)
         }

@@ -29,7 +29,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(as_json: bool, folder: &Path) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
+        let plain =
+            std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
         let draws = !as_json && !plain && std::io::stderr().is_terminal();
         Self { as_json, folder: folder.to_owned(), draws, drawn: 0 }
     }
@@ -96,10 +97,23 @@ fn line(event: &Event) -> Option<String> {
             let verb = if *resumed { "resumed" } else { "started" };
             let model = model.as_deref().unwrap_or("model unknown");
             let simulated = if *simulated { ", simulated" } else { "" };
-            Some(format!("{verb}: {agent} · {model}{simulated}: {episodes} episodes × {turns} turns in {output_dir}"))
+            Some(format!(
+                "{verb}: {agent} · {model}{simulated}: {episodes} episodes × {turns} turns in {output_dir}"
+            ))
         }
         Event::Turn { episode, turn, of, .. } => Some(format!("{episode}: turn {turn} of {of}")),
-        Event::Attempt { episode, turn, attempt, verdict, passed, total, end_reason, cost_usd, agent_seconds, .. } => {
+        Event::Attempt {
+            episode,
+            turn,
+            attempt,
+            verdict,
+            passed,
+            total,
+            end_reason,
+            cost_usd,
+            agent_seconds,
+            ..
+        } => {
             let tests = match (passed, total) {
                 (Some(passed), Some(total)) => format!(", {passed} of {total} tests"),
                 _ => String::new(),
@@ -129,7 +143,8 @@ fn line(event: &Event) -> Option<String> {
             gateway::Over::ContextOverflow { message } => format!("context: {message}"),
         }),
         Event::Finished { how, episodes, average_score, spent, .. } => {
-            let score = average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
+            let score =
+                average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
             let cost = spent.cost_usd.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
             Some(format!("{}: {episodes} episodes over, average score {score}, cost {cost}", ended(how)))
         }

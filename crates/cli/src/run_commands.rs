@@ -30,7 +30,8 @@ const STOPPED: u8 = 130;
 
 /// The settings that the arguments name, with absolute paths: a run may be resumed from elsewhere.
 fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
-    let files: Vec<ConfigFile> = args.configs.iter().map(|path| read_config(path)).collect::<Result<_, _>>()?;
+    let files: Vec<ConfigFile> =
+        args.configs.iter().map(|path| read_config(path)).collect::<Result<_, _>>()?;
     if files.is_empty() && args.values.is_empty() {
         return Err(ApiError::new("run.no_settings", "Nothing says what to run").hint(
             "Name a file with --configs, or keys with --values: stamina run --values agent=MOCK output_dir=results/smoke \
@@ -40,10 +41,6 @@ fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
     let mut settings = runner::settings::resolve(&files, &args.values).map_err(|error| {
         ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys of a run")
     })?;
-    if let Some((key, why)) = runs::lacking(&settings).into_iter().next() {
-        let key = key.replace('%', &settings.agent);
-        return Err(ApiError::new("settings.value", format!("{key}: {why}")).hint("docs/cli.md lists the keys of a run"));
-    }
     settings.output_dir = absolute(&settings.output_dir)?;
     settings.scenarios_dir = settings.scenarios_dir.as_deref().map(absolute).transpose()?;
     settings.harness_file = settings.harness_file.as_deref().map(absolute).transpose()?;
@@ -62,7 +59,10 @@ fn library(db: Option<&Path>) -> Option<Arc<Workbench>> {
     match Workbench::open(Options { db: db.map(Path::to_owned), ..Options::default() }) {
         Ok(workbench) => Some(workbench),
         Err(error) => {
-            note(&format!("warning: the library can not be opened, so the run is not shown in it: {}", error.message));
+            note(&format!(
+                "warning: the library can not be opened, so the run is not shown in it: {}",
+                error.message
+            ));
             None
         }
     }
@@ -86,8 +86,9 @@ mod tempdir {
     impl Scratch {
         pub(super) fn new() -> Result<Self, ApiError> {
             let path = std::env::temp_dir().join(format!("stamina-{}", std::process::id()));
-            std::fs::create_dir_all(&path)
-                .map_err(|e| ApiError::new("run.no_folder", format!("No temporary folder can be made: {e}")))?;
+            std::fs::create_dir_all(&path).map_err(|e| {
+                ApiError::new("run.no_folder", format!("No temporary folder can be made: {e}"))
+            })?;
             Ok(Self { path })
         }
     }
@@ -99,7 +100,11 @@ mod tempdir {
     }
 }
 
-fn look_before(library: Option<&Arc<Workbench>>, settings: &RunSettings, call: bool) -> Result<Preflight, ApiError> {
+fn look_before(
+    library: Option<&Arc<Workbench>>,
+    settings: &RunSettings,
+    call: bool,
+) -> Result<Preflight, ApiError> {
     match library {
         Some(library) => library.look_before(settings, call),
         None => scratch()?.1.look_before(settings, call),
@@ -107,7 +112,12 @@ fn look_before(library: Option<&Arc<Workbench>>, settings: &RunSettings, call: b
 }
 
 /// `stamina preflight`.
-pub(crate) fn preflight(args: &RunArgs, db: Option<&Path>, no_call: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+pub(crate) fn preflight(
+    args: &RunArgs,
+    db: Option<&Path>,
+    no_call: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
     let found = look_before(library(db).as_ref(), &settings, !no_call)?;
     if as_json {
@@ -191,8 +201,11 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
     }
     if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
-        return Err(ApiError::new("run.preflight", format!("{}: {}; nothing was begun", check.title, check.value))
-            .hint("`stamina preflight` with the same arguments says more"));
+        return Err(ApiError::new(
+            "run.preflight",
+            format!("{}: {}; nothing was begun", check.title, check.value),
+        )
+        .hint("`stamina preflight` with the same arguments says more"));
     }
     let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
     if !as_json {
@@ -208,7 +221,12 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
 }
 
 /// `stamina resume`.
-pub(crate) fn resume(folder: &Path, values: &[String], db: Option<&Path>, as_json: bool) -> Result<ExitCode, ApiError> {
+pub(crate) fn resume(
+    folder: &Path,
+    values: &[String],
+    db: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
     let (of, changes) = (folder.clone(), values.to_vec());
     play(&folder, library(db), as_json, async |on_event| runner::resume(of, changes, on_event).await)
@@ -222,11 +240,19 @@ fn confirmed(question: &str) -> bool {
 }
 
 /// Plays to the end, or until it is stopped; tells what happens.
-fn play<F>(folder: &Path, library: Option<Arc<Workbench>>, as_json: bool, begin: F) -> Result<ExitCode, ApiError>
+fn play<F>(
+    folder: &Path,
+    library: Option<Arc<Workbench>>,
+    as_json: bool,
+    begin: F,
+) -> Result<ExitCode, ApiError>
 where
     F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
 {
-    let told = Arc::new(Told { progress: Mutex::new(Progress::new(as_json, folder)), begun: AtomicBool::new(false) });
+    let told = Arc::new(Told {
+        progress: Mutex::new(Progress::new(as_json, folder)),
+        begun: AtomicBool::new(false),
+    });
     let on_event: OnEvent = {
         let (told, folder) = (Arc::clone(&told), folder.to_owned());
         Arc::new(move |event: &Event| {
@@ -300,7 +326,9 @@ fn stop(folder: &Path, told: &Told) {
     if !told.begun.load(Ordering::Relaxed) {
         std::process::exit(i32::from(STOPPED));
     }
-    let wished = live::read(folder).map_err(runs::run_error).and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
+    let wished = live::read(folder)
+        .map_err(runs::run_error)
+        .and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
     if let Err(error) = wished {
         crate::report(&error);
     }
@@ -346,7 +374,11 @@ pub(crate) fn status(folder: &Path, as_json: bool) -> Result<ExitCode, ApiError>
     print(&format!("{} · {model}{simulated}: {state}\n", run.agent));
     print(&format!("{}, {} requests, cost {cost}\n", duration(run.seconds), run.spent.requests));
     let rows: Vec<Vec<String>> = run.episodes.iter().map(|e| crate::progress::row(e, run.turns)).collect();
-    print(&table::table(&["episode", "state", "turns", "turn", "attempt", "now"], &[false, false, false, true, true, false], &rows));
+    print(&table::table(
+        &["episode", "state", "turns", "turn", "attempt", "now"],
+        &[false, false, false, true, true, false],
+        &rows,
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -411,7 +443,11 @@ fn list_images(as_json: bool) -> Result<ExitCode, ApiError> {
             ]
         })
         .collect();
-    print(&table::table(&["name", "image", "state", "size", "harness"], &[false, false, false, true, false], &rows));
+    print(&table::table(
+        &["name", "image", "state", "size", "harness"],
+        &[false, false, false, true, false],
+        &rows,
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -453,7 +489,8 @@ pub(crate) fn clean(yes: bool, all: bool, as_json: bool) -> Result<ExitCode, Api
             note(&format!("{} of living runs stay; --all removes them, too", kept.len()));
         }
     }
-    let asked = yes || (!as_json && std::io::stdin().is_terminal() && !gone.is_empty() && confirmed("Remove them?"));
+    let asked =
+        yes || (!as_json && std::io::stdin().is_terminal() && !gone.is_empty() && confirmed("Remove them?"));
     let removed = asked && !gone.is_empty();
     if removed {
         runs::clean(all)?;

@@ -4,7 +4,10 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// The header that lets a page in.
+const TOKEN: &str = "x-stamina-token";
 
 struct Room {
     temp: tempfile::TempDir,
@@ -117,7 +120,10 @@ fn a_run_prints_its_events_and_is_in_the_library() {
     // Its settings fill the form again.
     let run = format!("{{\"run\": {}}}", runs[0]["id"]);
     let loaded = room.json(&["rpc", "load_settings", &run]);
-    assert_eq!((&loaded["settings"]["agent"], &loaded["settings"]["n_turns"]), (&Value::from("mock"), &Value::from(2.0)));
+    assert_eq!(
+        (&loaded["settings"]["agent"], &loaded["settings"]["n_turns"]),
+        (&Value::from("mock"), &Value::from(2.0))
+    );
 }
 
 #[test]
@@ -128,7 +134,13 @@ fn without_json_every_event_is_a_line() {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
-    for said in ["started: mock", "scenario_0: turn 1 of 1", "attempt 1: passed", "stamina 1", "finished: 1 episodes over"] {
+    for said in [
+        "started: mock",
+        "scenario_0: turn 1 of 1",
+        "attempt 1: passed",
+        "stamina 1",
+        "finished: 1 episodes over",
+    ] {
         assert!(told.contains(said), "{said}: {told}");
     }
     assert!(!told.contains('\u{1b}'));
@@ -160,7 +172,8 @@ impl Playing {
             }
         }
         let mut said = String::new();
-        std::io::Read::read_to_string(&mut self.child.stderr.take().expect("stderr"), &mut said).expect("text");
+        std::io::Read::read_to_string(&mut self.child.stderr.take().expect("stderr"), &mut said)
+            .expect("text");
         panic!("it ended without {name}: {said}");
     }
 
@@ -193,7 +206,11 @@ fn attempts_of(folder: &Path) -> Vec<(u64, u64)> {
         .iter()
         .flat_map(|turn| {
             let number = turn["turn"].as_u64().expect("its number");
-            turn["attempts"].as_array().expect("attempts").iter().map(move |a| (number, a["attempt"].as_u64().expect("its number")))
+            turn["attempts"]
+                .as_array()
+                .expect("attempts")
+                .iter()
+                .map(move |a| (number, a["attempt"].as_u64().expect("its number")))
         })
         .collect()
 }
@@ -207,7 +224,10 @@ fn ctrl_c_stops_and_a_resume_goes_on() {
     assert_eq!(playing.until("finished")["how"]["how"], "stopped");
     assert_eq!(playing.code(), Some(130));
     let state = room.json(&["status", "results"]);
-    assert_eq!((&state["state"]["state"], &state["state"]["finish"]["how"]), (&Value::from("ended"), &Value::from("stopped")));
+    assert_eq!(
+        (&state["state"]["state"], &state["state"]["finish"]["how"]),
+        (&Value::from("ended"), &Value::from("stopped"))
+    );
     // Nobody plays it, so there is nothing to stop.
     let stop = room.stamina(&["stop", "results"]);
     assert_eq!(stop.status.code(), Some(1));
@@ -263,8 +283,9 @@ fn what_is_wrong_is_said_before_anything_is_made() {
     assert!(told.contains("The nearest is \"limits.memory_gib\"") && told.contains("docs/cli.md"), "{told}");
     let told = said(&["run", "--values", "agent=MOCK"]);
     assert!(told.contains("output_dir: it is not given"), "{told}");
-    let told = said(&["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
-    assert!(told.contains("codex.model_id: The model is not named"), "{told}");
+    let told =
+        said(&["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
+    assert!(told.contains("codex.model_id: it is not given"), "{told}");
     let told = said(&["run", "--values", "agent=MOCK", "output_dir=r", "scenarios_dir=nowhere"]);
     assert!(told.contains("Pack: can not be read"), "{told}");
     let told = said(&["run", "--configs", "absent.yaml"]);
@@ -277,12 +298,17 @@ fn what_is_wrong_is_said_before_anything_is_made() {
 #[test]
 fn a_preflight_says_what_a_run_will_take() {
     let room = Room::new();
-    std::fs::write(room.path("c.yaml"), "agent: MOCK\noutput_dir: results\nquick_debug: true\n").expect("a file");
+    std::fs::write(room.path("c.yaml"), "agent: MOCK\noutput_dir: results\nquick_debug: true\n")
+        .expect("a file");
     let found = room.json(&["preflight", "--configs", "c.yaml"]);
     assert_eq!(found["can_start"], true);
-    let ids: Vec<&str> = found["checks"].as_array().expect("checks").iter().filter_map(|c| c["id"].as_str()).collect();
+    let ids: Vec<&str> =
+        found["checks"].as_array().expect("checks").iter().filter_map(|c| c["id"].as_str()).collect();
     assert_eq!(ids, ["engine", "pack", "endpoint", "folder", "disk"]);
-    assert_eq!((&found["estimate"]["turns"], &found["estimate"]["attempts_at_most"]), (&Value::from(4), &Value::from(40)));
+    assert_eq!(
+        (&found["estimate"]["turns"], &found["estimate"]["attempts_at_most"]),
+        (&Value::from(4), &Value::from(40))
+    );
     assert_eq!(found["estimate"]["seconds"], Value::Null, "there is no earlier run to go by");
 
     std::fs::create_dir(room.path("results")).expect("a folder");
@@ -293,12 +319,178 @@ fn a_preflight_says_what_a_run_will_take() {
 
     let ask = "endpoint.base_url=http://127.0.0.1:9";
     let output = room.stamina(&[
-        "preflight", "--json", "--values", "agent=MINI_SWE", "output_dir=new", "mini_swe.model_id=m", ask,
+        "preflight",
+        "--json",
+        "--values",
+        "agent=MINI_SWE",
+        "output_dir=new",
+        "mini_swe.model_id=m",
+        ask,
         "endpoint.key_env=STAMINA_NO_SUCH_KEY",
     ]);
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let endpoint = found["checks"].as_array().expect("checks").iter().find(|c| c["id"] == "endpoint").cloned().expect("it");
-    assert_eq!((&endpoint["state"], &endpoint["value"]), (&Value::from("fail"), &Value::from("STAMINA_NO_SUCH_KEY not set")));
+    let endpoint = found["checks"]
+        .as_array()
+        .expect("checks")
+        .iter()
+        .find(|c| c["id"] == "endpoint")
+        .cloned()
+        .expect("it");
+    assert_eq!(
+        (&endpoint["state"], &endpoint["value"]),
+        (&Value::from("fail"), &Value::from("STAMINA_NO_SUCH_KEY not set"))
+    );
+}
+
+/// `stamina serve`: what the app is to its window.
+struct Served {
+    child: Child,
+    port: u64,
+    token: String,
+}
+
+impl Served {
+    fn new(room: &Room) -> Self {
+        std::fs::create_dir_all(room.path("ui")).expect("a folder");
+        std::fs::write(room.path("ui/index.html"), "<!doctype html>").expect("a page");
+        let mut child = room
+            .command(&["serve", "--json", "--ui", "ui"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("stamina serves");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+        let told: Value = serde_json::from_str(&line).expect("JSON");
+        let token = told["token"].as_str().expect("a token").to_owned();
+        Self { child, port: told["port"].as_u64().expect("a port"), token }
+    }
+
+    fn ask(&self, name: &str, request: &Value) -> Result<Value, Value> {
+        use std::io::{Read as _, Write as _};
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port as u16)).expect("it listens");
+        let body = request.to_string();
+        let head = format!(
+            "POST /rpc/{name} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{TOKEN}: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            self.port,
+            self.token,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
+        let value = serde_json::from_str(body).expect("JSON");
+        if head.starts_with("HTTP/1.1 200") { Ok(value) } else { Err(value) }
+    }
+
+    fn get(&self, name: &str, request: &Value) -> Value {
+        self.ask(name, request).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Asks after every change until the answer is as wanted.
+    fn until(&self, name: &str, request: &Value, wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut since = self.get("app_state", &json!({}))["change"].clone();
+        let begun = std::time::Instant::now();
+        loop {
+            let answer = self.get(name, request);
+            if wanted(&answer) {
+                return answer;
+            }
+            assert!(begun.elapsed().as_secs() < 120, "{name} never was as wanted: {answer}");
+            since = self.get("wait_for_changes", &json!({ "since": since, "timeout_ms": 5000 }))["change"]
+                .clone();
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn the_app_begins_a_run_shows_it_live_and_steers_it() {
+    let room = Room::new();
+    let app = Served::new(&room);
+    let form = app.get("launch_form", &json!({}));
+    let mut settings = form["defaults"].clone();
+    settings["agent"] = json!("mock");
+    settings["endpoint_mode"] = json!("oracle");
+    settings["oracle_stack"] = json!("native");
+    settings["use_docker"] = json!(false);
+    settings["n_scenarios"] = json!(2);
+    settings["n_turns"] = json!(30);
+    settings["num_changes_per_turn"] = json!(1);
+    let folder = room.path("results");
+    settings["output_dir"] = json!(folder);
+    let check = app.get("check_settings", &settings);
+    assert_eq!(check["errors"], json!([]));
+    assert!(check["command_values"].as_str().is_some_and(|line| line.contains("agent=MOCK")), "{check}");
+    let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
+    assert_eq!((&found["can_start"], &found["estimate"]["turns"]), (&json!(true), &json!(60)), "{found}");
+
+    let mut wrong = settings.clone();
+    wrong["output_dir"] = json!("relative");
+    let error = app.ask("start_run", &json!({ "settings": wrong, "shakedown": false })).expect_err("refused");
+    assert_eq!(error["code"], "settings.value");
+
+    let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
+    assert_eq!(begun["folder"], json!(folder));
+    let of = json!({ "folder": folder });
+    let live = app.until("get_live_run", &of, |run| {
+        run["row"]["turns"][0].as_u64() > Some(1) && !run["row"]["run"].is_null()
+    });
+    assert_eq!((&live["row"]["state"], &live["row"]["simulated"]), (&json!("running"), &json!(true)));
+    assert_eq!(live["episodes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(app.get("list_live_runs", &json!({}))["live"], 1);
+    let survival = app.get("run_survival", &json!({ "run": live["row"]["run"] }));
+    assert!(survival["rows"].is_array());
+    let again =
+        app.ask("start_run", &json!({ "settings": settings, "shakedown": false })).expect_err("refused");
+    assert_eq!(again["code"], "run.preflight");
+
+    let log = json!({ "folder": folder, "episode": "scenario_0", "which": "gateway", "from": null });
+    let told = app.get("live_log", &log);
+    assert!(
+        told["lines"].as_array().is_some_and(|lines| lines.iter().any(|l| l["kind"] == "model")),
+        "{told}"
+    );
+
+    app.get("control_run", &json!({ "folder": folder, "action": { "do": "stop" } }));
+    let ended = app.until("get_live_run", &of, |run| run["row"]["state"] == "stopped");
+    let error =
+        app.ask("control_run", &json!({ "folder": folder, "action": { "do": "pause" } })).expect_err("over");
+    assert_eq!(error["code"], "run.not_live");
+    let decided = ended["row"]["turns"][0].as_u64().expect("a number");
+
+    app.get("resume_run", &json!({ "folder": folder, "changes": [] }));
+    app.until("get_live_run", &of, |run| run["row"]["turns"][0].as_u64() > Some(decided));
+    app.get("control_run", &json!({ "folder": folder, "action": { "do": "stop" } }));
+    app.until("get_live_run", &of, |run| run["row"]["state"] == "stopped");
+    let changed =
+        app.get("load_settings", &json!({ "yaml": null, "file": null, "run": null, "folder": folder }));
+    assert_eq!(changed["settings"]["n_turns"], json!(30.0));
+    assert_ne!(changed["settings"]["output_dir"], json!(folder), "that folder is taken");
+}
+
+#[test]
+fn a_shakedown_is_short_and_stays_out_of_the_library() {
+    let room = Room::new();
+    let app = Served::new(&room);
+    let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();
+    settings["agent"] = json!("mock");
+    settings["use_docker"] = json!(false);
+    settings["oracle_stack"] = json!("native");
+    // Nothing is said of an endpoint yet: none is needed.
+    assert_eq!(settings["endpoint_mode"], "gateway");
+    let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": true }));
+    let of = json!({ "folder": begun["folder"] });
+    let over = app.until("get_live_run", &of, |run| run["row"]["state"] == "finished");
+    assert_eq!((&over["row"]["shakedown"], &over["row"]["turns"]), (&json!(true), &json!([3, 3])));
+    assert_eq!(app.get("list_runs", &json!({}))["total"], 0);
+    std::fs::remove_dir_all(begun["folder"].as_str().expect("a path")).expect("it is removed");
 }
 
 #[test]
@@ -311,7 +503,12 @@ fn the_help_says_what_exit_codes_mean_and_gives_examples() {
         text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let run = help(&["run", "--help"]);
-    for said in ["0 when finished, 130 when stopped, 3 when a budget ended it", "--configs <FILE>...", "stamina resume", "Examples:"] {
+    for said in [
+        "0 when finished, 130 when stopped, 3 when a budget ended it",
+        "--configs <FILE>...",
+        "stamina resume",
+        "Examples:",
+    ] {
         assert!(run.contains(said), "{said}: {run}");
     }
     assert!(help(&["images", "build", "--help"]).contains("proxy that inspects TLS"));

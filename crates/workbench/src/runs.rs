@@ -19,7 +19,6 @@ mod prices;
 
 use runner::settings::RunSettings;
 
-pub use self::fields::lacking;
 pub use self::form::harnesses;
 pub use self::images::{ImageNews, build_named, clean, leftovers, list as images, test as test_images};
 pub use self::machine::{bytes, duration, short};

@@ -55,7 +55,10 @@ fn direct(settings: &RunSettings) -> Check {
         return check(
             CheckState::Fail,
             "variable missing",
-            Some(format!("docker.env_vars names {}, which is not set here. Set it before beginning.", missing.join(", "))),
+            Some(format!(
+                "docker.env_vars names {}, which is not set here. Set it before beginning.",
+                missing.join(", ")
+            )),
         );
     }
     let found = AWS.iter().filter(|name| set(name)).count();
@@ -69,14 +72,7 @@ fn direct(settings: &RunSettings) -> Check {
 fn price(settings: &RunSettings) -> Option<Check> {
     let known = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
     let new = |state, value: String, sentence: Option<String>| {
-        Some(Check {
-            id: "price".to_owned(),
-            title: "Price".to_owned(),
-            state,
-            value,
-            sentence,
-            fix: None,
-        })
+        Some(Check { id: "price".to_owned(), title: "Price".to_owned(), state, value, sentence, fix: None })
     };
     let Some(price) = known else {
         let b = &settings.budgets;

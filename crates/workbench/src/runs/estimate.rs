@@ -30,9 +30,8 @@ pub(super) struct Plan {
 pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
     let g = &settings.generation;
     let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
-    let chosen = |scenario: u32| {
-        settings.execute_episodes.is_empty() || settings.execute_episodes.contains(&scenario)
-    };
+    let chosen =
+        |scenario: u32| settings.execute_episodes.is_empty() || settings.execute_episodes.contains(&scenario);
     let turns: Vec<u32> = match pack {
         Some(pack) => (0..)
             .zip(pack.scenarios())
@@ -171,7 +170,9 @@ impl Workbench {
     fn basis(&self, settings: &RunSettings, rates: &Rates) -> String {
         let of = match (settings.is_simulated(), &settings.model) {
             (true, _) => format!("simulated {}", settings.agent),
-            (false, Some(model)) if rates.same_model => format!("{} with {}", settings.agent, plain_model(model)),
+            (false, Some(model)) if rates.same_model => {
+                format!("{} with {}", settings.agent, plain_model(model))
+            }
             (false, _) => settings.agent.clone(),
         };
         match rates.runs {
@@ -179,7 +180,9 @@ impl Workbench {
             n => {
                 let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
                 let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
-                if let (false, false, Some(model)) = (rates.same_model, settings.is_simulated(), &settings.model) {
+                if let (false, false, Some(model)) =
+                    (rates.same_model, settings.is_simulated(), &settings.model)
+                {
                     text.push_str(&format!(". No earlier run used {}", plain_model(model)));
                 }
                 text
@@ -249,7 +252,8 @@ mod tests {
     #[test]
     fn budgets_that_the_upper_end_reaches_are_told() {
         let asked = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
-        let said = budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
+        let said =
+            budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
         assert_eq!(said, ["may hit $60", "may hit 1 h 30 m"]);
     }
 }

@@ -208,25 +208,7 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
         };
         vec![FieldError { field, message: sentence(&error) }]
     })?;
-    for (key, why) in lacking(&settings) {
-        errors.push(FieldError { field: field_of(key, form), message: why.to_owned() });
-    }
-    if errors.is_empty() { Ok(settings) } else { Err(errors) }
-}
-
-/// What a run needs that [`resolve`] does not ask for: key, sentence.
-pub fn lacking(settings: &RunSettings) -> Vec<(&'static str, &'static str)> {
-    let mut lacks = Vec::new();
-    if settings.model.is_none() && !settings.is_simulated() {
-        lacks.push(("%.model_id", "The model is not named"));
-    }
-    if let EndpointSettings::Gateway { key: KeySource::Env(name) | KeySource::Keychain(name), .. } =
-        &settings.endpoint
-        && name.trim().is_empty()
-    {
-        lacks.push(("endpoint.key_name", "The name of the key is not given"));
-    }
-    lacks
+    Ok(settings)
 }
 
 /// Without its key, which the form shows anyway, and with a capital.
@@ -253,9 +235,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
     let bounded = |n: u32| (s.scenarios_dir.is_none() || n < ALL).then(|| f64::from(n));
     let g = &s.generation;
     let (mode, base_url, key) = match &s.endpoint {
-        EndpointSettings::Gateway { base_url, key } => {
-            (EndpointMode::Gateway, base_url.clone(), key.clone())
-        }
+        EndpointSettings::Gateway { base_url, key } => (EndpointMode::Gateway, base_url.clone(), key.clone()),
         EndpointSettings::Direct => (EndpointMode::Direct, String::new(), KeySource::None),
         EndpointSettings::Oracle => (EndpointMode::Oracle, String::new(), KeySource::None),
     };
@@ -365,7 +345,11 @@ pub(super) fn differ(form: &FormSettings, defaults: &FormSettings) -> Vec<String
 }
 
 /// The default of a field as a configuration spells it, and its key.
-pub(super) fn default_of(field: &str, form: &FormSettings, defaults: &FormSettings) -> Option<(String, Value)> {
+pub(super) fn default_of(
+    field: &str,
+    form: &FormSettings,
+    defaults: &FormSettings,
+) -> Option<(String, Value)> {
     let of = FormSettings {
         agent: form.agent.clone(),
         iterative: form.iterative,

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::fields;
 use crate::Workbench;
 use crate::api::{
-    ApiError, EndpointMode, FormSettings, HarnessInfo, LaunchForm, LoadSettings, LoadedSettings,
-    Nothing, PackChoice, SaveSettings, SavedFile, SettingsCheck,
+    ApiError, EndpointMode, FormSettings, HarnessInfo, LaunchForm, LoadSettings, LoadedSettings, Nothing,
+    PackChoice, SaveSettings, SavedFile, SettingsCheck,
 };
 use crate::summary::run_record;
 
@@ -132,9 +132,7 @@ impl Workbench {
         let tree = self.live.tree(record.entry.source, &record.source_path)?;
         ["config.yaml", "config.yml"]
             .iter()
-            .find_map(|name| {
-                tree.read(&files::join(&record.entry.place, name), CONFIG_CAP).ok()
-            })
+            .find_map(|name| tree.read(&files::join(&record.entry.place, name), CONFIG_CAP).ok())
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .ok_or_else(|| {
                 ApiError::new("settings.no_config", format!("The run {run} has no config.yaml"))
@@ -152,9 +150,14 @@ impl Workbench {
         }
         let path = PathBuf::from(request.path.trim());
         if !path.is_absolute() {
-            return Err(ApiError::new("settings.relative", "The place must be an absolute path").at(request.path));
+            return Err(
+                ApiError::new("settings.relative", "The place must be an absolute path").at(request.path)
+            );
         }
-        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, check.yaml));
+        let written = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, check.yaml));
         written.map_err(|e| {
             ApiError::new("settings.not_written", format!("The file can not be written: {e}"))
                 .at(path.display().to_string())
@@ -258,11 +261,13 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
 }
 
 fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
-    ["config.yaml", "config.yml"].iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
-        ApiError::new("settings.no_config", "The folder has no config.yaml")
-            .at(folder.display().to_string())
-            .hint("Choose the results folder of a run")
-    })
+    ["config.yaml", "config.yml"].iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(
+        || {
+            ApiError::new("settings.no_config", "The folder has no config.yaml")
+                .at(folder.display().to_string())
+                .hint("Choose the results folder of a run")
+        },
+    )
 }
 
 fn read_config(path: &Path) -> Result<String, ApiError> {
@@ -289,9 +294,7 @@ fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) 
         if said {
             let value = match &given.value {
                 Value::String(text) => text.clone(),
-                Value::Array(items) => {
-                    items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
-                }
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
                 other => other.to_string(),
             };
             line.push(' ');
@@ -370,10 +373,7 @@ mod tests {
         assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..asked.clone() });
         let standard = defaults("opencode", true).unwrap();
         let differ = fields::differ(&asked, &standard);
-        assert_eq!(
-            differ,
-            ["base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]
-        );
+        assert_eq!(differ, ["base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]);
         let yaml = remarked(&settings.to_yaml(), &asked, &standard, &differ);
         assert!(yaml.contains("n_turns: 40") && yaml.contains("# default 3\n"), "{yaml}");
         let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();

@@ -274,7 +274,11 @@ pub fn test(names: &[String], on_news: OnImage<'_>, stop: &AtomicBool) -> Result
                 Ok(trial) => {
                     for check in &trial.checks {
                         let word = if check.ok { "ok" } else { "does not work" };
-                        on_news(ImageNews::Line(&format!("{name}: {}: {word}: {}", check.what, check.said.trim())));
+                        on_news(ImageNews::Line(&format!(
+                            "{name}: {}: {word}: {}",
+                            check.what,
+                            check.said.trim()
+                        )));
                     }
                     let wrong: Vec<&str> =
                         trial.checks.iter().filter(|c| !c.ok).map(|c| c.what.as_str()).collect();

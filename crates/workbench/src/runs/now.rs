@@ -127,8 +127,7 @@ impl Workbench {
     fn row(&self, folder: &Path, run: Option<String>) -> Option<LiveRunRow> {
         let here = self.runs.get(folder);
         let stamp = stamp(folder);
-        if let Some((seen, row)) =
-            self.runs.over.lock().unwrap_or_else(PoisonError::into_inner).get(folder)
+        if let Some((seen, row)) = self.runs.over.lock().unwrap_or_else(PoisonError::into_inner).get(folder)
             && *seen == stamp
             && here.as_ref().is_none_or(|here| !here.playing)
         {
@@ -162,13 +161,15 @@ impl Workbench {
                     std::thread::sleep(LOOK);
                     let Some(workbench) = me.upgrade() else { return };
                     let change = workbench.changes.last();
-                    let due = looked.is_none_or(|(at, seen)| at.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
+                    let due =
+                        looked.is_none_or(|(at, seen)| at.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
                     if due && let Ok(known) = workbench.run_folders() {
                         looked = Some((Instant::now(), change));
                         folders = known
                             .into_iter()
                             .map(|(folder, known)| {
-                                let seen = folders.get(&folder).map_or_else(|| stamp(&folder), |(_, seen)| *seen);
+                                let seen =
+                                    folders.get(&folder).map_or_else(|| stamp(&folder), |(_, seen)| *seen);
                                 (folder, (known, seen))
                             })
                             .collect();
@@ -266,7 +267,9 @@ fn rank(state: LiveState) -> u8 {
 }
 
 fn name_of(folder: &Path) -> String {
-    folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+    folder
+        .file_name()
+        .map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// A run whose folder tells nothing yet, or that could not begin.
@@ -412,7 +415,8 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
         .filter(|e| e.phase != Phase::Over)
         .map(|e| f64::from(read.turns) - e.cells.len() as f64)
         .sum();
-    let at_once = read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);
+    let at_once =
+        read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);
     let per_turn = |of: &dyn Fn(&live::LiveEpisode) -> Option<f64>| {
         let mut rates: Vec<f64> = read
             .episodes

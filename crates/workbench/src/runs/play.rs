@@ -9,7 +9,6 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use runner::settings::RunSettings;
 use runner::{Event, Finish, OnEvent, RunError};
 
 use crate::Workbench;
@@ -81,8 +80,8 @@ impl Workbench {
         super::prices::priced(&mut settings)?;
         let found = self.look_before(&settings, false)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
-            let mut error =
-                ApiError::new("run.preflight", format!("{}: {}", check.title, check.value)).at(form.output_dir);
+            let mut error = ApiError::new("run.preflight", format!("{}: {}", check.title, check.value))
+                .at(form.output_dir);
             error.hint.clone_from(&check.sentence);
             return Err(error);
         }
@@ -151,7 +150,8 @@ impl Workbench {
             })
         };
         let spawned = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
-            let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(play(on_event))));
+            let played =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(play(on_event))));
             let error = match played {
                 Ok(Ok(finish)) => {
                     if let Finish::Failed { message } = &finish {

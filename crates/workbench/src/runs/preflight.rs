@@ -211,10 +211,8 @@ fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
             scenarios.saturating_sub(1)
         ))
     } else if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
-        Check::new("pack", TITLE, CheckState::Warn, value).says(format!(
-            "{} × {} were asked for; what the pack has is played.",
-            g.n_scenarios, g.n_turns
-        ))
+        Check::new("pack", TITLE, CheckState::Warn, value)
+            .says(format!("{} × {} were asked for; what the pack has is played.", g.n_scenarios, g.n_turns))
     } else {
         Check::new("pack", TITLE, CheckState::Ok, value)
     };
@@ -231,7 +229,8 @@ fn folder(path: &Path) -> Check {
             .fixed_by("Resume", resume);
     }
     if path.is_file() {
-        return check(CheckState::Fail, "is a file").says("A file is where the folder should be. Choose another one.");
+        return check(CheckState::Fail, "is a file")
+            .says("A file is where the folder should be. Choose another one.");
     }
     if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
         return check(CheckState::Fail, "not empty")
@@ -297,8 +296,7 @@ fn machine_holds(settings: &RunSettings) -> Option<Check> {
     let cores = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
     let memory = machine::memory();
     let at_once = f64::from(settings.batch_size);
-    let (wants, needs) =
-        (at_once * settings.limits.cpus, (at_once * settings.limits.memory as f64) as u64);
+    let (wants, needs) = (at_once * settings.limits.cpus, (at_once * settings.limits.memory as f64) as u64);
     let value = format!("{cores} cores, {}", memory.map_or_else(|| "memory unknown".to_owned(), bytes));
     let mut said = Vec::new();
     if wants > cores {

@@ -16,7 +16,8 @@ fn file() -> Result<PathBuf, ApiError> {
 }
 
 fn wrong(error: GatewayError) -> ApiError {
-    ApiError::new("prices.table", error.to_string()).hint("Mend the file, or delete it to use the shipped prices")
+    ApiError::new("prices.table", error.to_string())
+        .hint("Mend the file, or delete it to use the shipped prices")
 }
 
 fn table() -> Result<Table, ApiError> {
@@ -69,7 +70,9 @@ impl Workbench {
             if model.is_empty() || all.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
                 return Err(ApiError::new(
                     "prices.value",
-                    format!("The price of \"{model}\" is not taken: a model has a name, and dollars from 0 up"),
+                    format!(
+                        "The price of \"{model}\" is not taken: a model has a name, and dollars from 0 up"
+                    ),
                 ));
             }
             let (input, cached, output) = (price.input, price.cached, price.output);
