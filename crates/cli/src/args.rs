@@ -348,8 +348,8 @@ pub(crate) enum ImagesCommand {
     Build {
         /// Names as `stamina images list` has them
         names: Vec<String>,
-        /// Certificates that the build trusts, for machines behind a proxy that inspects TLS; by default those of
-        /// STAMINA_CA, else of SSL_CERT_FILE
+        /// Certificates that the build trusts, for machines behind a proxy that inspects TLS; by default those that
+        /// the environment names (`STAMINA_CA`, else `SSL_CERT_FILE`)
         #[arg(long, value_name = "FILE")]
         ca: Option<PathBuf>,
     },

@@ -96,7 +96,7 @@ impl Workbench {
             _ if rates.same_model => total(&mut rates.cost),
             _ => None,
         };
-        let mut basis = self.basis(settings, &rates);
+        let mut basis = basis(settings, &rates);
         if seconds.is_none() && !simulated {
             seconds = Some((DOCUMENTED.0 * 60.0 * turns, DOCUMENTED.1 * 60.0 * turns));
             basis.push_str(". Time: the 1 to 10 minutes a turn that StaminaBench documents");
@@ -166,27 +166,27 @@ impl Workbench {
         }
         Ok(rates)
     }
+}
 
-    fn basis(&self, settings: &RunSettings, rates: &Rates) -> String {
-        let of = match (settings.is_simulated(), &settings.model) {
-            (true, _) => format!("simulated {}", settings.agent),
-            (false, Some(model)) if rates.same_model => {
-                format!("{} with {}", settings.agent, plain_model(model))
+/// What an estimate rests on, in a sentence.
+fn basis(settings: &RunSettings, rates: &Rates) -> String {
+    let of = match (settings.is_simulated(), &settings.model) {
+        (true, _) => format!("simulated {}", settings.agent),
+        (false, Some(model)) if rates.same_model => {
+            format!("{} with {}", settings.agent, plain_model(model))
+        }
+        (false, _) => settings.agent.clone(),
+    };
+    match rates.runs {
+        0 => format!("There is no earlier run of {of} in the library"),
+        n => {
+            let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
+            let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
+            if let (false, false, Some(model)) = (rates.same_model, settings.is_simulated(), &settings.model)
+            {
+                text.push_str(&format!(". No earlier run used {}", plain_model(model)));
             }
-            (false, _) => settings.agent.clone(),
-        };
-        match rates.runs {
-            0 => format!("There is no earlier run of {of} in the library"),
-            n => {
-                let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
-                let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
-                if let (false, false, Some(model)) =
-                    (rates.same_model, settings.is_simulated(), &settings.model)
-                {
-                    text.push_str(&format!(". No earlier run used {}", plain_model(model)));
-                }
-                text
-            }
+            text
         }
     }
 }

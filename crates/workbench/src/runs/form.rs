@@ -67,7 +67,7 @@ impl Workbench {
             config_path,
             differ,
         };
-        match self.settings_of(&form) {
+        match settings_of(&form) {
             Ok(settings) => {
                 check.yaml = remarked(&settings.to_yaml(), &form, &standard, &check.differ);
                 check.command_values = in_one_line(&form, &standard, &check.differ);
@@ -75,29 +75,6 @@ impl Workbench {
             Err(errors) => check.errors = errors,
         }
         Ok(check)
-    }
-
-    /// The form as settings that the app can play: with absolute paths.
-    pub(crate) fn settings_of(
-        &self,
-        form: &FormSettings,
-    ) -> Result<RunSettings, Vec<crate::api::FieldError>> {
-        let settings = fields::settings(form)?;
-        let relative = |field: &str, path: &Path| {
-            (!path.is_absolute()).then(|| crate::api::FieldError {
-                field: field.to_owned(),
-                message: "It must be an absolute path: it begins with / (or a drive letter)".to_owned(),
-            })
-        };
-        let errors: Vec<_> = [
-            relative("output_dir", &settings.output_dir),
-            settings.scenarios_dir.as_deref().and_then(|path| relative("scenarios_dir", path)),
-            settings.harness_file.as_deref().and_then(|path| relative("harness_file", path)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 
     /// Settings of a file, a text, a run or a results folder.
@@ -165,6 +142,26 @@ impl Workbench {
         })?;
         Ok(SavedFile { path: path.display().to_string() })
     }
+}
+
+/// The form as settings that the app can play: with absolute paths.
+pub(super) fn settings_of(form: &FormSettings) -> Result<RunSettings, Vec<crate::api::FieldError>> {
+    let settings = fields::settings(form)?;
+    let relative = |field: &str, path: &Path| {
+        (!path.is_absolute()).then(|| crate::api::FieldError {
+            field: field.to_owned(),
+            message: "It must be an absolute path: it begins with / (or a drive letter)".to_owned(),
+        })
+    };
+    let errors: Vec<_> = [
+        relative("output_dir", &settings.output_dir),
+        settings.scenarios_dir.as_deref().and_then(|path| relative("scenarios_dir", path)),
+        settings.harness_file.as_deref().and_then(|path| relative("harness_file", path)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
 }
 
 /// Every harness that is built in.

@@ -201,7 +201,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let logs = temp.path().join("scenario_1/server_logs");
         std::fs::create_dir_all(&logs).unwrap();
-        let text: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+        let text: String =
+            (0..20_000).flat_map(|n| ["line ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
         std::fs::write(logs.join("turn_1_attempt_1.txt"), text).unwrap();
         let tail = ask(temp.path(), LiveLogKind::Server, None);
         assert!(tail.cut && tail.lines.len() < 10_000);

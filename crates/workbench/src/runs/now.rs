@@ -444,7 +444,7 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
 /// A moment as RFC 3339 in UTC.
 pub(super) fn rfc3339(at: SystemTime) -> String {
     let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
+    let (days, rest) = ((seconds / 86_400).cast_signed(), seconds % 86_400);
     // Days since 0000-03-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
     let z = days + 719_468;
     let era = z.div_euclid(146_097);

@@ -76,7 +76,7 @@ impl Workbench {
     /// Begins a run in the background of this process and opens its folder.
     pub fn start_run(&self, request: StartRun) -> Result<StartedRun, ApiError> {
         let form = if request.shakedown { shakedown(request.settings)? } else { request.settings };
-        let mut settings = self.settings_of(&form).map_err(|errors| refused(&errors))?;
+        let mut settings = super::form::settings_of(&form).map_err(|errors| refused(&errors))?;
         super::prices::priced(&mut settings)?;
         let found = self.look_before(&settings, false)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {

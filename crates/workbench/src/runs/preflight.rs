@@ -54,7 +54,7 @@ impl Check {
 impl Workbench {
     /// Whether a run can begin, and what it will take.
     pub fn preflight_run(&self, request: PreflightRequest) -> Result<Preflight, ApiError> {
-        match self.settings_of(&request.settings) {
+        match super::form::settings_of(&request.settings) {
             Ok(settings) => self.look_before(&settings, request.call),
             Err(errors) => Ok(wrong(&errors)),
         }
@@ -79,7 +79,7 @@ impl Workbench {
         checks.extend(network(settings));
         checks.extend(leftovers);
         if plan.turns == 0 {
-            estimate.basis = "Nothing is to be played".to_owned();
+            "Nothing is to be played".clone_into(&mut estimate.basis);
         }
         Ok(Preflight {
             can_start: checks.iter().all(|check| check.state != CheckState::Fail),
