@@ -48,21 +48,23 @@ pub(super) fn of(ability: &Ability, task: &Task) -> Option<Kind> {
 
 /// What is called in such an attempt. Without a shell nothing can be killed.
 pub(super) fn steps(kind: Kind, hands: &Hands<'_>) -> Vec<Step> {
-    let (says, command) = match kind {
-        Kind::Stall | Kind::Overflow | Kind::GiveUp => return Vec::new(),
-        Kind::Malformed => ("I look around.", "ls -la /workspace"),
+    let step = |says: &str, uses: Option<Use>| uses.map(|uses| Step { says: says.to_owned(), uses });
+    let run = |says: &str, command: &str| step(says, hands.run(command, says));
+    match kind {
+        Kind::Stall | Kind::Overflow | Kind::GiveUp => Vec::new(),
+        Kind::Malformed => {
+            let says = "I look around.";
+            let looks = run(says, "ls -la /workspace");
+            looks.or_else(|| step(says, hands.write("notes.txt", "", says))).into_iter().collect()
+        }
         // As an agent would that wants to be sure that its server is gone. Harnesses are Python, Node or programs of
-        // their own name.
-        Kind::Kill => (
-            "I stop the old server.",
-            "pkill -9 -f 'python|node|claude|codex|opencode|qwen|kimi|vibe|openhands'",
-        ),
-    };
-    let uses = match kind {
-        Kind::Malformed => hands.run(command, says).or_else(|| hands.write("notes.txt", "", says)),
-        _ => hands.run(command, says),
-    };
-    uses.map(|uses| Step { says: says.to_owned(), uses }).into_iter().collect()
+        // their own name. One of them keeps `pkill` away from itself, but not a signal to the shell's parent.
+        Kind::Kill => {
+            let names = "pkill -9 -f 'python|node|claude|codex|opencode|qwen|kimi|vibe|openhands'";
+            let both = [run("I stop the old server.", names), run("I stop what is left.", "kill -9 $PPID")];
+            both.into_iter().flatten().collect()
+        }
+    }
 }
 
 /// The call with arguments that end too early.
