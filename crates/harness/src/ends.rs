@@ -1,8 +1,8 @@
 //! How a call ended: from the exit, what the harness said of itself, and what the agent did.
 //!
 //! The order of the questions is the rule, and it is the same for all harnesses (`docs/harnesses.md` has it as a table):
-//! was the box lost, did the time run out, did the harness set its success mark, what did it say was wrong, did the
-//! machine's limits end it, was it killed. What an agent could have caused is never laid on anything outside it, so
+//! did the harness set its success mark, did the time run out before, was the box lost, did the machine's limits end it,
+//! what did it say was wrong, was it killed. What an agent could have caused is never laid on anything outside it, so
 //! memory and disk are the agent's own.
 
 use model::EndReason;
@@ -48,7 +48,8 @@ pub(crate) fn decide(
     let said = |default: &str| Some(signs.message.clone().unwrap_or_else(|| default.to_owned()));
     let no_request = ended.model_requests == Some(0);
 
-    if exit.timed_out {
+    // A harness that finished and did not exit has finished: its agent's turn was over in time.
+    if exit.timed_out && !signs.finished {
         return if signs.waits_for_endpoint {
             (Some(R::Endpoint), said("the time ran out while it waited for the endpoint"))
         } else if record.malformed_calls() >= MALFORMED {
@@ -309,7 +310,8 @@ mod tests {
         use EndReason as R;
         let failed = |reason| move |_: &mut Ended<'_>, _: &mut Record, s: &mut Signs| s.failed(reason, "x");
         assert_eq!(end_of(|e, _, _| e.exit.code = None), Some(R::Environment));
-        assert_eq!(end_of(|e, _, s| (s.finished, e.exit.timed_out) = (true, true)), Some(R::AgentTimeout));
+        assert_eq!(end_of(|e, _, s| (s.finished, e.exit.timed_out) = (true, true)), None);
+        assert_eq!(end_of(|e, _, _| e.exit.timed_out = true), Some(R::AgentTimeout));
         assert_eq!(
             end_of(|e, _, s| (s.waits_for_endpoint, e.exit.timed_out) = (true, true)),
             Some(R::Endpoint)
