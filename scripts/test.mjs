@@ -1,13 +1,17 @@
 // `npm test`: set-up, then every check in order, stopping at the first that fails.
 //
 //   node scripts/test.mjs                 everything
-//   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e
+//   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e, containers
+//
+// The tests in containers run where an engine answers; in CI one is installed (scripts/containers.mjs).
 //
 // Each stage writes to .cache/test/<stage>.log; what it printed is shown when it fails. At the end stand the
 // runners' own summary lines, as they printed them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
-import { duration, inRoot, output, root, runLogged, stop } from "./lib/process.mjs";
+import { containers } from "./containers.mjs";
+import { duration, inRoot, output, root, runLogged, stop, targetDir } from "./lib/process.mjs";
 import { setup } from "./setup.mjs";
 
 process.chdir(root);
@@ -18,6 +22,8 @@ const summaries = [];
 const UI = ["--workspace", "ui", "--silent"];
 // One set of packages in every cargo call, so that shared dependencies have the same features and compile once.
 const ALL = ["--workspace", "--locked", "--quiet"];
+
+const IMAGES = ["base", "mini-swe-agent", "qwen-code"];
 
 const stages = [
   { group: "ui", name: "types (svelte-check)", run: ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
@@ -31,16 +37,24 @@ const stages = [
   { group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   { group: "rust e2e", name: "desktop and command line (cargo build)", run: ["cargo", ["build", ...ALL]] },
   { group: "e2e", name: "end to end in a browser and in the app's own window (playwright)", run: ["npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/playwright.config.ts"]], summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm },
+  // One harness in Python and one from npm; `npm run harnesses` plays all of them.
+  { group: "containers", name: "container images (stamina images build)", engine: true, run: [path.join(targetDir, "debug/stamina"), ["images", "build", ...IMAGES]] },
+  { group: "containers", name: "real boxes (cargo test)", engine: true, env: { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" }, run: ["cargo", ["test", ...ALL, "--test", "docker_*", "--", "--ignored", "--test-threads", "2"]], summary: /^test result: .*/gm },
+  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, run: ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\S+ +\d+ \/ \d+ turns passed.*/gm },
 ];
 
 const begun = Date.now();
 setup({ tests: true });
 process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
+// Made while the rest is checked: the base image takes a minute of waiting.
+const engine = groups.length === 0 || groups.includes("containers") ? containers({ ci: Boolean(process.env.CI) }).catch((error) => error) : Promise.resolve(null);
+let stopEngine = () => {};
 
 for (const stage of stages) {
   if (groups.length > 0 && !stage.group.split(" ").some((group) => groups.includes(group))) continue;
   await perform(stage);
 }
+stopEngine();
 process.stdout.write(`\nAll passed in ${duration(Date.now() - started)}.\n\n`);
 for (const [name, lines] of summaries) {
   process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
@@ -49,12 +63,18 @@ for (const [name, lines] of summaries) {
 async function perform(stage) {
   const begun = Date.now();
   process.stdout.write(`▸ ${stage.name} … `);
+  if (stage.engine) {
+    const made = await engine;
+    if (made instanceof Error) stop(made.message);
+    if (made === null) return void process.stdout.write("left out: no container engine answers\n");
+    stopEngine = made;
+  }
   const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
   const after = stage.around?.();
   let failure = null;
   if (stage.call) failure = await stage.call();
   else {
-    const { code, text } = await runLogged(stage.run[0], stage.run[1], { log, env: { FORCE_COLOR: "0", NO_COLOR: "1" } });
+    const { code, text } = await runLogged(stage.run[0], stage.run[1], { log, env: { FORCE_COLOR: "0", NO_COLOR: "1", ...stage.env } });
     if (code !== 0) failure = `${text}\n"${stage.run[0]} ${stage.run[1].join(" ")}" ended with ${code}.`;
     else if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
   }
