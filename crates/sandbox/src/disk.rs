@@ -20,6 +20,8 @@ const OFTEN: Duration = Duration::from_secs(1);
 const CLOSE: Duration = Duration::from_millis(200);
 /// The pause is at least this many times as long as looking takes, so that a big tree costs a tenth of a core.
 const SHARE: u32 = 10;
+/// But never longer than this: looking is slow too on a busy machine, and a disk fills meanwhile.
+const SELDOM: Duration = Duration::from_secs(5);
 
 /// What a box may still write before the host's own disk is in danger: below this much free space boxes are ended.
 pub(crate) const RESERVE: u64 = 256 << 20;
@@ -51,7 +53,7 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
             return Full::Limit;
         }
         let pause = if used > limit / 2 { CLOSE } else { OFTEN };
-        tokio::time::sleep(pause.max(began.elapsed() * SHARE)).await;
+        tokio::time::sleep(pause.max((began.elapsed() * SHARE).min(SELDOM))).await;
     }
 }
 

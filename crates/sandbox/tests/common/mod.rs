@@ -52,7 +52,8 @@ impl Place {
             pids: 64,
             disk: 64 << 20,
             files: 256,
-            seconds: 60,
+            // What ends by itself does so in seconds; a busy machine may need minutes.
+            seconds: 240,
             output: 64 << 10,
         }
     }
