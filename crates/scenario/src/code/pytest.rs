@@ -71,7 +71,7 @@ impl File {
                 let mut hash = DefaultHasher::new();
                 name.hash(&mut hash);
                 if functions == Functions::Apart {
-                    name = apart(name, &mut taken);
+                    name = apart(&name, &mut taken);
                 }
                 write_case(out, case, &name, &short);
                 hash.finish()
@@ -85,8 +85,8 @@ impl File {
 }
 
 /// A name that no other function has.
-fn apart(name: String, taken: &mut HashSet<String>) -> String {
-    let mut own = name.clone();
+fn apart(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut own = name.to_owned();
     let mut number = 2;
     while !taken.insert(own.clone()) {
         own = format!("{name}_{number}");
