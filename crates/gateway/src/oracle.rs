@@ -10,6 +10,7 @@ mod conversation;
 mod defects;
 mod messages;
 mod mischief;
+mod progress;
 mod reply;
 mod responses;
 mod tools;
@@ -171,16 +172,16 @@ impl Oracle {
     fn reply(&self, asked: &Conversation, mischief: Option<Kind>, body: &Value, task: &Task) -> Reply {
         // Ids must differ from request to request, also where a harness asks the same twice in a conversation.
         let digest = digest(body);
-        let id = |step: usize| format!("{}{step}x{digest}", marker(task));
+        let id = |step: usize| progress::id(task, step, &digest);
         let hands = Hands::find(&asked.tools);
-        if let Some(text) = aside::answer(asked, &hands, task) {
+        let done = progress::done(asked, task);
+        if let Some(text) = aside::answer(asked, &hands, task, done) {
             return Reply { id: id(0), text, call: None };
         }
         let steps = match mischief {
             None => self.files(task).map(|files| work::steps(&files, &hands)).unwrap_or_default(),
             Some(kind) => mischief::steps(kind, &hands),
         };
-        let done = done(asked, task);
         if mischief == Some(Kind::Malformed) && done < mischief::PATIENCE && !steps.is_empty() {
             let step = steps.first().cloned();
             let call = step.map(|step| mischief::break_off(id(done + 1), &step.uses));
@@ -190,7 +191,8 @@ impl Oracle {
             && let Some(step) = steps.into_iter().nth(done)
         {
             let call = Some(Call::new(id(done + 1), step.uses));
-            return Reply { id: id(done + 1), text: step.says, call };
+            let text = format!("{} ({})", step.says, progress::place(task, done + 1));
+            return Reply { id: id(done + 1), text, call };
         }
         self.end(asked, &hands, task, mischief, &id(done + 1))
     }
@@ -252,42 +254,6 @@ impl Which {
             && self.attempts_before == other.attempts_before
             && Arc::ptr_eq(&self.turns, &other.turns)
     }
-}
-
-/// What marks the calls of an attempt, in their ids.
-fn marker(task: &Task) -> String {
-    format!("t{}a{}s", task.turn, task.attempt)
-}
-
-/// How many of the steps of this attempt were done: the calls carry their number in their ids. Where a harness gives
-/// calls ids of its own, those that were answered since the last request are counted.
-fn done(asked: &Conversation, task: &Task) -> usize {
-    let marker = marker(task);
-    let mut ours = false;
-    let mut done = 0;
-    for call in asked.calls() {
-        let marked = call.split_once('_').map(|(_, id)| id).filter(|id| is_marked(id));
-        ours |= marked.is_some();
-        let step = marked.and_then(|id| id.strip_prefix(&marker)).and_then(|rest| rest.split('x').next());
-        if let Some(step) = step.and_then(|step| step.parse::<usize>().ok())
-            && asked.is_answered(call)
-        {
-            done = done.max(step);
-        }
-    }
-    if ours { done } else { asked.answered_since_asked() }
-}
-
-/// Whether an id is one that [`Oracle`] gave: `t3a1s2x…`.
-fn is_marked(id: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = || {
-        let (turn, rest) = id.strip_prefix('t')?.split_once('a')?;
-        let (attempt, rest) = rest.split_once('s')?;
-        let (step, _) = rest.split_once('x')?;
-        Some(digits(turn) && digits(attempt) && digits(step))
-    };
-    parts().unwrap_or(false)
 }
 
 /// Eight letters and digits that depend on all of a request (FNV-1a).

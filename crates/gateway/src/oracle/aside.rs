@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::Task;
 use super::conversation::Conversation;
 use super::tools::{Hands, filled};
+use super::{Task, progress};
 
 /// How harnesses that leave the tools in ask for a summary.
 const SUMMARY: &[&str] = &[
@@ -20,7 +20,7 @@ const SUMMARY: &[&str] = &[
 ];
 
 /// What to say if it is such a request.
-pub(super) fn answer(asked: &Conversation, hands: &Hands<'_>, task: &Task) -> Option<String> {
+pub(super) fn answer(asked: &Conversation, hands: &Hands<'_>, task: &Task, done: usize) -> Option<String> {
     if asked.most == Some(1) {
         return Some("ok".to_owned());
     }
@@ -38,8 +38,9 @@ pub(super) fn answer(asked: &Conversation, hands: &Hands<'_>, task: &Task) -> Op
     }
     Some(format!(
         "The task is a REST server in /workspace: server.py holds it, run.sh starts it on $PORT. It is worked on turn by \
-         turn; this is turn {}. Each request says what changes, and the files are written anew.",
-        task.turn
+         turn; this is turn {}. Each request says what changes, and the files are written anew.{}",
+        task.turn,
+        progress::summed_up(task, done)
     ))
 }
 

@@ -310,6 +310,50 @@ fn what_is_not_the_agent_at_work_gets_a_plain_answer() {
     }
 }
 
+/// The calls are gone then, and what was done must not be done over and over.
+#[test]
+fn a_summary_says_how_far_the_attempt_is() {
+    let turns = turns(2);
+    let task = task(&turns, 2, 1);
+    let oracle = Oracle::new(Ability::default());
+    for name in HARNESSES {
+        let mut harness = Harness::recorded(name);
+        let list = if harness.route == Route::Responses { "input" } else { "messages" };
+        let begin = harness.body[list].clone();
+        let mut told = 0;
+        for step in 1..=2 {
+            let said = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+            assert!(said.text.ends_with(&format!("(turn 2, attempt 1, step {step})")), "{}", said.text);
+            harness.hear(&said);
+            harness.tell(&said.calls[0].0, "");
+            // With all of the conversation, or with a text of it and no tools.
+            let mut with_tools = harness.body.clone();
+            let words = "Create a detailed summary of the conversation.";
+            with_tools[list]
+                .as_array_mut()
+                .expect("a list")
+                .push(json!({ "role": "user", "content": words }));
+            let text = format!("<conversation>[Assistant]: {}</conversation> Sum it up.", said.text);
+            let alone = json!({ "model": "m", list: [{ "role": "user", "content": text }] });
+            for body in [with_tools, alone] {
+                let summary = api::read(harness.route, &body, &oracle.answer(harness.route, &body, &task));
+                assert_eq!(summary.calls, []);
+                assert!(summary.text.ends_with(&format!("Done so far: turn 2, attempt 1, step {step}.")));
+                harness.body[list] = begin.clone();
+                harness.request(&format!("What was before: {}", summary.text));
+                told += 1;
+            }
+        }
+        assert_eq!(told, 4);
+        let last = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+        assert!(last.text.starts_with("Done") || name == "mini-swe-agent", "{name}: {}", last.text);
+        // Of another attempt it says nothing.
+        let next = Task { attempt: 2, ..task.clone() };
+        let first = api::read(harness.route, &harness.body, &harness.ask(&oracle, &next));
+        assert!(first.text.ends_with("step 1)"), "{name}");
+    }
+}
+
 fn with(mischief: Mischief) -> Oracle {
     Oracle::new(Ability { mischief, ..Ability::default() })
 }
