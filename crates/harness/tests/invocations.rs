@@ -181,9 +181,8 @@ fn later_calls_name_the_session_that_goes_on() {
         let second = stage.invocation(*harness, "x", Some(&session), &endpoint()).unwrap();
         match harness.name() {
             // Their sessions are files in HOME.
-            "mini_swe" | "mock" => assert_eq!(first, second),
-            // Chosen by us from the begin.
-            "kimi_cli" => assert_eq!(first, second),
+            // Kimi CLI's session is chosen by us from the beginning.
+            "mini_swe" | "mock" | "kimi_cli" => assert_eq!(first, second),
             name => {
                 assert!(second.argv.contains(&id), "{name}: {:?}", second.argv);
                 let chosen = matches!(name, "qwen_code" | "claude_code");
@@ -202,7 +201,7 @@ fn an_id_out_of_a_box_is_never_an_option() {
             let session = Session { id: Some(evil.to_owned()), calls: 1, ..Session::default() };
             match stage.invocation(*harness, "x", Some(&session), &endpoint()) {
                 Ok(made) => {
-                    assert!(!made.argv.iter().any(|a| a == evil), "{}: {:?}", harness.name(), made.argv)
+                    assert!(!made.argv.iter().any(|a| a == evil), "{}: {:?}", harness.name(), made.argv);
                 }
                 Err(error) => assert!(matches!(error, HarnessError::NoSession { .. }), "{error}"),
             }
