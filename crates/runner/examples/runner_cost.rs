@@ -1,0 +1,152 @@
+//! What the runner itself costs: its own seconds an attempt, and whether its memory grows.
+//!
+//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes side by side (20 × 50 without boxes, if nothing is
+//! said) with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object. Suites are
+//! short because what tests cost is not the runner's.
+
+#![allow(clippy::print_stdout, reason = "a measuring program prints what it measured")]
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use runner::Event;
+use scenario::ir::Schema;
+use scenario::pack::{Options, Target, generate};
+use serde_json::{Value, json};
+
+/// Cases that are left of each suite.
+const CASES: usize = 10;
+
+type Error = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.first().map(String::as_str) {
+        Some("serve-reference") => serve(&arguments),
+        _ => measure(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What `run.sh` starts where there are no boxes.
+fn serve(arguments: &[String]) -> Result<(), Error> {
+    let value = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name);
+        at.and_then(|at| arguments.get(at + 1)).ok_or_else(|| format!("{name} is missing"))
+    };
+    let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")?)?)?;
+    let port: u16 = value("--port")?.parse()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let world = scenario::reference::World::new(Arc::new(schema));
+        let _serving = scenario::reference::serve(world, ([127, 0, 0, 1], port).into()).await?;
+        std::future::pending::<Result<(), Error>>().await
+    })
+}
+
+fn measure(arguments: &[String]) -> Result<(), Error> {
+    let number = |at: usize, default: u32| arguments.get(at).map_or(Ok(default), |text| text.parse());
+    let (episodes, turns) = (number(0, 20)?, number(1, 50)?);
+    let docker = arguments.get(2).is_some_and(|word| word == "docker");
+    let room = std::env::temp_dir().join(format!("stamina-runner-cost-{}", std::process::id()));
+    std::fs::create_dir_all(&room)?;
+    let measured = played(&room, episodes, turns, docker);
+    let _ = std::fs::remove_dir_all(&room);
+    println!("{}", measured?);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Seen {
+    own: Vec<f64>,
+    /// Turns begun, and bytes of memory then.
+    memory: Vec<(usize, u64)>,
+    turns: usize,
+}
+
+fn played(room: &Path, episodes: u32, turns: u32, docker: bool) -> Result<Value, Error> {
+    let pack = room.join("pack");
+    make_pack(&pack, episodes, turns)?;
+    let values = [
+        "agent=MOCK".to_owned(),
+        format!("output_dir={}", room.join("run").display()),
+        format!("scenarios_dir={}", pack.display()),
+        format!("use_docker={docker}"),
+        format!("batch_size={episodes}"),
+        "keep_snapshots=2".to_owned(),
+    ];
+    let settings = runner::settings::resolve(&[], &values)?;
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let to = seen.clone();
+    let every = (episodes * turns / 20).max(1) as usize;
+    let on_event: runner::OnEvent = Arc::new(move |event| {
+        let Ok(mut seen) = to.lock() else { return };
+        match event {
+            Event::Attempt { own_seconds, .. } => seen.own.push(*own_seconds),
+            Event::Turn { .. } => {
+                seen.turns += 1;
+                if seen.turns % every == 0 {
+                    let turns = seen.turns;
+                    seen.memory.push((turns, memory()));
+                }
+            }
+            _ => {}
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let since = Instant::now();
+    let finish = runtime.block_on(runner::run(settings, on_event))?;
+    let seconds = since.elapsed().as_secs_f64();
+    let mut seen = seen.lock().map_err(|_| "a thread of the run has failed")?;
+    seen.own.sort_by(f64::total_cmp);
+    let at = |share: f64| seen.own.get((seen.own.len() as f64 * share) as usize).or(seen.own.last()).copied();
+    Ok(json!({
+        "boxes": if docker { "docker" } else { "none" },
+        "finish": finish,
+        "episodes": episodes,
+        "turns": seen.turns,
+        "attempts": seen.own.len(),
+        "seconds": seconds,
+        "own_seconds_median": at(0.5),
+        "own_seconds_p95": at(0.95),
+        "own_seconds_most": at(1.0),
+        "memory_bytes_by_turn": seen.memory,
+    }))
+}
+
+/// A pack with short suites.
+fn make_pack(path: &Path, episodes: u32, turns: u32) -> Result<(), Error> {
+    let generation = scenario::config::Generation {
+        n_scenarios: episodes,
+        n_turns: turns,
+        ..scenario::config::Generation::default()
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let target = Target::Folder(path.to_owned());
+    generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)?;
+    for scenario in 0..episodes {
+        for turn in 1..=turns {
+            let file = path.join(format!("scenario_{scenario}/test_suites/turn_{turn}.json"));
+            let mut suite: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+            if let Some(cases) = suite["cases"].as_array_mut() {
+                cases.truncate(CASES);
+            }
+            std::fs::write(file, serde_json::to_vec(&suite)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Resident bytes of this process (proc(5), statm counts pages of 4 KiB on the machines that this runs on).
+fn memory() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}
