@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, pages, start, generation, suites } = result;
+  const { ingest, python, pages, start, generation, suites, runner } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -54,6 +54,15 @@ export function rows(result) {
     for (const shorter of generation.growth.slice(0, -1)) {
       all.push([`– ${scenarios} × ${shorter.turns}`, "", `${seconds(shorter.seconds)}, ${megabytes(shorter.bytes)}`, ""]);
     }
+  }
+  if (runner) {
+    const cost = (name, { own_seconds_median, own_seconds_p95 }) => {
+      add(`the runner's own cost of an attempt, ${name}`, own_seconds_median, seconds, 1);
+      add("– p95", own_seconds_p95, seconds);
+    };
+    cost("without boxes, 20 at once", runner.local);
+    if (runner.boxed) cost("in boxes, 2 at once", runner.boxed);
+    add(`– growth of memory over ${runner.local.turns} turns`, runner.memory_growth_bytes, megabytes, 50 * MB);
   }
   if (suites) {
     for (const { turn, cases, native_seconds, pytest_seconds, times } of suites.growth) {

@@ -2,7 +2,7 @@
 //
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
-//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start, generation, suites
+//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start, generation, suites, runner
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
 // not make the command fail: another machine has other numbers.
@@ -13,12 +13,13 @@ import { ingest, python } from "../bench/ingest.mjs";
 import { library } from "../bench/library.mjs";
 import { pages } from "../bench/pages.mjs";
 import { rows, table } from "../bench/report.mjs";
+import { runner } from "../bench/runner.mjs";
 import { generation, suites } from "../bench/scenarios.mjs";
 import { start } from "../bench/start.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "pages", "start", "generation", "suites"];
+const PARTS = ["ingest", "python", "pages", "start", "generation", "suites", "runner"];
 const LIBRARY = ["ingest", "python", "pages", "start"];
 
 process.chdir(root);
@@ -70,6 +71,10 @@ if (wants("generation") || wants("suites")) {
 if (wants("suites")) {
   step("suites, natively and with pytest, against the same server");
   result.suites = await suites(result.generation.pack, result.generation.turns);
+}
+if (wants("runner")) {
+  step("the runner: 20 episodes side by side with an agent that answers at once, and a few in boxes");
+  result.runner = await runner(size);
 }
 
 mkdirSync(inRoot(".cache/bench"), { recursive: true });
