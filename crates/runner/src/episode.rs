@@ -284,6 +284,7 @@ impl Episode<'_> {
         if simulated {
             self.history.extend(earlier);
             self.history.push((data.schema.clone(), data.changes.clone()));
+            self.forget_history();
         }
         let results = self.results.clone();
         let (data, files) = blocking(move || {
@@ -321,6 +322,19 @@ impl Episode<'_> {
             of,
         });
         Ok(data)
+    }
+
+    /// A model whose defects do not carry over looks at this turn and the one before: older schemas are let go of, so that
+    /// memory does not grow with turns. Their places stay.
+    fn forget_history(&mut self) {
+        let oracle = &self.play.settings.oracle;
+        if oracle.carries_over && oracle.defect_rate > 0.0 {
+            return;
+        }
+        let Some((first, _)) = self.history.first().cloned() else { return };
+        if let Some(at) = self.history.len().checked_sub(3) {
+            self.history[at] = (first, Vec::new());
+        }
     }
 
     /// States of the turns that are decided.
