@@ -1,8 +1,9 @@
 //! What the runner itself costs: its own seconds an attempt, and whether its memory grows.
 //!
-//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes side by side (20 × 50 without boxes, if nothing is
-//! said) with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object. Suites are
-//! short because what tests cost is not the runner's.
+//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes, 20 at once (100 × 10 without boxes, if nothing is
+//! said), with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object. Suites are
+//! short because what tests cost is not the runner's. Episodes are short because an agent's conversation, which passes
+//! through the gateway with every request, grows with its turns: what is looked for is what the runner itself keeps.
 
 #![allow(clippy::print_stdout, reason = "a measuring program prints what it measured")]
 
@@ -16,6 +17,8 @@ use scenario::ir::Schema;
 use scenario::pack::{Options, Target, generate};
 use serde_json::{Value, json};
 
+/// Episodes at once, at most.
+const AT_ONCE: u32 = 20;
 /// Cases that are left of each suite.
 const CASES: usize = 10;
 
@@ -54,7 +57,7 @@ fn serve(arguments: &[String]) -> Result<(), Error> {
 
 fn measure(arguments: &[String]) -> Result<(), Error> {
     let number = |at: usize, default: u32| arguments.get(at).map_or(Ok(default), |text| text.parse());
-    let (episodes, turns) = (number(0, 20)?, number(1, 50)?);
+    let (episodes, turns) = (number(0, 100)?, number(1, 10)?);
     let docker = arguments.get(2).is_some_and(|word| word == "docker");
     let room = std::env::temp_dir().join(format!("stamina-runner-cost-{}", std::process::id()));
     std::fs::create_dir_all(&room)?;
@@ -80,7 +83,7 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool) -> Result<Value,
         format!("output_dir={}", room.join("run").display()),
         format!("scenarios_dir={}", pack.display()),
         format!("use_docker={docker}"),
-        format!("batch_size={episodes}"),
+        format!("batch_size={}", episodes.min(AT_ONCE)),
         "keep_snapshots=2".to_owned(),
     ];
     let settings = runner::settings::resolve(&[], &values)?;

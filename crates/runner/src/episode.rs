@@ -332,8 +332,9 @@ impl Episode<'_> {
             return;
         }
         let Some((first, _)) = self.history.first().cloned() else { return };
-        if let Some(at) = self.history.len().checked_sub(3) {
-            self.history[at] = (first, Vec::new());
+        let older = self.history.len().saturating_sub(2);
+        for entry in self.history.iter_mut().take(older).skip(1) {
+            *entry = (first.clone(), Vec::new());
         }
     }
 
