@@ -31,7 +31,6 @@ pub(crate) const AWS_CHAIN: [&str; 6] = [
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
-    #[allow(dead_code, reason = "harnesses from files are being written")]
     Own(Arc<dyn Harness>),
 }
 

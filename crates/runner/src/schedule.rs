@@ -50,6 +50,10 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         };
         let sha256 = scenarios.sha256();
         let run = RunFile::new(settings, named, planned, sha256);
+        if let Some(file) = &run.settings.harness_file {
+            let text = std::fs::read(file).map_err(|error| disk::at(file, error))?;
+            disk::write(&place.own().join("harness.toml"), &text, Keep::Durably)?;
+        }
         run.write(&place)?;
         Ok((Ready { place, run, scenarios, lock }, harness))
     })
@@ -124,8 +128,14 @@ fn is_taken(folder: &Path) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("scenario_"))
 }
 
-pub(crate) fn harness(settings: &RunSettings) -> Result<Agent, RunError> {
-    Ok(Agent::BuiltIn(harness::find(&settings.agent)?))
+/// The harness that plays. One from a file is kept with the run, so that a resume has the one that it began with.
+fn harness(settings: &RunSettings) -> Result<Agent, RunError> {
+    let Some(file) = &settings.harness_file else {
+        return Ok(Agent::BuiltIn(harness::find(&settings.agent)?));
+    };
+    let kept = Place::new(&settings.output_dir).own().join("harness.toml");
+    let file = if kept.exists() { &kept } else { file };
+    Ok(Agent::Own(Arc::new(harness::load(file)?)))
 }
 
 /// The settings with what a resume may change.
