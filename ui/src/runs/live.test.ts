@@ -78,7 +78,7 @@ test("the strip says unknown where nothing is known", () => {
   const of = (run: LiveRunDetail): Record<string, string> => Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
   expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min" });
   const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
-  expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
+  expect(dark).toMatchObject({ Spend: "unknown simulated, costs nothing", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
   expect(of(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe("$50–64 may hit $60.00");
   expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
 });

@@ -200,7 +200,7 @@ export function strip(run: LiveRunDetail): Stat[] {
       key: "Spend",
       value: cost === null ? UNKNOWN : dollars(cost),
       unknown: cost === null,
-      small: budget.usd === null ? (cost === null ? "no price for this model" : "no budget") : `of ${dollars(budget.usd)}`,
+      small: budget.usd === null ? (cost !== null ? "no budget" : row.simulated ? "simulated, costs nothing" : "no price for this model") : `of ${dollars(budget.usd)}`,
       bar: cost === null || budget.usd === null || budget.usd === 0 ? undefined : { share: cost / budget.usd, accent: false, label: `${dollars(cost)} of ${dollars(budget.usd)}` },
       title: partial,
     },
