@@ -23,7 +23,7 @@ fn endpoint(answers: Vec<(u16, String)>) -> (String, JoinHandle<Vec<Value>>) {
             .map(|(status, body)| {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut request = Vec::new();
-                let mut piece = [0; 65536];
+                let mut piece = vec![0; 65536];
                 let asked = loop {
                     let read = stream.read(&mut piece).unwrap();
                     assert!(read > 0);

@@ -82,10 +82,12 @@ impl Harness {
             .iter()
             .map(|tool| tool.get("function").unwrap_or(tool))
             .find(|tool| tool["name"] == json!(name))
-            .map(|tool| {
-                tool.get("parameters").or_else(|| tool.get("input_schema")).cloned().unwrap_or_default()
-            })
-            .unwrap_or_else(|| panic!("{name} is offered"))
+            .map_or_else(
+                || panic!("{name} is offered"),
+                |tool| {
+                    tool.get("parameters").or_else(|| tool.get("input_schema")).cloned().unwrap_or_default()
+                },
+            )
     }
 
     /// Does what a call asks for; nothing for the end of the turn.

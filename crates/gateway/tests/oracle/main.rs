@@ -59,7 +59,7 @@ fn flask(task: &Task) -> String {
 }
 
 /// A harness with one tool and nothing else.
-fn with_tool(route: Route, tool: Value) -> Harness {
+fn with_tool(route: Route, tool: &Value) -> Harness {
     let body = match route {
         Route::Responses => json!({ "model": "m", "input": [], "tools": [tool] }),
         _ => json!({ "model": "m", "messages": [], "tools": [tool] }),
@@ -69,7 +69,7 @@ fn with_tool(route: Route, tool: Value) -> Harness {
     harness
 }
 
-fn tool(name: &str, properties: Value, required: &[&str]) -> Value {
+fn tool(name: &str, properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "function", "function": { "name": name, "parameters": {
         "type": "object", "properties": properties, "required": required,
     } } })
@@ -139,7 +139,7 @@ fn a_tool_is_known_by_its_schema() {
             false,
         ),
         (
-            tool("Terminal", json!({ "cmd": text, "risk": { "enum": ["HIGH", "LOW"] } }), &["cmd", "risk"]),
+            tool("Terminal", &json!({ "cmd": text, "risk": { "enum": ["HIGH", "LOW"] } }), &["cmd", "risk"]),
             false,
         ),
         (
@@ -167,7 +167,7 @@ fn a_tool_is_known_by_its_schema() {
             true,
         ),
     ] {
-        let mut harness = with_tool(Route::ChatCompletions, tool.clone());
+        let mut harness = with_tool(Route::ChatCompletions, &tool.clone());
         harness.play(&oracle, &task);
         assert!(harness.file("server.py") == Some(flask(&task)), "{tool}");
         assert!(
@@ -176,7 +176,7 @@ fn a_tool_is_known_by_its_schema() {
         );
         assert_eq!(harness.done.iter().all(|done| done.starts_with("write ")), writes, "{tool}");
     }
-    let mut claude = with_tool(Route::Messages, json!({ "type": "bash_20250124", "name": "bash" }));
+    let mut claude = with_tool(Route::Messages, &json!({ "type": "bash_20250124", "name": "bash" }));
     claude.body["tools"][0]["input_schema"] = Value::Null;
     claude.body["tools"][0].as_object_mut().expect("a tool").remove("input_schema");
     let answer = claude.ask(&oracle, &task);
@@ -189,7 +189,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
     let task = task(&turns, 2, 1);
     let oracle = Oracle::new(Ability { stack: Stack::Native, ..Ability::default() });
     let both = [
-        tool("bash", json!({ "command": { "type": "string" } }), &["command"]),
+        tool("bash", &json!({ "command": { "type": "string" } }), &["command"]),
         tool(
             "write_file",
             json!({ "path": { "type": "string" }, "content": { "type": "string" } }),
@@ -197,7 +197,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
         ),
     ];
     for tool in both {
-        let mut harness = with_tool(Route::ChatCompletions, tool);
+        let mut harness = with_tool(Route::ChatCompletions, &tool);
         harness.play(&oracle, &task);
         let written = harness.file("schema.yaml").expect("it is written");
         assert_eq!(Schema::from_yaml(&written).expect("a schema"), *turns[1].0);

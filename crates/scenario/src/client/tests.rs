@@ -10,7 +10,7 @@ use crate::reference::serve;
 use crate::suite::Suite;
 
 /// A suite by hand of one case.
-fn suite_of(case: Value) -> Suite {
+fn suite_of(case: &Value) -> Suite {
     let mut suite = suite();
     let written = json!({
         "version": crate::suite::SUITE_VERSION, "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
@@ -197,7 +197,7 @@ fn requests_that_double_from_step_to_step_are_not_made() {
     let name = |at: usize| json!({"$": format!("m{at}.display_name")});
     let mut steps = vec![mechanic(0, json!("x"))];
     steps.extend((1..64).map(|at| mechanic(at, name(at - 1))));
-    let suite = suite_of(case("doubles", json!(steps)));
+    let suite = suite_of(&case("doubles", json!(steps)));
     let verdicts = verdicts_in_process(&mut world(), &suite);
     let message = verdicts.cases[0].message.as_deref().unwrap_or_default();
     // A name of 2^19 characters twice is more than a request may have.
@@ -249,7 +249,7 @@ mod hostile {
                     tokio::spawn(serve(stream, counted.fetch_add(1, Ordering::SeqCst)));
                 }
             });
-            let suite = suite_of(case("one", json!([["GET", "/x", 200, {"expect": [["equal", "/a", 1]]}]])));
+            let suite = suite_of(&case("one", json!([["GET", "/x", 200, {"expect": [["equal", "/a", 1]]}]])));
             let options = Options {
                 request_timeout: Duration::from_millis(300),
                 body_limit: 64 * 1024,
