@@ -27,7 +27,19 @@ pub(crate) use self::play::Runs;
 pub use self::play::{run_error, runtime};
 pub use self::prices::priced;
 
-/// The harness of a run.
-pub(crate) fn harness_of(settings: &RunSettings) -> Result<&'static dyn harness::Harness, String> {
-    harness::find(&settings.agent).map_err(|error| error.to_string())
+/// What checks ask of a run's harness.
+pub(crate) struct Asked {
+    pub(crate) image: String,
+    pub(crate) api: harness::Api,
+}
+
+/// The harness of a run: one of ours, or one that its file describes. Errors are sentences.
+pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
+    let asked =
+        |harness: &dyn harness::Harness| Asked { image: harness.image().to_owned(), api: harness.api() };
+    match &settings.harness_file {
+        Some(file) => harness::load(file).map(|own| asked(&own)),
+        None => harness::find(&settings.agent).map(asked),
+    }
+    .map_err(|error| error.to_string())
 }

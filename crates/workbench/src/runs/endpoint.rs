@@ -127,7 +127,7 @@ async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySou
         return check(CheckState::Unknown, value, None);
     }
     let api = match super::harness_of(settings) {
-        Ok(harness) => harness.api(),
+        Ok(harness) => harness.api,
         Err(why) => return check(CheckState::Fail, "unknown harness", Some(why)),
     };
     let route = match api {

@@ -130,7 +130,7 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
     const TITLE: &str = "Image";
     let name = match image_of(settings) {
         Ok(name) => name,
-        Err(why) => return Check::new("image", TITLE, CheckState::Fail, "unknown harness").says(why),
+        Err(why) => return Check::new("image", TITLE, CheckState::Fail, "no harness").says(why),
     };
     match engine.images(&[&name]).await {
         Ok(found) => match found.first() {
@@ -162,7 +162,7 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
 pub(crate) fn image_of(settings: &RunSettings) -> Result<String, String> {
     match &settings.image {
         Some(image) => Ok(image.clone()),
-        None => super::harness_of(settings).map(|harness| harness.image().to_owned()),
+        None => super::harness_of(settings).map(|harness| harness.image),
     }
 }
 
