@@ -125,7 +125,7 @@ fn a_tool_is_known_by_its_schema() {
         (
             tool(
                 "shell",
-                json!({ "command": list, "timeout_ms": { "type": "integer" } }),
+                &json!({ "command": list, "timeout_ms": { "type": "integer" } }),
                 &["command", "timeout_ms"],
             ),
             false,
@@ -133,7 +133,7 @@ fn a_tool_is_known_by_its_schema() {
         (
             tool(
                 "run",
-                json!({ "script": text, "why": text, "sure": { "type": "boolean" } }),
+                &json!({ "script": text, "why": text, "sure": { "type": "boolean" } }),
                 &["script", "why", "sure"],
             ),
             false,
@@ -145,7 +145,7 @@ fn a_tool_is_known_by_its_schema() {
         (
             tool(
                 "write_file",
-                json!({ "path": path("Relative to the workspace"), "content": text }),
+                &json!({ "path": path("Relative to the workspace"), "content": text }),
                 &["path", "content"],
             ),
             true,
@@ -153,7 +153,7 @@ fn a_tool_is_known_by_its_schema() {
         (
             tool(
                 "Write",
-                json!({ "file_path": path("The absolute path"), "content": text }),
+                &json!({ "file_path": path("The absolute path"), "content": text }),
                 &["file_path", "content"],
             ),
             true,
@@ -161,13 +161,13 @@ fn a_tool_is_known_by_its_schema() {
         (
             tool(
                 "editor",
-                json!({ "command": { "type": "string", "enum": ["view", "create"] }, "path": text, "file_text": text }),
+                &json!({ "command": { "type": "string", "enum": ["view", "create"] }, "path": text, "file_text": text }),
                 &["command", "path"],
             ),
             true,
         ),
     ] {
-        let mut harness = with_tool(Route::ChatCompletions, &tool.clone());
+        let mut harness = with_tool(Route::ChatCompletions, tool);
         harness.play(&oracle, &task);
         assert!(harness.file("server.py") == Some(flask(&task)), "{tool}");
         assert!(
@@ -192,7 +192,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
         tool("bash", &json!({ "command": { "type": "string" } }), &["command"]),
         tool(
             "write_file",
-            json!({ "path": { "type": "string" }, "content": { "type": "string" } }),
+            &json!({ "path": { "type": "string" }, "content": { "type": "string" } }),
             &["path", "content"],
         ),
     ];
