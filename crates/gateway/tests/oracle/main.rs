@@ -167,7 +167,7 @@ fn a_tool_is_known_by_its_schema() {
             true,
         ),
     ] {
-        let mut harness = with_tool(Route::ChatCompletions, tool);
+        let mut harness = with_tool(Route::ChatCompletions, &tool);
         harness.play(&oracle, &task);
         assert!(harness.file("server.py") == Some(flask(&task)), "{tool}");
         assert!(
