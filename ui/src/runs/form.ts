@@ -113,6 +113,10 @@ const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
   fail_stop: "After a failed turn",
   batch_size: "Parallel episodes",
   output_dir: "Folder",
+  iterative: "Benchmark",
+  use_llm_sampler: "Names and details",
+  use_docker: "Boxes",
+  quick_debug: "Smoke test",
 };
 
 export function labelOf(field: FieldName, about: FormField | undefined): string {
