@@ -19,7 +19,7 @@ use workbench::api::ApiError;
 use crate::args::Numbers;
 use crate::commands::{note, print, print_json};
 use crate::sampler::Chosen;
-use crate::serve::stop_signal;
+use crate::serve::{StopSignals, stop_signal};
 use crate::table;
 
 /// How often something long says how far it is.
@@ -476,15 +476,20 @@ fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
 pub(crate) fn cancel_on_signal() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
+    let (listening, listens) = std::sync::mpsc::sync_channel::<()>(1);
     std::thread::spawn(move || {
         let Ok(runtime) = runtime() else { return };
         runtime.block_on(async {
-            stop_signal().await;
+            let Ok(mut signals) = StopSignals::new() else { return };
+            drop(listening);
+            signals.next().await;
             set.store(true, Ordering::Relaxed);
-            stop_signal().await;
+            signals.next().await;
             std::process::exit(130);
         });
     });
+    // Nothing is begun before a signal would be heard: it would leave half of it behind. Ends in an error either way.
+    let _ = listens.recv();
     flag
 }
 

@@ -75,14 +75,30 @@ pub(crate) async fn serve(
     }
 }
 
-/// Ends at Ctrl-C and at SIGTERM.
+/// Ctrl-C and SIGTERM, from the moment this is made: until then either ends the program at once.
+pub(crate) struct StopSignals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl StopSignals {
+    /// Inside a runtime.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Ends at the next of them.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {} }
+    }
+}
+
+/// Ends at Ctrl-C and at SIGTERM; never, where the system lets nobody listen for them.
 pub(crate) async fn stop_signal() {
-    let interrupt = tokio::signal::ctrl_c();
-    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
-        }
-        Err(_) => drop(interrupt.await),
+    match StopSignals::new() {
+        Ok(mut signals) => signals.next().await,
+        Err(_) => std::future::pending().await,
     }
 }
 
