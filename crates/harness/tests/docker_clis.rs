@@ -298,6 +298,10 @@ async fn each_way_to_go_wrong() {
         let mut turn = 1;
         for (mischief, seconds, expected) in &table {
             turn += 1;
+            // The mock agent has no shell to end anything with.
+            if mischief.kill > 0.0 && name == "mock" {
+                continue;
+            }
             let gateway = oracle(listen, *mischief).await;
             let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
             eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
