@@ -9,6 +9,7 @@
 
 mod end_reason;
 mod episode;
+mod moment;
 mod run;
 mod transcript;
 mod verdict;
@@ -19,6 +20,7 @@ pub use episode::{
     Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
     Tokens, Turn,
 };
+pub use moment::rfc3339;
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};

@@ -12,15 +12,7 @@ pub(crate) fn now() -> String {
 /// A time as text.
 pub(crate) fn text(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (seconds, millis) = (since.as_secs().cast_signed(), since.subsec_millis());
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )
+    model::rfc3339(since.as_secs().cast_signed(), Some(since.subsec_millis()))
 }
 
 /// Seconds since 1970 of a text of [`text`]; nothing for another form. Times with another offset than `Z` are none of
@@ -45,21 +37,7 @@ pub(crate) fn since(text: &str) -> Option<f64> {
     seconds(text).map(|then| (now - then).max(0.0))
 }
 
-/// Days since 1970 as a date. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so
-/// that the leap day is the last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// The inverse of [`civil`].
+/// A date as days since 1970. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

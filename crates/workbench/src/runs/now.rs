@@ -444,18 +444,7 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
 /// A moment as RFC 3339 in UTC.
 pub(super) fn rfc3339(at: SystemTime) -> String {
     let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (days, rest) = ((seconds / 86_400).cast_signed(), seconds % 86_400);
-    // Days since 0000-03-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    model::rfc3339(seconds.cast_signed(), None)
 }
 
 #[cfg(test)]

@@ -184,27 +184,7 @@ pub(super) fn time(node: &Node) -> Option<String> {
         return None;
     }
     let whole = seconds.floor();
-    Some(rfc3339(whole as i64, ((seconds - whole) * 1e3) as u32))
-}
-
-/// Seconds since 1970 as a date in the Gregorian calendar.
-fn rfc3339(seconds: i64, millis: u32) -> String {
-    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
-        of_day / 3600,
-        of_day % 3600 / 60,
-        of_day % 60
-    )
+    Some(model::rfc3339(whole as i64, Some(((seconds - whole) * 1e3) as u32)))
 }
 
 #[cfg(test)]
