@@ -626,6 +626,31 @@ fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
 }
 
 #[test]
+fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
+    let own = |finished: &str, attempts: &str| {
+        let text = format!(
+            r#"{{"schema_version": "stamina-lab/1", "planned_turns": 4, "attempt_limit": 2, "finished_at": {finished}, "turns": [
+            {{"turn": 1, "attempts": [{{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}}]}},
+            {{"turn": 2, "attempts": [{attempts}]}}]}}"#
+        );
+        written(&[("scenario_0/trajectory.json", &text)]).episodes[0].end()
+    };
+    let over = "\"2026-06-01T10:00:00Z\"";
+    for verdict in ["failed", "error"] {
+        let first = format!(r#"{{"attempt": 1, "verdict": "{verdict}", "end_reason": "server_failed"}}"#);
+        let both = format!(r#"{first}, {}"#, first.replace("\"attempt\": 1", "\"attempt\": 2"));
+        assert_eq!(
+            own("null", &first),
+            (Some(2), EndReason::Unfinished),
+            "the second attempt is still to come"
+        );
+        assert_eq!(own("null", &both).1, own(over, &both).1, "no attempt is left");
+        assert_ne!(own("null", &both).1, EndReason::Unfinished);
+        assert_eq!(own(over, &first), own(over, &both), "the episode ended there");
+    }
+}
+
+#[test]
 fn own_episodes_without_a_plan_take_that_of_the_run_and_never_pass_all_without_an_end() {
     let own = r#"{"schema_version": "stamina-lab/1", "turns": [{"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]}]}"#;
     let planned = written(&[("config.yaml", PLAN), ("scenario_0/trajectory.json", own)]);

@@ -398,7 +398,8 @@ impl Episode {
     /// The first turn not passed and the reason that ended the observation there.
     ///
     /// The first turn not passed decides, even if the agent was allowed to go on: stamina is about the first failure.
-    /// The turn is `None` when every known turn was passed.
+    /// The turn is `None` when every known turn was passed. A last turn whose attempts failed so far is not decided
+    /// where the episode's own reason is *unfinished*.
     pub fn end(&self) -> (Option<u32>, EndReason) {
         let stamina = self.stamina();
         if let Some(turn) = self.turn(stamina + 1)
@@ -408,6 +409,8 @@ impl Episode {
             let of_episode =
                 self.end_reason.filter(|_| self.turns.last().is_some_and(|t| t.number == turn.number));
             let reason = match last.verdict {
+                // Attempts are left: the next one may pass.
+                _ if of_episode == Some(EndReason::Unfinished) => EndReason::Unfinished,
                 Verdict::Passed | Verdict::Failed => last.end_reason.unwrap_or(EndReason::TestsFailed),
                 Verdict::Error => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
                 Verdict::Unfinished => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),

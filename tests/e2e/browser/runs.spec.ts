@@ -71,9 +71,12 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
     await expect(episodes.nth(i).getByRole("img", { name: `${String(episode.cells.length)} of 4 turns decided, stamina so far ${String(episode.stamina)}` })).toBeVisible();
   }
   const run = live.row.run!;
-  const shown = await lab.json<Shown>("show", run);
-  expect(shown.simulated).toBe(true);
-  expect(shown.episodes.map((e) => [e.episode, e.stamina, e.turns.map((t) => t.verdict)])).toEqual(live.episodes.map((e) => [e.name, e.stamina, e.cells]));
+  const shown = async (): Promise<unknown> => {
+    const { simulated, episodes: read } = await lab.json<Shown>("show", run);
+    return { simulated, episodes: read.map((e) => [e.episode, e.stamina, e.turns.map((t) => t.verdict)]) };
+  };
+  // The library reads the folder a moment after the last attempt was written into it.
+  await expect.poll(shown, PLAYED).toEqual({ simulated: true, episodes: live.episodes.map((e) => [e.name, e.stamina, e.cells]) });
   expect(readFileSync(`${folder}/config.yaml`, "utf8")).toContain("from the form");
   expect(JSON.parse(readFileSync(`${folder}/report.json`, "utf8"))).toMatchObject({ run: { simulated: true } });
 
@@ -137,8 +140,11 @@ test("a run is paused, stopped, and gone on with from where it was", async ({ la
   const over = await read();
   expect(over.row).toMatchObject({ state: "finished", turns: [12, 12] });
   expect(over.episodes[0]!.cells.slice(0, stopped.episodes[0]!.cells.length)).toEqual(stopped.episodes[0]!.cells);
-  const shown = await lab.json<Shown>("show", over.row.run!);
-  expect(shown.episodes.map((e) => e.turns.map((t) => t.verdict))).toEqual(over.episodes.map((e) => e.cells));
+  const verdicts = async (): Promise<string[][]> => {
+    const shown = await lab.json<Shown>("show", over.row.run!);
+    return shown.episodes.map((e) => e.turns.map((t) => t.verdict));
+  };
+  await expect.poll(verdicts, PLAYED).toEqual(over.episodes.map((e) => e.cells));
 });
 
 test("without a run there is one sentence and one way on", async ({ go, page }) => {

@@ -1,6 +1,6 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Warning};
+use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
 use crate::readers::clock;
@@ -265,7 +265,11 @@ impl Trial {
         (episode.timing.agent_seconds, episode.timing.test_seconds) =
             (sum(|t| t.agent_seconds), sum(|t| t.test_seconds));
         episode.exception = own;
-        episode.end_reason = reason;
+        // A step gets one attempt: the failure of the last one stands, whatever became of the trial after it.
+        let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
+            matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
+        });
+        episode.end_reason = reason.filter(|r| !(failed && *r == EndReason::Unfinished));
         Played { episode, bare_turns, cases }
     }
 

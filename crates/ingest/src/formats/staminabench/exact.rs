@@ -58,12 +58,19 @@ pub(super) fn episode(
             episode.turns.push(turn);
         }
     }
-    // Without a plan, an episode that has no end may go on.
-    let passed_so_far = episode.turn(episode.stamina() + 1).is_none();
-    if episode.planned_turns.is_none() && episode.timing.finished_at.is_none() && passed_so_far {
+    if episode.timing.finished_at.is_none() && may_go_on(&episode, said.attempt_limit) {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
     }
     episode
+}
+
+/// Whether what comes next may still be a turn passed: an attempt that is left at a turn not passed yet, or a turn
+/// after those of an episode without a plan.
+fn may_go_on(episode: &Episode, attempt_limit: Option<u32>) -> bool {
+    let Some(open) = episode.turn(episode.stamina() + 1) else { return episode.planned_turns.is_none() };
+    let is_last = episode.turns.last().is_some_and(|last| last.number == open.number);
+    let tried = open.attempts.last().map_or(0, |last| last.number);
+    is_last && attempt_limit.is_some_and(|limit| tried < limit)
 }
 
 fn end_word(folder: &str, word: Option<&str>, notes: &mut Notes<'_>) -> Option<EndReason> {

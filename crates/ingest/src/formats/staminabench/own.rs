@@ -204,6 +204,7 @@ pub(super) struct Turn {
 pub(super) struct Trajectory {
     pub(super) title: Option<Name>,
     pub(super) planned_turns: Option<u32>,
+    pub(super) attempt_limit: Option<u32>,
     pub(super) started_at: Option<Name>,
     pub(super) finished_at: Option<Name>,
     pub(super) end_reason: Option<Name>,
@@ -221,6 +222,7 @@ impl Default for Trajectory {
         Self {
             title: None,
             planned_turns: None,
+            attempt_limit: None,
             started_at: None,
             finished_at: None,
             end_reason: None,
@@ -279,8 +281,9 @@ impl<'de> Visitor<'de> for WholeVisitor<'_> {
                 "end_reason" => to.end_reason = map.next_value()?,
                 "exception" => to.exception = map.next_value()?,
                 "turns" => map.next_value_seed(List(to))?,
-                // The caller knows the version, the folder names the scenario, and the configuration the limit.
-                "schema_version" | "scenario" | "attempt_limit" => {
+                "attempt_limit" => to.attempt_limit = map.next_value()?,
+                // The caller knows the version, and the folder names the scenario.
+                "schema_version" | "scenario" => {
                     map.next_value::<IgnoredAny>()?;
                 }
                 _ => unknown(&mut map, &key, &mut to.extra, &mut to.unknown)?,
