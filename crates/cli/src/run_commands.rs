@@ -22,7 +22,7 @@ use crate::args::{ImagesCommand, RunArgs};
 use crate::commands::{note, print, print_json};
 use crate::progress::Progress;
 use crate::scenario_commands::{cancel_on_signal, read_config};
-use crate::serve::stop_signal;
+use crate::serve::StopSignals;
 use crate::table;
 
 /// Exit code of what was stopped.
@@ -269,13 +269,19 @@ where
     };
     let runtime = runs::runtime()?;
     let of = folder.to_owned();
+    // Listened for before anything is begun that would have to be stopped.
+    let signals = {
+        let _inside = runtime.enter();
+        StopSignals::new()
+    };
     let stopper = runtime.spawn({
         let told = Arc::clone(&told);
         async move {
-            stop_signal().await;
+            let Ok(mut signals) = signals else { return };
+            signals.next().await;
             told.lock().says("stopping: what was finished is kept; once more ends it at once");
             stop(&of, &told);
-            stop_signal().await;
+            signals.next().await;
             std::process::exit(i32::from(STOPPED));
         }
     });

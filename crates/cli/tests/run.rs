@@ -86,7 +86,7 @@ fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
 #[test]
 fn a_run_prints_its_events_and_is_in_the_library() {
     let room = Room::new();
-    let output = room.stamina(&refs(&with(small(2, 2), &["batch_size=2", "tags=smoke"])));
+    let output = room.stamina(&refs(&with(small(2, 2), &["batch_size=2", "tags=smoke,for the paper"])));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let told = events(&output.stdout);
     assert_eq!(told[0]["event"], "started");
@@ -108,6 +108,7 @@ fn a_run_prints_its_events_and_is_in_the_library() {
     assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
     assert_eq!((&runs[0]["harness"], &runs[0]["simulated"]), (&Value::from("mock"), &Value::from(true)));
     assert_eq!((&runs[0]["episodes"], &runs[0]["stamina"]["mean"]), (&Value::from(2), &Value::from(2.0)));
+    assert_eq!(runs[0]["tags"], json!(["for the paper", "smoke"]));
     assert_eq!(runs[0]["warnings"], 0, "what the runner writes is read without a warning");
     let live = room.json(&["rpc", "list_live_runs"]);
     assert_eq!((&live["live"], &live["runs"][0]["state"]), (&Value::from(0), &Value::from("finished")));

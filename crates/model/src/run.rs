@@ -93,6 +93,8 @@ pub struct Run {
     pub started_at: Option<String>,
     /// When it ended.
     pub finished_at: Option<String>,
+    /// Words that whoever started the run gave it, for the library.
+    pub tags: Vec<String>,
     /// What the source says of itself.
     pub reported: Reported,
     /// Settings in the source's own names, flattened to dotted keys, for comparison and display.
@@ -118,6 +120,7 @@ impl Run {
             attempt_limit: None,
             started_at: None,
             finished_at: None,
+            tags: Vec::new(),
             reported: Reported::default(),
             settings: Extra::new(),
             extra: Extra::new(),

@@ -1,8 +1,6 @@
-//! Times as text (RFC 3339, UTC, milliseconds), and the identity of a process.
+//! Times as text (RFC 3339, UTC, milliseconds).
 
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use serde::{Deserialize, Serialize};
 
 /// Now: `2026-06-01T10:00:00.123Z`.
 pub(crate) fn now() -> String {
@@ -46,43 +44,6 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// A process: its id, and when it started, so that another one with the same id is told from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Process {
-    /// Its id.
-    pub(crate) pid: u32,
-    /// Clock ticks since the machine started; `None` where the system does not say.
-    pub(crate) started: Option<u64>,
-}
-
-impl Process {
-    /// This one.
-    pub(crate) fn this() -> Self {
-        let pid = std::process::id();
-        Self { pid, started: started(pid) }
-    }
-
-    /// Whether it is still there.
-    pub(crate) fn lives(self) -> bool {
-        let Some(pid) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw) else {
-            return false;
-        };
-        let there = match rustix::process::test_kill_process(pid) {
-            // Of another user: it is there.
-            Ok(()) | Err(rustix::io::Errno::PERM) => true,
-            Err(_) => false,
-        };
-        there && (self.started.is_none() || started(self.pid) == self.started)
-    }
-}
-
-/// Field 22 of `/proc/PID/stat` (proc(5)). The second field is the name in parentheses, which may hold anything.
-fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let after_name = stat.rsplit_once(')')?.1;
-    after_name.split_whitespace().nth(19)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -102,15 +63,5 @@ mod tests {
         }
         assert_eq!(seconds("2026-06-01T10:00:00+02:00"), None);
         assert_eq!(seconds("yesterday"), None);
-    }
-
-    #[test]
-    fn this_process_lives_and_another_with_its_id_does_not() {
-        let this = Process::this();
-        assert!(this.lives());
-        if let Some(started) = this.started {
-            assert!(!Process { started: Some(started + 1), ..this }.lives());
-        }
-        assert!(!Process { pid: 0, started: None }.lives());
     }
 }

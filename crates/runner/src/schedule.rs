@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gateway::Spent;
+use sandbox::Process;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{AWS_CHAIN, Agent, blocking};
-use crate::clock::Process;
 use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::engine;

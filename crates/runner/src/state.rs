@@ -24,9 +24,10 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use sandbox::Process;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{self, Process};
+use crate::clock;
 use crate::disk::{self, Keep};
 use crate::settings::RunSettings;
 use crate::{Event, Finish, OnEvent, RunError};
@@ -210,7 +211,7 @@ impl Lock {
             let owner: Option<Process> = serde_json::from_str(&text).ok();
             return Err(RunError::Running {
                 path: place.results.clone(),
-                pid: owner.map_or(0, |owner| owner.pid),
+                pid: owner.and_then(|owner| owner.pid()).unwrap_or(0),
             });
         }
         let this = serde_json::to_string(&Process::this()).unwrap_or_default();

@@ -8,7 +8,7 @@ use bollard::query_parameters::{
 };
 
 use crate::engine::{failed, status};
-use crate::owner::{key, lives};
+use crate::owner::{Process, key};
 use crate::{Engine, LABEL, Leftover, SandboxError};
 
 impl Engine {
@@ -121,7 +121,7 @@ fn leftover(kind: &str, name: String, labels: Option<HashMap<String, String>>) -
         kind: kind.to_owned(),
         name,
         run: labels.get(&key("run")).cloned().unwrap_or_default(),
-        in_use: labels.get(&key("owner")).is_none_or(|owner| lives(owner)),
+        in_use: labels.get(&key("owner")).is_none_or(|owner| Process::of_label(owner).lives()),
         labels,
     }
 }

@@ -37,6 +37,7 @@ pub use images::{
     BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Trial, Wanted, default_ca, recipe,
 };
 pub use local::Local;
+pub use owner::Process;
 pub use volumes::box_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use bollard::models::NetworkCreateRequest;
 
 use crate::engine::{failed, status};
-use crate::owner::{key, labels, lives, plain};
+use crate::owner::{Process, key, labels, plain};
 use crate::{Engine, Reach, RunNetwork, SandboxError};
 
 /// Networks that this process has made or found, by name.
@@ -80,7 +80,8 @@ impl Engine {
                 // One that a dead process made would be swept away by the next program that starts: it is made anew, as
                 // ours. That fails while a box is on it, and then it is as it was.
                 let owner = found.labels.and_then(|mut labels| labels.remove(&key("owner")));
-                if owner.is_some_and(|owner| !lives(&owner)) && self.docker.remove_network(name).await.is_ok()
+                if owner.is_some_and(|owner| !Process::of_label(&owner).lives())
+                    && self.docker.remove_network(name).await.is_ok()
                 {
                     self.make(run, name, internal).await?;
                 }

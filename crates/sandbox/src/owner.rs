@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use crate::LABEL;
 
 /// `org.stamina-lab.run` and its like.
@@ -17,7 +19,7 @@ pub(crate) fn key(name: &str) -> String {
 pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<String, String> {
     let mut labels = HashMap::from([
         (key("run"), run.to_owned()),
-        (key("owner"), this_process()),
+        (key("owner"), Process::this().0),
         (key("kind"), kind.to_owned()),
     ]);
     if let Some(episode) = episode {
@@ -41,28 +43,42 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// This process as an owner.
-pub(crate) fn this_process() -> String {
-    let pid = std::process::id();
-    format!("{pid}:{}:{}", start_time(pid).unwrap_or_else(|| "0".to_owned()), namespace())
-}
+/// A process, told from a later one with the same id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Process(String);
 
-/// Whether the process that a label names still lives. What can not be told (another namespace, an unreadable label)
-/// counts as living: nothing of it is taken away unasked.
-pub(crate) fn lives(owner: &str) -> bool {
-    let mut parts = owner.splitn(3, ':');
-    let (Some(pid), Some(start), Some(space)) = (parts.next(), parts.next(), parts.next()) else {
-        return true;
-    };
-    let Ok(pid) = pid.parse::<u32>() else {
-        return true;
-    };
-    if space != namespace() {
-        return true;
+impl Process {
+    /// This one.
+    pub fn this() -> Self {
+        let pid = std::process::id();
+        Self(format!("{pid}:{}:{}", start_time(pid).unwrap_or_else(|| "0".to_owned()), namespace()))
     }
-    match start_time(pid) {
-        Some(now) => now == start,
-        None => exists(pid) && start == "0",
+
+    /// As a label has it.
+    pub(crate) fn of_label(label: &str) -> Self {
+        Self(label.to_owned())
+    }
+
+    /// Its id, where it has one.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.split(':').next()?.parse().ok()
+    }
+
+    /// Whether it still lives. What can not be told (another namespace, an unreadable label) counts as living: nothing
+    /// of it is taken away unasked.
+    pub fn lives(&self) -> bool {
+        let mut parts = self.0.splitn(3, ':').skip(1);
+        let (Some(pid), Some(start), Some(space)) = (self.pid(), parts.next(), parts.next()) else {
+            return true;
+        };
+        if space != namespace() {
+            return true;
+        }
+        match start_time(pid) {
+            Some(now) => now == start,
+            None => exists(pid) && start == "0",
+        }
     }
 }
 
@@ -106,29 +122,30 @@ mod tests {
 
     #[test]
     fn a_process_lives_until_it_is_dead() {
-        assert!(lives(&this_process()));
+        assert!(Process::this().lives());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let owner = format!("{}:{}:{}", child.id(), start_time(child.id()).unwrap(), namespace());
-        assert!(lives(&owner));
+        let text = format!("{}:{}:{}", child.id(), start_time(child.id()).unwrap(), namespace());
+        let owner = Process(text);
+        assert!(owner.lives());
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!lives(&owner));
+        assert!(!owner.lives());
     }
 
     #[test]
     fn the_same_id_at_another_time_is_another_process() {
-        let owner = this_process();
+        let Process(owner) = Process::this();
         let (pid, rest) = owner.split_once(':').unwrap();
         let space = rest.split_once(':').unwrap().1;
-        assert!(!lives(&format!("{pid}:1:{space}")));
+        assert!(!Process(format!("{pid}:1:{space}")).lives());
     }
 
     #[test]
     fn what_can_not_be_told_is_left_alone() {
-        assert!(lives(""));
-        assert!(lives("4194304"));
-        assert!(lives("x:1:1"));
-        assert!(lives("4194305:1:another"));
+        assert!(Process::of_label("").lives());
+        assert!(Process::of_label("4194304").lives());
+        assert!(Process::of_label("x:1:1").lives());
+        assert!(Process::of_label("4194305:1:another").lives());
     }
 
     #[test]

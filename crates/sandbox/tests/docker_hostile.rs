@@ -303,7 +303,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
                    Timeout => 3) or exit 1; print scalar <$s>' $1 $2 && echo \"$3 reached\" || echo \"$3 closed\"; }; ";
     let script = format!(
         "{try_one} try {} {} gateway; try {address} 8000 neighbour; try {} 8000 server; try 1.1.1.1 80 internet; \
-         try 9.9.9.9 53 internet; getent hosts deb.debian.org || echo no names",
+         try 9.9.9.9 53 internet; getent hosts example.org || echo no names",
         gateway.ip(),
         gateway.port(),
         server.address.ip(),
@@ -319,7 +319,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     place.boxes.end(server).await.unwrap();
 
     // Nor does a server reach the internet.
-    let script = format!("{try_one} try 1.1.1.1 80 internet; getent hosts deb.debian.org || echo no names");
+    let script = format!("{try_one} try 1.1.1.1 80 internet; getent hosts example.org || echo no names");
     let server = place.boxes.serve(&place.server(&script)).await.unwrap();
     let began = Instant::now();
     while place.boxes.runs(&server).await.unwrap() {

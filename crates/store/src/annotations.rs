@@ -1,6 +1,6 @@
 //! Tags and notes. They hang on a run's slug, not on its row, and so survive re-reading, closing and purging.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::schema::Migration;
 use crate::{Result, Store, changes};
@@ -23,11 +23,46 @@ CREATE TABLE note (
   folded TEXT NOT NULL
 ) STRICT;
 ",
+}, Migration {
+    version: 4,
+    sql: "
+-- tags that a run's source gave it at one time: each is given once, so that one that was taken away stays away
+CREATE TABLE source_tag (
+  run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (run, tag)
+) STRICT, WITHOUT ROWID;
+",
 }];
 
 /// A tag as it is stored: without blanks around it; `None` = nothing is left.
 fn tidy(tag: &str) -> Option<&str> {
     Some(tag.trim()).filter(|tag| !tag.is_empty())
+}
+
+fn add_tag(conn: &Connection, run: i64, tag: &str) -> Result<()> {
+    conn.prepare_cached("INSERT OR IGNORE INTO tag (run, tag, folded) VALUES (?1, ?2, ?3)")?.execute((
+        run,
+        tag,
+        tag.to_lowercase(),
+    ))?;
+    Ok(())
+}
+
+/// Gives a run (by the id of its slug) the tags that its source names, each the first time that it is named. Whether
+/// there was a new one.
+pub(crate) fn take_over(conn: &Connection, run: i64, tags: &[String]) -> Result<bool> {
+    let mut any = false;
+    for tag in tags.iter().filter_map(|tag| tidy(tag)) {
+        let new = conn
+            .prepare_cached("INSERT OR IGNORE INTO source_tag (run, tag) VALUES (?1, ?2)")?
+            .execute((run, tag))?;
+        if new > 0 {
+            add_tag(conn, run, tag)?;
+            any = true;
+        }
+    }
+    Ok(any)
 }
 
 impl Store {
@@ -52,8 +87,7 @@ impl Store {
                     .optional()?;
                 let Some((run, source)) = found else { continue };
                 for tag in add.iter().filter_map(|tag| tidy(tag)) {
-                    conn.prepare_cached("INSERT OR IGNORE INTO tag (run, tag, folded) VALUES (?1, ?2, ?3)")?
-                        .execute((run, tag, tag.to_lowercase()))?;
+                    add_tag(conn, run, tag)?;
                 }
                 for tag in remove.iter().filter_map(|tag| tidy(tag)) {
                     conn.prepare_cached("DELETE FROM tag WHERE run = ?1 AND tag = ?2")?

@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::schema::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
-use crate::{Result, RunId, SourceId, Store, Summary, Totals, changes, slugs, sources, summaries};
+use crate::{
+    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, slugs, sources, summaries,
+};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -296,6 +298,9 @@ impl Store {
             for run in runs {
                 let slug = slugs::run_slug(conn, &path, &name, place, &run.key)?;
                 put(conn, source, slug, place, format, &name, run)?;
+                if annotations::take_over(conn, slug, &run.tags)? {
+                    changes::log_run(conn, source, slug)?;
+                }
             }
             Ok(())
         })
@@ -316,7 +321,8 @@ impl Store {
     pub fn run(&self, slug: &str) -> Result<Option<RunRecord>> {
         self.read(|conn| {
             let sql = format!(
-                "SELECT {COLUMNS}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra
+                "SELECT {COLUMNS}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra,
+                   (SELECT json_group_array(tag) FROM source_tag WHERE source_tag.run = run.slug)
                  FROM {FROM} WHERE run_slug.slug = ?1",
                 summaries::COLUMNS
             );
@@ -339,6 +345,7 @@ impl Store {
                 attempt_limit: entry.attempt_limit,
                 started_at: entry.started_at.clone(),
                 finished_at: entry.finished_at.clone(),
+                tags: parse(&row.get::<_, String>(more + 5)?)?,
                 reported: Reported {
                     figures: entry.reported.clone(),
                     totals_only: parse(&row.get::<_, String>(more + 2)?)?,

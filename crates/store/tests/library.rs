@@ -83,6 +83,23 @@ fn slugs(store: &Store, filter: &RunFilter) -> Vec<String> {
 }
 
 #[test]
+fn tags_of_the_source_come_once_and_can_be_taken_away() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    let mut run = run("a", "opus");
+    let tags = || store.run("results.a").unwrap().unwrap().entry.tags;
+    run.tags = vec!["paper".into(), " first ".into()];
+    store.put_runs(source, "", "staminabench", &[run.clone()]).unwrap();
+    assert_eq!(tags(), ["first", "paper"]);
+    store.annotate(&["results.a".into()], &["mine".into()], &["paper".into()], None).unwrap();
+    run.tags.push("later".into());
+    let before = store.last_change().unwrap();
+    store.put_runs(source, "", "staminabench", &[run.clone()]).unwrap();
+    assert_eq!(tags(), ["first", "later", "mine"], "what was taken away stays away");
+    assert!(store.last_change().unwrap() > before);
+}
+
+#[test]
 fn an_episode_is_read_as_the_grid_needs_it_and_as_it_was_put() {
     let (store, source) = library();
     let record = store.run("results.a").unwrap().unwrap();

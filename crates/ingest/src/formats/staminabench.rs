@@ -37,7 +37,7 @@ use model::{Artifact, ArtifactKind, Baseline, Benchmark, Episode, Run, Transcrip
 pub use own::SCHEMA;
 
 use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
-use crate::readers::json::Node;
+use crate::readers::json::{Node, cut};
 use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
 use lean::Lean;
@@ -48,6 +48,9 @@ use report::ReportFile;
 const TRAJECTORY_CAP: u64 = 4 << 30;
 /// Most scenarios of one run.
 const SCENARIOS: usize = 10_000;
+/// Most tags of one run, and the longest, in bytes.
+const TAGS: usize = 50;
+const TAG: usize = 200;
 /// Most scenario folders that are looked into to see whether the place is a run.
 const LOOKED_AT: usize = 5;
 
@@ -146,6 +149,7 @@ impl Place {
             .and_then(Node::count)
             .and_then(|n| u32::try_from(n).ok())
             .or_else(|| config.attempt_limit());
+        run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
         run.started_at = said("started_at");
         run.finished_at = said("finished_at");
         if let Some(report) = report {
@@ -327,6 +331,11 @@ impl StaminaBench {
         }
         merge::episode(tree, &folder, episode, said, listing, notes)
     }
+}
+
+/// Words for the library that a report gives its run.
+fn tags(node: &Node) -> Vec<String> {
+    node.list().iter().filter_map(Node::word).take(TAGS).map(|word| cut(word, TAG).0.to_owned()).collect()
 }
 
 impl Format for StaminaBench {

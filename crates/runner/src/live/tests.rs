@@ -1,7 +1,8 @@
 use std::time::{Duration, SystemTime};
 
+use sandbox::Process;
+
 use super::*;
-use crate::clock::Process;
 use crate::control::Wish;
 use crate::state::{HarnessNamed, Planned};
 
@@ -81,7 +82,11 @@ fn a_run_is_read_from_its_folder_alone() {
     crate::control::write(room.path(), &Wish { stop: true, ..Wish::default() }).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Stopping);
 
-    run.owner = Process { pid: run.owner.pid, started: Some(1) };
+    // The same id, and another start.
+    let this = serde_json::to_string(&Process::this()).unwrap();
+    let mut parts: Vec<&str> = this.split(':').collect();
+    parts[1] = "1";
+    run.owner = serde_json::from_str(&parts.join(":")).unwrap();
     run.write(&place).unwrap();
     let lost = read(room.path()).unwrap();
     assert_eq!((lost.state, lost.episodes[0].phase), (RunState::Lost, Phase::Queued));

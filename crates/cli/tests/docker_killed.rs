@@ -1,0 +1,247 @@
+//! Runs in boxes whose command line or whose engine is killed come to the same results as one that was left in peace.
+//!
+//! Kills at a hundred named points and times are in `crates/runner/tests/kill_resume.rs`, without boxes. Here a few say
+//! that boxes, volumes and networks do not stand in the way: those of a killed process are found, those of a killed
+//! engine are made anew.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use results::normalised;
+use serde_json::Value;
+
+#[path = "../../runner/tests/results/mod.rs"]
+mod results;
+
+const TURNS: u32 = 2;
+/// An engine of its own needs this image.
+const IMAGE: &str = "stamina/base:1";
+
+struct Room {
+    temp: tempfile::TempDir,
+    pack: PathBuf,
+}
+
+impl Room {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let pack = temp.path().join("pack");
+        let room = Self { temp, pack };
+        let turns = format!("restful_server_gen_iterative.n_turns={TURNS}");
+        let values = ["--values", "restful_server_gen_iterative.n_scenarios=1", &turns];
+        let out = room.pack.display().to_string();
+        let made = room.command(&["generate", "--out", &out]).args(values).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        room
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
+        command.args(args).env("STAMINA_DB", self.path("library.sqlite")).stdin(Stdio::null());
+        command
+    }
+
+    /// Begins a run into a folder. Folders have names of one length: what the model counts must not depend on them.
+    fn run(&self, folder: &Path) -> Command {
+        let mut command = self.command(&["run", "--json", "--values", "agent=MOCK", "use_docker=true"]);
+        command
+            .arg(format!("output_dir={}", folder.display()))
+            .arg(format!("scenarios_dir={}", self.pack.display()))
+            .args(["restful_server_gen_iterative.attempt_limit=2", "limits.cpus=1"])
+            .args(["oracle.seed=5", "oracle.defect_rate=0.7", "oracle.repair=0.6"]);
+        command
+    }
+
+    /// The results of a run that nothing disturbs, and how long it took.
+    fn calm(&self) -> (BTreeMap<String, String>, Duration) {
+        let folder = self.path("calm-run-00");
+        let since = Instant::now();
+        let run = self.run(&folder).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+        (normalised(&folder), since.elapsed())
+    }
+}
+
+/// A process that does not outlive the test.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn assert_same(folder: &Path, expected: &BTreeMap<String, String>) {
+    let found = normalised(folder);
+    let paths = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(paths(&found), paths(expected));
+    for (path, text) in expected {
+        assert_eq!(&found[path], text, "{path}");
+    }
+}
+
+/// How a process ended, if it did so within a time.
+fn ended(child: &mut Child, within: Duration) -> Option<ExitStatus> {
+    let until = Instant::now() + within;
+    while Instant::now() < until {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
+    let room = Room::new();
+    let (expected, took) = room.calm();
+    let folder = room.path("killed-0001");
+    let path = folder.display().to_string();
+    let mut command = room.run(&folder);
+    // Where the kills fall is spread over an undisturbed run; a start goes on from what was recorded.
+    let (mut kills, mut starts) = (0_u32, 0_u32);
+    loop {
+        starts += 1;
+        assert!(starts < 40, "it comes to no end");
+        let within = took.mul_f64(f64::from(15 + (starts * 37) % 40) / 100.0);
+        let mut child = Ends(command.stdout(Stdio::null()).spawn().unwrap());
+        let Some(status) = ended(&mut child.0, if kills < 4 { within } else { took * 20 }) else {
+            drop(child);
+            kills += 1;
+            // Before the run has begun there is nothing to go on with.
+            let begun = folder.join(".stamina/run.json").exists();
+            command = if begun { room.command(&["resume", "--json", &path]) } else { room.run(&folder) };
+            continue;
+        };
+        assert_eq!(status.code(), Some(0));
+        break;
+    }
+    println!("{kills} kills, an undisturbed run takes {took:.1?}");
+    assert!(kills >= 2);
+    assert_same(&folder, &expected);
+}
+
+/// A container engine of its own, which can be killed without harm to others.
+struct Engine {
+    folder: tempfile::TempDir,
+    daemon: Child,
+}
+
+impl Engine {
+    fn new() -> Self {
+        // The path of a socket is short.
+        let folder = tempfile::Builder::new().prefix("engine").tempdir().unwrap();
+        let daemon = Self::start(folder.path());
+        Self { folder, daemon }
+    }
+
+    fn host(&self) -> String {
+        format!("unix://{}", self.folder.path().join("socket").display())
+    }
+
+    /// It gives up by itself where its own parts take long to start, as they do on a busy machine.
+    fn start(folder: &Path) -> Child {
+        let begun = (0..3).find_map(|_| Self::try_start(folder));
+        begun.unwrap_or_else(|| panic!("{}", std::fs::read_to_string(folder.join("log")).unwrap_or_default()))
+    }
+
+    /// Nothing where it gave up.
+    fn try_start(folder: &Path) -> Option<Child> {
+        let at = |name: &str| folder.join(name).display().to_string();
+        let log = std::fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
+        let host = format!("unix://{}", at("socket"));
+        let mut daemon = Command::new("dockerd")
+            .args(["--host", &host, "--data-root", &at("data"), "--exec-root", &at("exec")])
+            .args(["--pidfile", &at("pid"), "--bridge", "none"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_mins(2);
+        loop {
+            let answers = Command::new("docker").args(["--host", &host, "version"]).output().unwrap();
+            if answers.status.success() {
+                return Some(daemon);
+            }
+            if daemon.try_wait().unwrap().is_some() {
+                return None;
+            }
+            assert!(Instant::now() < until, "the engine answers nothing");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Gives it an image of the engine that the other tests use.
+    fn take(&self, image: &str) {
+        let mut save = Command::new("docker").args(["save", image]).stdout(Stdio::piped()).spawn().unwrap();
+        let load = Command::new("docker")
+            .args(["--host", &self.host(), "load", "--quiet"])
+            .stdin(save.stdout.take().unwrap())
+            .output()
+            .unwrap();
+        assert!(save.wait().unwrap().success() && load.status.success(), "{image} can not be taken over");
+    }
+
+    /// As a machine that loses its engine, and gets it back.
+    fn kill_and_start(&mut self) {
+        self.daemon.kill().unwrap();
+        self.daemon.wait().unwrap();
+        self.daemon = Self::start(self.folder.path());
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // It ends its boxes and its part that runs them, in order.
+        let pid = self.daemon.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        let _ = self.daemon.wait();
+        // It mounts its folder on itself.
+        let _ = Command::new("umount").arg(self.folder.path().join("data")).output();
+    }
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
+    let found = Command::new("dockerd").arg("--version").output();
+    if !found.is_ok_and(|found| found.status.success()) || !rustix::process::geteuid().is_root() {
+        assert!(std::env::var_os("CI").is_none(), "CI has an engine that can be started anew");
+        println!("left out: only root can start an engine of its own");
+        return;
+    }
+    let room = Room::new();
+    let (expected, _) = room.calm();
+    let mut engine = Engine::new();
+    engine.take(IMAGE);
+    let folder = room.path("engine-0001");
+    let mut run = room.run(&folder);
+    run.env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
+    let mut run = Ends(run.spawn().unwrap());
+    let mut kills = 0;
+    for line in BufReader::new(run.0.stdout.take().unwrap()).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        // At the begin of each turn, then a little later in its attempt.
+        if event["event"] == "turn" {
+            std::thread::sleep(Duration::from_millis(700 * kills));
+            engine.kill_and_start();
+            kills += 1;
+        }
+    }
+    assert_eq!(run.0.wait().unwrap().code(), Some(0));
+    assert_eq!(kills, u64::from(TURNS));
+    assert_same(&folder, &expected);
+}
