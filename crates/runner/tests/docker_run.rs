@@ -106,6 +106,77 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     );
 }
 
+/// An agent of somebody's own, as `docs/harnesses.md` describes one: its program is laid into HOME, it keeps its session
+/// in a file of its own, and its output is lines of messages.
+fn harness_file(room: &Path) -> std::path::PathBuf {
+    // A word alone in braces would be a placeholder.
+    let program = include_str!("../../harness/src/mock_agent.py").replace("{error}", "{error!s}");
+    let told = format!(
+        r#"
+name = "own_agent"
+title = "Own agent"
+version = "0.3"
+image = "stamina/base:1"
+api = "chat_completions"
+probe = ["python3", "--version"]
+
+[commands]
+first = ["python3", "-I", "{{home}}/own/agent.py", "{{prompt_file}}", "{{home}}/own/session.json", "{{workspace}}"]
+later = ["python3", "-I", "{{home}}/own/agent.py", "{{prompt_file}}", "{{home}}/own/session.json", "{{workspace}}"]
+
+[env]
+STAMINA_BASE_URL = "{{base_url}}"
+STAMINA_KEY = "{{key}}"
+STAMINA_MODEL = "{{model}}"
+
+[[files]]
+path = "own/agent.py"
+text = {}
+
+[session]
+from = "none"
+
+[transcript]
+reader = "openai-messages-jsonl"
+
+[success]
+exit_code = 0
+last_line = {{ type = "result", status = "done" }}
+"#,
+        serde_json::Value::from(program)
+    );
+    let path = room.join("own_agent.toml");
+    std::fs::write(&path, told).unwrap();
+    path
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_harness_of_a_file_plays_a_run() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("own");
+    let mut list = values(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
+    list.retain(|value| value != "agent=MOCK");
+    list.push("agent=CUSTOM".to_owned());
+    list.push("endpoint.mode=oracle".to_owned());
+    list.push("restful_server_gen_iterative.execute_episodes=0".to_owned());
+    list.push(format!("harness_file={}", harness_file(room.path()).display()));
+    let settings = runner::settings::resolve(&[], &list).unwrap();
+    let (on_event, events) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let episodes = episodes(&folder);
+    let states: Vec<TurnState> = episodes[0].turns.iter().map(model::Turn::state).collect();
+    assert_eq!(states, [TurnState::PassedAfterRetries; 2], "its session goes on: what failed is repaired");
+    let attempts = episodes[0].turns.iter().flat_map(|turn| &turn.attempts);
+    assert!(
+        attempts.clone().all(|attempt| attempt.tool_calls.is_some_and(|calls| calls > 0)),
+        "its transcript is read"
+    );
+    assert!(attempts.clone().all(|attempt| attempt.tokens.input.is_some_and(|input| input > 0)));
+    let started = serde_json::to_value(&events.lock().unwrap()[0]).unwrap();
+    assert_eq!(started["agent"], "own_agent", "{started}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn mischief_ends_with_its_own_reason() {
