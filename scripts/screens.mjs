@@ -1,4 +1,7 @@
 // `npm run screens`: the pictures of every page in docs/screens. Synthetic sweeps are written for them into .cache.
+//
+//   npm run screens                     all of them
+//   npm run screens -- compare live     only the scenes whose names begin so
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
@@ -12,7 +15,7 @@ runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet"]);
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--example", "synthesize"]);
 
 const data = inRoot(".cache/screens/data");
-const sweeps = { sweep: ["--runs", "6", "--scenarios", "20", "--turns", "100"], many: ["--runs", "500", "--scenarios", "3", "--turns", "10"] };
+const sweeps = { sweep: ["--runs", "6", "--scenarios", "20", "--turns", "100"], harnesses: ["--runs", "15", "--scenarios", "8", "--turns", "20"], many: ["--runs", "500", "--scenarios", "3", "--turns", "10"] };
 mkdirSync(data, { recursive: true });
 for (const [name, size] of Object.entries(sweeps)) {
   const to = path.join(data, name);
@@ -23,4 +26,4 @@ for (const [name, size] of Object.entries(sweeps)) {
   runOrStop(path.join(targetDir, "debug/examples/synthesize"), [...size, partial]);
   renameSync(partial, to);
 }
-runOrStop("npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/screens.config.ts"], { env: { STAMINA_SCREENS_DATA: data } });
+runOrStop("npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/screens.config.ts"], { env: { STAMINA_SCREENS_DATA: data, STAMINA_SCREENS: process.argv.slice(2).join(",") } });

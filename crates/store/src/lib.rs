@@ -31,6 +31,7 @@ mod sources;
 mod summaries;
 mod turns;
 mod values;
+mod views;
 mod warnings;
 
 pub use attempt_totals::AttemptTotals;

@@ -38,6 +38,7 @@ const ALL: &[&[Migration]] = &[
     crate::summaries::MIGRATIONS,
     crate::annotations::MIGRATIONS,
     crate::policy::MIGRATIONS,
+    crate::views::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,
 ];

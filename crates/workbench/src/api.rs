@@ -112,12 +112,30 @@ pub struct AppState {
     pub real_runs: u32,
     /// Tags in use and how many runs carry them.
     pub tags: Vec<(String, u32)>,
+    /// Saved views, by name.
+    pub views: Vec<SavedView>,
     /// `default` or `custom`.
     pub policy: String,
     /// Number of the last change; for [`WaitForChanges`].
     pub change: u64,
     /// Where the bundled sample lies, if this build carries one.
     pub sample: Option<String>,
+}
+
+/// What the app shows, kept under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SavedView {
+    /// As it was given.
+    pub name: String,
+    /// Route and query of the app: `compare?members=…`.
+    pub address: String,
+}
+
+/// Names a saved view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ViewRef {
+    /// Its name.
+    pub name: String,
 }
 
 /// How a source is doing.

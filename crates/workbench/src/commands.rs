@@ -53,6 +53,10 @@ macro_rules! with_commands {
             get_policy(Nothing) -> PolicyTable;
             "Changes how end reasons are counted."
             set_policy(SetPolicy) -> PolicyTable;
+            "Keeps an address of the app under a name."
+            save_view(SavedView) -> Nothing;
+            "Forgets a saved view."
+            remove_view(ViewRef) -> Nothing;
             "The scenario packs among the opened sources."
             list_packs(Nothing) -> PackList;
             "A turn of a scenario: diagram, changes, sizes."

@@ -28,6 +28,7 @@ pub mod runs;
 mod scenarios;
 mod sources;
 mod summary;
+mod views;
 
 use std::path::PathBuf;
 use std::sync::Arc;

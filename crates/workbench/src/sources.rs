@@ -13,7 +13,7 @@ use store::{Source, Store, WarningFilter};
 
 use crate::api::{
     ApiError, AppState, Changes, FormatLookup, ImportReport, ImportReportRequest, NotRecognised, Nothing,
-    OpenSource, RecentSource, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
+    OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
 use crate::{Options, Workbench};
 
@@ -168,6 +168,12 @@ impl Workbench {
             runs_with_warnings: counts.runs_with_warnings,
             real_runs: counts.real_runs,
             tags: counts.tags,
+            views: self
+                .store
+                .views()?
+                .into_iter()
+                .map(|(name, address)| SavedView { name, address })
+                .collect(),
             policy: self.store.get_policy()?.name().to_owned(),
             change,
             sample: self.sample.as_ref().map(|p| p.display().to_string()),

@@ -1,11 +1,14 @@
 // One picture of every page in light and dark, at 1280 × 800 and 1920 × 1080: empty, with one run, with a library, with
-// 500 runs. STAMINA_SCREENS_DATA holds the synthetic sweeps that scripts/screens.mjs writes.
+// 500 runs, with runs that are played. STAMINA_SCREENS_DATA holds the synthetic sweeps that scripts/screens.mjs writes;
+// STAMINA_SCREENS names the scenes that are taken, without it all are.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test, type Page } from "@playwright/test";
 import { smaller } from "../../../scripts/lib/png.mjs";
 import { Lab, fixtures, root, type Served } from "../lab";
 
+const only = (process.env["STAMINA_SCREENS"] ?? "").split(",").filter((name) => name !== "");
+const wanted = (scene: string): boolean => only.length === 0 || only.some((name) => scene.startsWith(name));
 const data = process.env["STAMINA_SCREENS_DATA"] ?? "";
 const out = path.join(root, "docs/screens");
 const sizes = [
@@ -16,7 +19,7 @@ const sizes = [
 interface Scene {
   readonly name: string;
   /** Which library it is taken in. */
-  readonly library: "empty" | "one" | "library" | "500";
+  readonly library: "empty" | "one" | "library" | "500" | "harnesses" | "played";
   readonly to: string;
   /** Makes what the address alone does not, and waits until everything is there. */
   readonly ready: (page: Page, lab: Lab) => Promise<void>;
@@ -118,7 +121,16 @@ const scenes: readonly Scene[] = [
       await expect(page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first()).toBeVisible();
     },
   },
-  { name: "matrix", library: "library", to: "matrix?benchmark=staminabench", ready: (page) => expect(page.getByRole("table").first()).toBeVisible() },
+  {
+    name: "matrix",
+    library: "harnesses",
+    to: "matrix?baselines=yes",
+    ready: async (page) => {
+      await expect(page.getByRole("table", { name: "Best and worst harness" })).toBeVisible();
+      await figures(page, 2);
+    },
+  },
+  { name: "failures-15-runs", library: "harnesses", to: "failures?members=ALL", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
   { name: "failures", library: "library", to: "failures?members=SWEEP", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
   { name: "scenarios", library: "library", to: "scenarios?turn=3", ready: (page) => expect(page.locator("[data-entity]").first()).toBeVisible() },
   { name: "scenarios-suite", library: "library", to: "scenarios?turn=3&tab=suite", ready: (page) => expect(page.locator("tbody tr").first()).toBeVisible() },
@@ -132,20 +144,81 @@ const scenes: readonly Scene[] = [
       await expect(page.getByRole("dialog").locator("svg").first()).toBeVisible();
     },
   },
+  {
+    name: "side-by-side",
+    library: "library",
+    to: "compare?members=SWEEP",
+    ready: async (page) => {
+      await page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first().dblclick();
+      await expect(page.locator(".cm-content").first()).toBeVisible();
+    },
+  },
+  {
+    name: "new-run",
+    library: "played",
+    to: "runs/new",
+    ready: async (page) => {
+      await page.getByLabel("Harness", { exact: true }).selectOption("mock");
+      for (const [label, value] of Object.entries({ Episodes: "20", Turns: "40", "Parallel episodes": "2", "Oracle: turns with defects": "0.4", "Oracle: repairs": "0.6", Tags: "smoke" })) await page.getByLabel(label, { exact: true }).fill(value);
+      await expect(page.locator('[data-check="folder"][data-state="ok"]')).toBeVisible();
+      await expect(page.getByRole("region", { name: "Estimate" })).toContainText("8,000 attempts");
+    },
+  },
+  {
+    name: "images",
+    library: "played",
+    to: "runs/new?show=images",
+    ready: (page) => expect(page.getByRole("dialog").getByRole("row").nth(3)).toBeVisible(),
+  },
+  {
+    name: "live",
+    library: "played",
+    to: "runs/live",
+    ready: async (page) => {
+      await expect(page.getByRole("grid", { name: "Episodes" }).locator("tbody tr").first()).toBeVisible();
+      await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
+      await expect(page.locator(".log .line").first()).toBeVisible();
+    },
+  },
+  { name: "finished", library: "played", to: "runs/finished", ready: (page) => expect(page.getByRole("grid", { name: "Finished runs" }).locator("tbody tr").first()).toBeVisible() },
   { name: "import-report", library: "library", to: "REPORT", ready: (page) => expect(page.getByRole("dialog").getByRole("table")).toBeVisible() },
 ];
 
-/** Waits until the page has asked for nothing for a moment. The one request that always waits for changes is no part of it. */
+/** Plays runs of the mock agent against the scripted model: one to its end, and one that goes on while pictures are taken. */
+async function play(lab: Lab, served: Served): Promise<() => Promise<void>> {
+  const begin = async (name: string, more: readonly string[]): Promise<string> => {
+    const yaml = ["agent: MOCK", "use_docker: false", ...more].join("\n");
+    const { settings } = (await served.rpc("load_settings", { yaml, file: null, run: null, folder: null })) as { settings: Record<string, unknown> };
+    const folder = lab.at("results", name);
+    await served.rpc("start_run", { settings: { ...settings, output_dir: folder }, shakedown: false });
+    return folder;
+  };
+  const read = async (folder: string): Promise<{ state: string; turns: [number, number]; run: string | null }> => ((await served.rpc("get_live_run", { folder })) as { row: { state: string; turns: [number, number]; run: string | null } }).row;
+  const patient = { timeout: 300_000, intervals: [1000] };
+  const sizes = (episodes: number, turns: number): string[] => ["restful_server_gen_iterative:", `  n_scenarios: ${String(episodes)}`, `  n_turns: ${String(turns)}`, "  attempt_limit: 3"];
+  const short = await begin("mock-1", [...sizes(2, 3), "tags: [smoke]"]);
+  await expect.poll(async () => (await read(short)).state, patient).toBe("finished");
+  const long = await begin("mock-2", ["batch_size: 3", ...sizes(12, 40), "oracle:", "  defect_rate: 0.4", "  repair: 0.5"]);
+  await expect.poll(async () => ((await read(long)).run === null ? 0 : (await read(long)).turns[0]), patient).toBeGreaterThan(16);
+  return async () => {
+    await served.rpc("control_run", { folder: long, action: { do: "stop" } });
+    await expect.poll(async () => (await read(long)).state, patient).toBe("stopped");
+  };
+}
+
+/** Waits until the page has asked for nothing for a moment; one that always waits for changes is no part of it, nor what
+ *  a live page asks every second. */
 function settled(page: Page): () => Promise<void> {
   const open = new Set<unknown>();
   let last = performance.now();
+  const goesOn = /(wait_for_changes|get_live_run|list_live_runs|live_log)$/;
   page.on("request", (request) => {
-    if (!request.url().endsWith("wait_for_changes")) open.add(request);
+    if (goesOn.test(request.url())) return;
+    open.add(request);
     last = performance.now();
   });
   const done = (request: unknown): void => {
-    open.delete(request);
-    last = performance.now();
+    if (open.delete(request)) last = performance.now();
   };
   page.on("requestfinished", done);
   page.on("requestfailed", done);
@@ -153,10 +226,13 @@ function settled(page: Page): () => Promise<void> {
 }
 
 test.describe.configure({ mode: "serial" });
-for (const library of ["empty", "one", "library", "500"] as const) {
+for (const library of ["empty", "one", "library", "500", "harnesses", "played"] as const) {
+  const taken = scenes.filter((s) => s.library === library && wanted(s.name));
+  if (taken.length === 0) continue;
   test(`pictures with the library: ${library}`, async ({ browser }) => {
     const lab = new Lab();
     let served: Served | undefined;
+    let end: (() => Promise<void>) | undefined;
     try {
       // A folder with damage, so that the import report has something to say.
       const damaged = lab.copy("harbor/jobs/interrupted", "interrupted-job");
@@ -166,15 +242,19 @@ for (const library of ["empty", "one", "library", "500"] as const) {
       writeFileSync(lab.at("holiday-pictures/result.json"), "{}");
       if (library === "one") await lab.stamina("ingest", path.join(fixtures, "harbor/jobs/terminus2-mock-priced"));
       if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(root, "data/sample-pack.zip"), path.join(data, "sweep"), damaged);
+      if (library === "harnesses") await lab.stamina("ingest", path.join(data, "harnesses"));
       if (library === "500") await lab.stamina("ingest", path.join(data, "many"));
       served = await lab.serve();
       // The sources are read again at the start; the notice of that belongs in no picture.
       await expect.poll(async () => ((await served!.rpc("app_state")) as { sources: { status: string }[] }).sources.every((s) => s.status === "ready")).toBe(true);
+      if (library === "played") end = await play(lab, served);
       const places = library === "library" ? await long(lab) : { run: "", turn: "", sweep: "" };
+      const everyone = library === "harnesses" ? encodeURIComponent((await lab.json<{ id: string }[]>("runs")).map((r) => r.id).join(",")) : "";
       const report = library === "library" ? (await lab.json<{ id: number; name: string }[]>("sources")).find((s) => s.name === "interrupted-job")?.id : 0;
-      for (const scene of scenes.filter((s) => s.library === library)) {
+      for (const scene of taken) {
         const to = scene.to
           .replace("SWEEP", places.sweep)
+          .replace("ALL", everyone)
           .replace("LONG", places.run)
           .replace("TURN", places.turn)
           .replace("REPORT", `report/${String(report)}`)
@@ -195,6 +275,7 @@ for (const library of ["empty", "one", "library", "500"] as const) {
         }
       }
     } finally {
+      await end?.();
       await served?.stop();
       await lab.close();
     }

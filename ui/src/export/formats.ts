@@ -19,7 +19,7 @@ const figure: readonly Format[] = [
   { format: "tex", name: "LaTeX", about: "pgfplots picture", text: true },
   { format: "csv", name: "CSV", about: "the data behind", text: true },
   { format: "parquet", name: "Parquet", about: "the data behind, in columns" },
-  { format: "toml", name: "Spec", about: "makes the same bytes again with stamina figure", text: true },
+  { format: "toml", name: "Spec", about: "makes the same bytes again", text: true },
 ];
 const table: readonly Format[] = [
   { format: "tex", name: "LaTeX", about: "booktabs table", text: true },

@@ -10,6 +10,8 @@ export interface ExportSubject {
   readonly table?: TableOf | undefined;
   /** Runs of which a report, or a bundle of everything, is made. */
   readonly report?: CompareRequest | undefined;
+  /** What the dialog opens on; without it the first of figure, table and report that there is. */
+  readonly first?: "figure" | "table" | "report" | undefined;
 }
 
 let subject = $state.raw<ExportSubject | undefined>();

@@ -4,6 +4,7 @@ import type { FailureGrouping } from "../host/bindings/FailureGrouping";
 import type { FailureOrigin } from "../host/bindings/FailureOrigin";
 import type { FailureScope } from "../host/bindings/FailureScope";
 import type { Failures } from "../host/bindings/Failures";
+import { counted } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
 
 export const groupings: readonly { readonly by: FailureGrouping; readonly name: string }[] = [
@@ -57,6 +58,14 @@ export function percent(share: number): string {
   if (p > 0 && p < 0.05) return "< 0.1 %";
   if (p > 99.95 && p < 100) return "> 99.9 %";
   return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? p.toFixed(1) : p.toFixed(0)} %`;
+}
+
+/** How many turns that failed at first a later attempt repaired. Where each failed once and no more, none was retried. */
+export function repairedInWords(failures: Pick<Failures, "attempts" | "repair">): { readonly value: string; readonly small: string; readonly unknown: boolean } {
+  const { failed_first, repaired } = failures.repair;
+  if (failed_first === 0) return { value: "n/a", small: "no turn failed first", unknown: true };
+  if (repaired === 0 && failures.attempts === failed_first) return { value: "n/a", small: "no turn was tried again", unknown: true };
+  return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, "turn")}`, unknown: false };
 }
 
 /** Where a case is looked at. */

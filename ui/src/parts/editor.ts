@@ -99,6 +99,8 @@ const collapse = { margin: 3, minSize: 6 };
 /** Puts a diff into `host`'s shadow root and returns how to take it out again. */
 export async function showDiff(host: HTMLElement, options: DiffOptions): Promise<() => void> {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  // A file without a difference is shown as it is: folded, nothing of it would be seen.
+  const folded = options.whole === true || options.before === options.after ? {} : { collapseUnchanged: collapse };
   const language = options.before.length + options.after.length > COLOURED ? null : await languageOf(options.path);
   const base = (label: string): Extension[] => [
     EditorState.readOnly.of(true),
@@ -120,7 +122,7 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
       b: { doc: options.after, extensions: base(`${options.label}, after`) },
       parent: box,
       root,
-      collapseUnchanged: collapse,
+      ...folded,
       gutter: true,
       diffConfig: { scanLimit: 2_000, timeout: 300 },
     });
@@ -138,7 +140,7 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
     root,
     extensions: [
       base(options.label),
-      unifiedMergeView({ original: options.before, mergeControls: false, gutter: true, ...(options.whole === true ? {} : { collapseUnchanged: collapse }), diffConfig: { scanLimit: 2_000, timeout: 300 } }),
+      unifiedMergeView({ original: options.before, mergeControls: false, gutter: true, ...folded, diffConfig: { scanLimit: 2_000, timeout: 300 } }),
     ],
   });
   return () => {

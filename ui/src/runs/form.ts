@@ -36,7 +36,9 @@ const words = (field: WordsField): Placed => ({ kind: "words", field, span: 2 })
 const choice = (field: TextField, ...choices: readonly (readonly [string, string])[]): Placed => ({ kind: "choice", field, choices, span: 1 });
 const truth = (field: TruthField, no = "no", yes = "yes"): Placed => ({ kind: "truth", field, no, yes, span: 1 });
 
-const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : api.replaceAll("_", " ")}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
+/** What the harness speaks to the gateway, short enough for a column. */
+const apis: Readonly<Record<string, string>> = { chat_completions: "chat", responses: "responses", messages: "messages" };
+const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
 const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
@@ -74,10 +76,11 @@ const advanced: readonly Placed[] = [
   truth("use_llm_sampler", "drawn from the seed", "filled in by a model"),
   text("llm_sampler_model_id"),
   text("harness_file", 2),
+  number("context_window"),
   words("env_vars"),
   text("extra_docker_args", 2),
-  number("context_window"),
   number("price_cached"),
+  number("price_cache_write"),
   number("price_input"),
   number("price_output"),
   text("base_url", 2),
@@ -117,6 +120,8 @@ const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
   use_llm_sampler: "Names and details",
   use_docker: "Boxes",
   quick_debug: "Smoke test",
+  price_cached: "Price, cached input",
+  price_cache_write: "Price, written to cache",
 };
 
 export function labelOf(field: FieldName, about: FormField | undefined): string {

@@ -13,7 +13,7 @@ function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
 }
 function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {
   return {
-    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: null, simulated: true, shakedown: false, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
+    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, shakedown: false, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
     turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
   };
 }
@@ -78,7 +78,11 @@ test("the strip says unknown where nothing is known", () => {
   const of = (run: LiveRunDetail): Record<string, string> => Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
   expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min" });
   const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
-  expect(dark).toMatchObject({ Spend: "unknown simulated, costs nothing", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
+  expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
+  // The scripted model takes no money: that is known, and nothing of it is forecast.
+  const free = of(detail({}, { simulated: true, cost_usd: null }));
+  expect(free["Spend"]).toBe("no cost simulated");
+  expect(free).not.toHaveProperty("At this pace");
   expect(of(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe("$50–64 may hit $60.00");
   expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
 });

@@ -193,19 +193,20 @@ export function strip(run: LiveRunDetail): Stat[] {
   const tokens = tokensTotal(row.tokens);
   const part = (n: number | null): string => (n === null ? UNKNOWN : thin(n));
   const partial = run.unmetered > 0 ? `${counted(run.unmetered, "answer")} told no usage: tokens and cost are too low` : undefined;
-  const cost = row.cost_usd;
+  const spent = costInWords(row.cost_usd, row.simulated);
+  const cost = row.simulated ? null : row.cost_usd;
   const stats: Stat[] = [
     { key: "Turns done", value: count(done), small: `of ${count(planned)}`, bar: { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` } },
     {
       key: "Spend",
-      value: cost === null ? UNKNOWN : dollars(cost),
-      unknown: cost === null,
-      small: budget.usd === null ? (cost !== null ? "no budget" : row.simulated ? "simulated, costs nothing" : "no price for this model") : `of ${dollars(budget.usd)}`,
+      value: spent.text,
+      unknown: spent.unknown,
+      small: row.simulated ? "simulated" : budget.usd !== null ? `of ${dollars(budget.usd)}` : cost === null ? "no price for this model" : "no budget",
       bar: cost === null || budget.usd === null || budget.usd === 0 ? undefined : { share: cost / budget.usd, accent: false, label: `${dollars(cost)} of ${dollars(budget.usd)}` },
       title: partial,
     },
   ];
-  if (playing) {
+  if (playing && !row.simulated) {
     const at = forecast?.cost_usd ?? null;
     stats.push({ key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode goes on to its last turn" });
   }
@@ -230,6 +231,12 @@ export function strip(run: LiveRunDetail): Stat[] {
 /** `opencode · glm-5`; a run with the scripted model is named by it. */
 export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">): string {
   return `${row.agent} · ${row.model ?? (row.simulated ? "oracle" : UNKNOWN)}`;
+}
+
+/** What was spent, in words: the scripted model takes no money, whatever is counted. */
+export function costInWords(usd: number | null, simulated: boolean): { readonly text: string; readonly unknown: boolean } {
+  if (simulated) return { text: "no cost", unknown: false };
+  return usd === null ? { text: UNKNOWN, unknown: true } : { text: dollars(usd), unknown: false };
 }
 
 /** What a stop keeps, before it is asked for. */

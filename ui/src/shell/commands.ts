@@ -44,6 +44,7 @@ const list = {
   "go.up": { label: "Up one level", group: "Everywhere", keys: ["Escape"], menu: "Go" },
   export: { label: "Export…", group: "Everywhere", keys: ["Ctrl+E"], menu: "File", palette: true, icon: "copy" },
   "link.copy": { label: "Copy link to this page", group: "Everywhere", keys: [], menu: "File", palette: true, icon: "copy" },
+  "view.save": { label: "Save as view…", group: "Everywhere", keys: [], palette: true, icon: "edit" },
   report: { label: "Import report", group: "Everywhere", keys: [], menu: "View", palette: true, icon: "view" },
   policy: { label: "Events and censoring…", group: "Everywhere", keys: [], menu: "View", palette: true, icon: "view" },
   "theme.system": { label: "Theme: as the system", group: "Everywhere", keys: [], menu: "View", palette: true, icon: "view" },

@@ -96,6 +96,8 @@ pub struct FormSettings {
     pub price_input: Option<f64>,
     /// Of cached input.
     pub price_cached: Option<f64>,
+    /// Of input that is written to the endpoint's cache; none = as input.
+    pub price_cache_write: Option<f64>,
     /// Of output.
     pub price_output: Option<f64>,
 

@@ -69,6 +69,7 @@ import type { RunPage } from "./RunPage";
 import type { RunRef } from "./RunRef";
 import type { SaveSettings } from "./SaveSettings";
 import type { SavedFile } from "./SavedFile";
+import type { SavedView } from "./SavedView";
 import type { ScenarioCase } from "./ScenarioCase";
 import type { ScenarioCaseRequest } from "./ScenarioCaseRequest";
 import type { ScenarioDocumentRequest } from "./ScenarioDocumentRequest";
@@ -94,6 +95,7 @@ import type { Transcript } from "./Transcript";
 import type { TurnDetail } from "./TurnDetail";
 import type { TurnRef } from "./TurnRef";
 import type { ValidatePack } from "./ValidatePack";
+import type { ViewRef } from "./ViewRef";
 import type { WaitForChanges } from "./WaitForChanges";
 
 /** Every command of the workbench: its request and its response. */
@@ -142,6 +144,10 @@ export interface Commands {
   get_policy: { request: Nothing; response: PolicyTable };
   /** Changes how end reasons are counted. */
   set_policy: { request: SetPolicy; response: PolicyTable };
+  /** Keeps an address of the app under a name. */
+  save_view: { request: SavedView; response: Nothing };
+  /** Forgets a saved view. */
+  remove_view: { request: ViewRef; response: Nothing };
   /** The scenario packs among the opened sources. */
   list_packs: { request: Nothing; response: PackList };
   /** A turn of a scenario: diagram, changes, sizes. */

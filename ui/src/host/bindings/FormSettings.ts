@@ -58,6 +58,10 @@ price_input: number | null,
  */
 price_cached: number | null, 
 /**
+ * Of input that is written to the endpoint's cache; none = as input.
+ */
+price_cache_write: number | null, 
+/**
  * Of output.
  */
 price_output: number | null, 

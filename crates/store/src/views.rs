@@ -1,0 +1,72 @@
+//! Saved views: what the app shows, under a name that a reader gave it. An address is kept as the app wrote it; what it
+//! means is the app's affair.
+
+use crate::schema::Migration;
+use crate::{Result, Store};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 4,
+    sql: "
+CREATE TABLE saved_view (
+  name TEXT PRIMARY KEY,
+  -- in lower case, to sort by
+  folded TEXT NOT NULL,
+  -- route and query of the app: compare?members=…
+  address TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+",
+}];
+
+impl Store {
+    /// Names and addresses of the saved views, by name.
+    pub fn views(&self) -> Result<Vec<(String, String)>> {
+        self.read(|conn| {
+            let mut find =
+                conn.prepare_cached("SELECT name, address FROM saved_view ORDER BY folded, name")?;
+            find.query_and_then([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Keeps an address under a name, in place of what had the name before.
+    pub fn save_view(&self, name: &str, address: &str) -> Result<()> {
+        self.write(|write| {
+            write
+                .tx
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO saved_view (name, folded, address) VALUES (?1, ?2, ?3)",
+                )?
+                .execute((name, name.to_lowercase(), address))?;
+            Ok(())
+        })
+    }
+
+    /// Forgets a view; a name that none has is passed over.
+    pub fn remove_view(&self, name: &str) -> Result<()> {
+        self.write(|write| {
+            write.tx.prepare_cached("DELETE FROM saved_view WHERE name = ?1")?.execute([name])?;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_are_kept_by_name() {
+        let store = Store::in_memory().unwrap();
+        assert_eq!(store.views().unwrap(), []);
+        store.save_view("weak models", "compare?members=a,b").unwrap();
+        store.save_view("All of GLM", "library?model=glm").unwrap();
+        store.save_view("weak models", "compare?members=a,c").unwrap();
+        store.remove_view("nothing of this name").unwrap();
+        let view = |name: &str, address: &str| (name.to_owned(), address.to_owned());
+        assert_eq!(
+            store.views().unwrap(),
+            [view("All of GLM", "library?model=glm"), view("weak models", "compare?members=a,c")]
+        );
+        store.remove_view("All of GLM").unwrap();
+        assert_eq!(store.views().unwrap(), [view("weak models", "compare?members=a,c")]);
+    }
+}
