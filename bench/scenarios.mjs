@@ -1,5 +1,5 @@
 // Generating scenarios, and running their suites: how long it takes, and how that grows with turns.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -10,8 +10,18 @@ import { median, timed, times } from "./measure.mjs";
 const stamina = path.join(targetDir, "release/stamina");
 const key = (name, value) => `restful_server_gen_iterative.${name}=${value}`;
 
+/**
+ * Lets the disk come to rest. What an earlier generation wrote would be written down meanwhile, on the same processors;
+ * and ext4 looks longer for a place for a new file while others were deleted in the five seconds before.
+ */
+function settle() {
+  spawnSync("sync", { stdio: "ignore" });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000);
+}
+
 async function generated(out, scenarios, turns) {
   rmSync(out, { recursive: true, force: true });
+  settle();
   const values = [key("n_scenarios", scenarios), key("n_turns", turns), key("base_seed", 0)];
   const run = await timed(stamina, ["--json", "generate", "--out", out, "--values", ...values]);
   return { ...run, ...JSON.parse(run.out), seconds: run.seconds };

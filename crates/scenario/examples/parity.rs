@@ -1,12 +1,14 @@
 //! Holds generated Flask servers and pytest suites against the native ones, for as many turns as is wanted:
 //!
 //! ```sh
-//! cargo run --release -p scenario --example parity -- --scenarios 20 --turns 100 --every 10 --mutants 3
+//! npm run parity -- --scenarios 20 --turns 100 --every 10 --mutants 3
 //! ```
 //!
-//! Every `--every`th turn of every scenario, without a fault and with `--mutants` mutants each, of operators in turn: a
-//! changed schema is served by both servers, a flaw of the reference by the reference only. Ends with a failure if a
-//! verdict differs anywhere, or a case fails on a server without a fault.
+//! Every `--every`th turn of every scenario (or those of `--at 1,25,100`), without a fault and with `--mutants` mutants
+//! each, of operators in turn: a changed schema is served by both servers, a flaw of the reference by the reference only.
+//! Ends with a failure if a verdict differs anywhere, or a case fails on a server without a fault. The command gets a
+//! Python with Flask, pytest and requests first; with one in `STAMINA_PYTHON`, `cargo run --release -p scenario --example
+//! parity` is the same.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
 
 #[path = "../tests/python/mod.rs"]
@@ -20,39 +22,45 @@ use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, 
 
 struct Size {
     scenarios: u32,
-    turns: u32,
-    every: u32,
+    /// In rising order.
+    turns: Vec<u32>,
     mutants: usize,
 }
 
 fn size() -> Result<Size, Failure> {
-    let mut size = Size { scenarios: 20, turns: 100, every: 10, mutants: 3 };
+    let (mut scenarios, mut turns, mut every, mut mutants, mut at) = (20, 100, 10, 3, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
         match name.as_str() {
-            "--scenarios" => size.scenarios = value.parse()?,
-            "--turns" => size.turns = value.parse()?,
-            "--every" => size.every = value.parse::<u32>()?.max(1),
-            "--mutants" => size.mutants = value.parse()?,
+            "--scenarios" => scenarios = value.parse()?,
+            "--turns" => turns = value.parse()?,
+            "--every" => every = value.parse::<u32>()?.max(1),
+            "--at" => at = Some(value.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?),
+            "--mutants" => mutants = value.parse()?,
             _ => return Err(format!("there is no option {name}").into()),
         }
     }
-    Ok(size)
+    let every_so_many = || (1..=turns).filter(|turn| *turn == 1 || turn % every == 0).collect();
+    let mut turns: Vec<u32> = at.unwrap_or_else(every_so_many);
+    turns.sort_unstable();
+    Ok(Size { scenarios, turns, mutants })
 }
 
 fn main() -> Result<ExitCode, Failure> {
     let size = size()?;
     let python = Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?;
-    // The first turn and every `every`th one.
-    let turns: Vec<u32> = (1..=size.turns).filter(|turn| *turn == 1 || turn % size.every == 0).collect();
     let (mut servers, mut cases, mut wrong) = (0, 0, 0);
     let mut operators = BTreeMap::new();
+    let mut on_flask = BTreeSet::new();
     for scenario in 0..size.scenarios {
-        for turn in sampled(scenario, &turns)? {
+        for turn in sampled(scenario, &size.turns)? {
             let mut served = vec![(None, Arc::clone(&turn.schema), BTreeSet::new())];
             for mutant in mutants(&turn, size.mutants, &mut operators) {
                 let what = format!("{} at {}", mutant.operator.name(), mutant.site);
+                if mutant.flaws.is_empty() {
+                    on_flask.insert(mutant.operator.name());
+                }
                 served.push((Some(what), mutant.schema, mutant.flaws));
             }
             for (fault, schema, flaws) in served {
@@ -80,7 +88,14 @@ fn main() -> Result<ExitCode, Failure> {
             }
         }
     }
-    println!("{} operators: {}", operators.len(), operators.keys().copied().collect::<Vec<_>>().join(", "));
+    println!("{} operators on both servers: {}", on_flask.len(), joined(on_flask.iter().copied()));
+    let rest = operators.iter().filter(|(name, times)| **times > 0 && !on_flask.contains(*name));
+    println!("On the reference only: {}", joined(rest.map(|(name, _)| *name)));
     println!("{servers} servers, {cases} cases: {wrong} wrong");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

@@ -11,6 +11,7 @@ mod analytics;
 mod changes;
 mod conventions;
 mod entities;
+mod facts;
 mod fields;
 mod flaws;
 mod operator;
@@ -67,6 +68,11 @@ impl fmt::Debug for Site<'_> {
 }
 
 impl Site<'_> {
+    /// Whether the mutant is a changed schema, which any server can be made of. Otherwise it is a flaw of the reference.
+    pub fn is_in_schema(&self) -> bool {
+        !matches!(self.how, How::Flaw(_))
+    }
+
     /// The mutant of this place; nothing if it turns out to be no other server.
     pub fn make(&self, schema: &Arc<Schema>) -> Option<Mutant> {
         let (schema, flaws) = match &self.how {

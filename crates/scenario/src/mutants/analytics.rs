@@ -1,7 +1,7 @@
 //! Analytics that compute something else, or over other records.
 
 use super::{Operator, Sites};
-use crate::ir::{Analytic, Kind, Measure, Only, Schema};
+use crate::ir::{Analytic, Entity, Kind, Measure, Only, Schema};
 
 pub(super) fn find<'a>(schema: &'a Schema, index: usize, analytic: &'a Analytic, sites: &mut Sites<'a>) {
     let Some(entity) = schema.entity(&analytic.entity) else { return };
@@ -25,7 +25,9 @@ pub(super) fn find<'a>(schema: &'a Schema, index: usize, analytic: &'a Analytic,
         Measure::Min(field) => Some(Measure::Max(field.clone())),
         Measure::Max(field) => Some(Measure::Min(field.clone())),
     };
-    if let Some(other) = other {
+    if let Some(other) =
+        other.filter(|_| analytic.measure == Measure::Count || !groups_of_one(entity, analytic))
+    {
         wrong(Operator::AggregateWrong, Box::new(move |analytic| analytic.measure = other.clone()));
     }
     if let Some(field) = analytic.measure.field() {
@@ -71,4 +73,9 @@ pub(super) fn find<'a>(schema: &'a Schema, index: usize, analytic: &'a Analytic,
     if analytic.by.is_some() {
         wrong(Operator::AnalyticFilterIgnored, Box::new(|analytic| analytic.by = None));
     }
+}
+
+/// Whether no group can have two records: sum, average, least and greatest value are the same then.
+pub(super) fn groups_of_one(entity: &Entity, analytic: &Analytic) -> bool {
+    analytic.group_by.as_deref().and_then(|key| entity.field(key)).is_some_and(|field| field.unique)
 }

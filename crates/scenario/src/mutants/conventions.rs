@@ -1,6 +1,6 @@
 //! Conventions that are not kept.
 
-use super::flaws::Facts;
+use super::facts::Facts;
 use super::{Operator, Sites};
 use crate::ir::{Case, Conventions, ErrorCodes, ErrorShape, PaginationStyle, Schema, UnknownFields};
 

@@ -74,6 +74,19 @@ fn what_no_request_can_tell_is_no_mutant() {
     // Without soft delete nothing is wrong about deleted records.
     schema.entity_mut("customers").unwrap().soft_delete = false;
     assert!(sites(None, &schema).iter().all(|site| site.operator != Operator::SoftDeletedSeen));
+    // The least and the greatest value of a group with one record are the same.
+    let swaps = |unique: bool| {
+        let mut schema = example();
+        schema.entity_mut("repair_orders").unwrap().field_mut("note").unwrap().unique = unique;
+        let longest = schema.analytics.iter_mut().find(|one| one.key == "longest_repair").unwrap();
+        longest.group_by = Some("note".to_owned());
+        let found = sites(None, &schema);
+        let at = |place: &str| found.iter().filter(|site| site.at == place).count();
+        (at("analytics.longest_repair"), at("min_max_swapped"))
+    };
+    let (plain, unique) = (swaps(false), swaps(true));
+    assert_eq!((unique.0, unique.1), (plain.0 - 1, 0));
+    assert_eq!(plain.1, 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use files::{EntryKind, Tree, join};
+use files::{EntryKind, ReadError, Tree, join};
 use serde::de::DeserializeOwned;
 
 use super::layout::{MANIFEST, Part};
@@ -63,7 +63,10 @@ impl Pack {
     pub fn open_at(tree: Tree, at: &str) -> Result<Self, PackError> {
         let path = join(at, MANIFEST);
         if tree.entry(&path).is_none() {
-            return Err(PackError::NotAPack(format!("there is no {MANIFEST}")));
+            return Err(match left_out(&tree, &path) {
+                Some(what) => PackError::Content { path, what },
+                None => PackError::NotAPack(format!("there is no {MANIFEST}")),
+            });
         }
         let bytes =
             tree.read(&path, MANIFEST_CAP).map_err(|error| PackError::Read { path: path.clone(), error })?;
@@ -109,7 +112,10 @@ impl Pack {
         let path = self.path(scenario, turn, part)?;
         match self.tree.read(&path, part.cap()) {
             Ok(bytes) => Ok((path, bytes)),
-            Err(error) => Err(PackError::Read { path, error }),
+            Err(error) => match left_out(&self.tree, &path) {
+                Some(what) if matches!(error, ReadError::Missing) => Err(PackError::Content { path, what }),
+                _ => Err(PackError::Read { path, error }),
+            },
         }
     }
 
@@ -262,6 +268,11 @@ impl Pack {
         }
         Ok(hash.finish())
     }
+}
+
+/// Why a file was left out of a hostile or damaged tree, if it was: it is not simply missing then.
+fn left_out(tree: &Tree, path: &str) -> Option<String> {
+    tree.warnings().into_iter().find(|warning| warning.path == path).map(|warning| warning.message)
 }
 
 fn stray(path: &str) -> Mismatch {

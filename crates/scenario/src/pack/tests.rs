@@ -272,6 +272,31 @@ fn a_pack_in_the_only_folder_of_a_zip_is_found() {
     assert!(matches!(Pack::open_path(empty.path()), Err(PackError::NotAPack(_))));
 }
 
+/// A zip of one entry, with 16 MiB and some bytes of nothing in it.
+fn bomb(path: &Path, entry: &str) {
+    let mut zip = rawzip::ZipArchiveWriter::new(std::fs::File::create(path).expect("a file"));
+    let nothing = vec![b' '; (16 << 20) + 1];
+    let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &nothing).expect("it is packed");
+    let packed = packed.finish().expect("it is packed");
+    let mut crc = flate2::Crc::new();
+    crc.update(&nothing);
+    let method = rawzip::CompressionMethod::DEFLATE;
+    let (mut file, _) = zip.new_file(entry).compression_method(method).start().expect("an entry");
+    std::io::Write::write_all(&mut file, &packed).expect("it is written");
+    file.finish(rawzip::DataDescriptorOutput::new(crc.sum(), nothing.len() as u64)).expect("it is written");
+    zip.finish().expect("a zip");
+}
+
+#[test]
+fn of_what_is_left_out_of_a_hostile_zip_the_reason_is_told() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("bomb.zip");
+    bomb(&path, "manifest.json");
+    let error = Pack::open_path(&path).expect_err("it is no pack").to_string();
+    assert!(error.contains("manifest.json") && error.contains("times its packed size"), "{error}");
+}
+
 #[test]
 fn a_manifest_has_no_more_than_its_config_needs() {
     let manifest = write(&small(2, 3), &Target::Nowhere).expect("it is generated");

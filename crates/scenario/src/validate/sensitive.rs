@@ -11,7 +11,7 @@ use crate::client::{CaseStatus, run_in_process};
 use crate::ir::Schema;
 use crate::mutants::{Mutant, Operator, Site, sites};
 use crate::reference::World;
-use crate::suite::Suite;
+use crate::suite::{Case, Suite};
 
 /// Makes at most `count` mutants of each operator and holds the suite against each. The sites are drawn from the seed.
 /// The order of the suite's cases is changed. Ends early where `stop` says so.
@@ -47,12 +47,26 @@ pub(super) fn sensitive(
                     operator: operator.name().to_owned(),
                     scenario: seed.scenario,
                     turn: suite.turn,
-                    reason: format!("{} All {} cases pass against it.", operator.about(), suite.cases.len()),
+                    reason: reason(&mutant, suite),
                     site: mutant.site,
                 });
             }
         }
     }
+}
+
+/// What a mutant does that no case noticed, and how much of the suite is about it at all.
+fn reason(mutant: &Mutant, suite: &Suite) -> String {
+    let site = mutant.site.split(' ').next().unwrap_or_default();
+    let says = |case: &&Case| lies_in(&case.id, site) || case.says.iter().any(|clause| lies_in(clause, site));
+    let close = suite.cases.iter().filter(says).count();
+    let all = suite.cases.len();
+    let near = match close {
+        0 => String::new(),
+        1 => ", also the one about this place".to_owned(),
+        _ => format!(", also the {close} about this place"),
+    };
+    format!("{} All {all} cases pass against it{near}.", mutant.operator.about())
 }
 
 /// Whether a case fails. Those about the place of the mutant are looked at first: they are the likeliest.

@@ -221,7 +221,8 @@ pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<Turn>, Failure
 /// As in the default configuration.
 const CHANGES_PER_TURN: u32 = 5;
 
-/// Some mutants of a turn, of the operators that were used least so far.
+/// Some mutants of a turn, of the operators that were used least so far. Of an operator that has both, mutants that change
+/// the schema and flaws of the reference come in turn.
 pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static str, usize>) -> Vec<Mutant> {
     let mut draw = turn.seed.draw(turn.schema.turn, "parity");
     let before = turn.before.as_ref().map(|(schema, changes)| (schema, changes.as_slice()));
@@ -234,9 +235,11 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
         if made.len() == count {
             break;
         }
-        let mut of_this = sites.iter().filter(|site| site.operator.name() == name);
-        if let Some(mutant) = of_this.find_map(|site| site.make(&turn.schema)) {
-            *used.entry(name).or_default() += 1;
+        let times = used.entry(name).or_default();
+        let mut of_this: Vec<_> = sites.iter().filter(|site| site.operator.name() == name).collect();
+        of_this.sort_by_key(|site| site.is_in_schema() != times.is_multiple_of(2));
+        if let Some(mutant) = of_this.into_iter().find_map(|site| site.make(&turn.schema)) {
+            *times += 1;
             made.push(mutant);
         }
     }

@@ -1,0 +1,9 @@
+// `npm run parity`: holds the generated Flask servers and pytest suites against the native ones, in full: every tenth turn
+// of twenty scenarios, and three mutants of each. `npm run parity -- --scenarios 2 --at 1,25 --mutants 1` takes less.
+import { root, runOrStop } from "./lib/process.mjs";
+import { pythonTools } from "./python-tools.mjs";
+
+process.chdir(root);
+const python = pythonTools();
+const parity = ["run", "--release", "--locked", "--quiet", "-p", "scenario", "--example", "parity", "--"];
+runOrStop("cargo", [...parity, ...process.argv.slice(2)], { env: { STAMINA_PYTHON: python } });
