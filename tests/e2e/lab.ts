@@ -60,10 +60,11 @@ export class Lab {
     return JSON.parse(out) as T;
   }
 
-  /** Starts `stamina serve` on a free port. */
-  async serve(): Promise<Served> {
+  /** Starts `stamina serve` on a free port; `env` changes its environment. */
+  async serve(env: Readonly<Record<string, string>> = {}): Promise<Served> {
     const child = spawn(path.join(target, "stamina"), ["--db", this.db, "--json", "serve", "--port", "0", "--ui", path.join(root, "ui/dist")], {
       stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
     });
     this.#running.add(child);
     let complaints = "";

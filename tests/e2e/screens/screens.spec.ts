@@ -19,7 +19,7 @@ const sizes = [
 interface Scene {
   readonly name: string;
   /** Which library it is taken in. */
-  readonly library: "empty" | "one" | "library" | "500" | "harnesses" | "played";
+  readonly library: "empty" | "one" | "library" | "500" | "harnesses" | "played" | "live";
   readonly to: string;
   /** Makes what the address alone does not, and waits until everything is there. */
   readonly ready: (page: Page, lab: Lab) => Promise<void>;
@@ -172,7 +172,7 @@ const scenes: readonly Scene[] = [
   },
   {
     name: "live",
-    library: "played",
+    library: "live",
     to: "runs/live",
     ready: async (page) => {
       await expect(page.getByRole("grid", { name: "Episodes" }).locator("tbody tr").first()).toBeVisible();
@@ -180,12 +180,13 @@ const scenes: readonly Scene[] = [
       await expect(page.locator(".log .line").first()).toBeVisible();
     },
   },
-  { name: "finished", library: "played", to: "runs/finished", ready: (page) => expect(page.getByRole("grid", { name: "Finished runs" }).locator("tbody tr").first()).toBeVisible() },
+  { name: "finished", library: "live", to: "runs/finished", ready: (page) => expect(page.getByRole("grid", { name: "Finished runs" }).locator("tbody tr").first()).toBeVisible() },
   { name: "import-report", library: "library", to: "REPORT", ready: (page) => expect(page.getByRole("dialog").getByRole("table")).toBeVisible() },
 ];
 
-/** Plays runs of the mock agent against the scripted model: one to its end, and one that goes on while pictures are taken. */
-async function play(lab: Lab, served: Served): Promise<() => Promise<void>> {
+/** Plays a run of the mock agent against the scripted model to its end, and if so wished one that goes on while pictures are
+ *  taken. */
+async function play(lab: Lab, served: Served, goesOn: boolean): Promise<() => Promise<void>> {
   const begin = async (name: string, more: readonly string[]): Promise<string> => {
     const yaml = ["agent: MOCK", "use_docker: false", ...more].join("\n");
     const { settings } = (await served.rpc("load_settings", { yaml, file: null, run: null, folder: null })) as { settings: Record<string, unknown> };
@@ -198,6 +199,7 @@ async function play(lab: Lab, served: Served): Promise<() => Promise<void>> {
   const sizes = (episodes: number, turns: number): string[] => ["restful_server_gen_iterative:", `  n_scenarios: ${String(episodes)}`, `  n_turns: ${String(turns)}`, "  attempt_limit: 3"];
   const short = await begin("mock-1", [...sizes(2, 3), "tags: [smoke]"]);
   await expect.poll(async () => (await read(short)).state, patient).toBe("finished");
+  if (!goesOn) return () => Promise.resolve();
   const long = await begin("mock-2", ["batch_size: 3", ...sizes(12, 40), "oracle:", "  defect_rate: 0.4", "  repair: 0.5"]);
   await expect.poll(async () => ((await read(long)).run === null ? 0 : (await read(long)).turns[0]), patient).toBeGreaterThan(16);
   return async () => {
@@ -226,7 +228,7 @@ function settled(page: Page): () => Promise<void> {
 }
 
 test.describe.configure({ mode: "serial" });
-for (const library of ["empty", "one", "library", "500", "harnesses", "played"] as const) {
+for (const library of ["empty", "one", "library", "500", "harnesses", "played", "live"] as const) {
   const taken = scenes.filter((s) => s.library === library && wanted(s.name));
   if (taken.length === 0) continue;
   test(`pictures with the library: ${library}`, async ({ browser }) => {
@@ -244,10 +246,11 @@ for (const library of ["empty", "one", "library", "500", "harnesses", "played"] 
       if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(root, "data/sample-pack.zip"), path.join(data, "sweep"), damaged);
       if (library === "harnesses") await lab.stamina("ingest", path.join(data, "harnesses"));
       if (library === "500") await lab.stamina("ingest", path.join(data, "many"));
-      served = await lab.serve();
+      // Results lie below the home folder by default; a picture tells nothing of the one that it was made in.
+      served = await lab.serve({ HOME: lab.folder });
       // The sources are read again at the start; the notice of that belongs in no picture.
       await expect.poll(async () => ((await served!.rpc("app_state")) as { sources: { status: string }[] }).sources.every((s) => s.status === "ready")).toBe(true);
-      if (library === "played") end = await play(lab, served);
+      if (library === "played" || library === "live") end = await play(lab, served, library === "live");
       const places = library === "library" ? await long(lab) : { run: "", turn: "", sweep: "" };
       const everyone = library === "harnesses" ? encodeURIComponent((await lab.json<{ id: string }[]>("runs")).map((r) => r.id).join(",")) : "";
       const report = library === "library" ? (await lab.json<{ id: number; name: string }[]>("sources")).find((s) => s.name === "interrupted-job")?.id : 0;

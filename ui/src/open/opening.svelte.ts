@@ -4,6 +4,7 @@ import type { SourceInfo } from "../host/bindings/SourceInfo";
 import { counted } from "../parts/format";
 import { live, refreshApp } from "../shell/changes.svelte";
 import { parseRoute, router } from "../shell/router.svelte";
+import { played } from "../shell/runs.svelte";
 import { toasts } from "../shell/toasts.svelte";
 
 /** Why the last thing could not be opened, and what it was. */
@@ -122,8 +123,10 @@ export function showFailure(title: string): (thrown: unknown) => void {
 
 /** Tells when a source has been read. Call in an effect that follows `live.app`. */
 export function noticeRead(sources: readonly SourceInfo[]): void {
+  // A run that is played here is read again after every attempt: that is no news.
+  const own = new Set((played.data?.runs ?? []).map((run) => run.folder));
   for (const source of sources) {
-    if (!reading.has(source.id) || source.status === "reading") continue;
+    if (!reading.has(source.id) || source.status === "reading" || own.has(source.path)) continue;
     const report = { label: "Report", run: () => router.go({ page: "report", source: source.id, query: {} }) };
     const detail = `${counted(source.runs, "run")}, ${counted(source.warnings, "warning")}`;
     if (source.status === "ready") toasts.show({ kind: "done", title: `${source.name} read`, detail, action: report });
