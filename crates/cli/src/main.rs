@@ -22,6 +22,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use workbench::api::ApiError;
 
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args = args::Args::parse();
     tracing_subscriber::fmt()

@@ -98,10 +98,10 @@ fn write(
         print_json(&said);
     } else {
         print(&format!(
-            "{}: {} scenarios, {} turns each, {:.1} MB, {seconds:.1} s\nsha256 {}\n",
+            "{}: {}, {} each, {:.1} MB, {seconds:.1} s\nsha256 {}\n",
             out.display(),
-            manifest.config.n_scenarios,
-            manifest.config.n_turns,
+            counted(manifest.config.n_scenarios.into(), "scenario"),
+            counted(manifest.config.n_turns.into(), "turn"),
             manifest.bytes as f64 / 1e6,
             manifest.sha256
         ));
@@ -226,11 +226,11 @@ pub(crate) fn validate(
 /// A report for people.
 fn described(report: &Report) -> String {
     let mut text = format!(
-        "{} scenarios, {} turns each: {} failures of the reference, {} vacuous turns, hashes {}\n",
-        report.scenarios,
-        report.turns,
-        report.reference_failures,
-        report.vacuous_turns,
+        "{}, {} each: {} of the reference, {}, hashes {}\n",
+        counted(report.scenarios.into(), "scenario"),
+        counted(report.turns.into(), "turn"),
+        counted(report.reference_failures, "failure"),
+        counted(report.vacuous_turns, "vacuous turn"),
         if report.hashes_ok { "as the manifest says" } else { "differ from the manifest" }
     );
     for mismatch in report.mismatches.iter().take(20) {
@@ -283,6 +283,11 @@ fn described(report: &Report) -> String {
         }
     }
     text
+}
+
+/// `1 turn`, `2 turns`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn percent(part: u64, whole: u64) -> String {
