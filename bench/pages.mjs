@@ -90,6 +90,19 @@ async function requests(server) {
   const eight = (i) => Array.from({ length: Math.min(8, runs.length) }, (_, k) => ({ by: "run", run: runs[(spread(i, runs.length, 4) + k * (1 + (i % 5))) % runs.length] }));
   const distinct = (i) => [...new Map(eight(i).map((member) => [member.run, member])).values()];
   const compare = (i) => ({ members: distinct(i), reference: 0 });
+  const kinds = [
+    (of) => ({ kind: "first_failures", of }),
+    (of) => ({ kind: "differences", of, ratio: false }),
+    (of) => ({ kind: "paired", of, other: of.members.length - 1 }),
+    (of) => ({ kind: "bars", of, measure: "stamina", published: false }),
+    (of) => ({ kind: "pareto", of }),
+    (of) => ({ kind: "retries", of: { members: of.members }, published: false }),
+  ];
+  const anyKind = (i) => {
+    const of = compare(i + 2 * COUNT);
+    // One run alone, as a small library may give, is paired with nothing.
+    return kinds[of.members.length > 1 ? i % kinds.length : 0](of);
+  };
   const code = places.filter((place) => place.has_code);
   const files = [];
   for (const place of code) {
@@ -118,6 +131,7 @@ async function requests(server) {
     read_text: places.flatMap((place) => place.logs.map((log) => ({ run: place.run, episode: place.episode, turn: place.turn, attempt: place.attempt, path: log.path, offset: 0, limit: 0 }))).slice(0, COUNT),
     compare_runs: each((_, i) => compare(i)),
     "draw_figure, survival of 8 runs": each((_, i) => ({ figure: { kind: "survival", of: compare(i + COUNT) }, theme: i % 2 ? "dark" : "light", width: 640, height: null })),
+    "draw_figure, every kind of 8 runs": each((_, i) => ({ figure: anyKind(i), theme: i % 2 ? "dark" : "light", width: 640, height: null })),
     list_disagreements: each((_, i) => ({ members: distinct(i), reference: 0, mode: ["different", "all", "failures", "errors"][i % 4], sort: ["reference_fails", "spread", "scenario"][i % 3], offset: 0, limit: 200 })),
     get_matrix: each(() => ({})),
     get_retries: each((_, i) => ({ members: distinct(i) })),

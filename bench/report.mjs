@@ -36,6 +36,7 @@ export function rows(result) {
       const budget = name.startsWith("run_figure") ? 20 : name.startsWith("draw_figure") ? 200 : 50;
       all.push([name, `p95 ≤ ${budget} ms`, `p50 ${milliseconds(p50_ms)}, p95 ${milliseconds(p95_ms)}`, p95_ms <= budget ? "kept" : "MISSED"]);
     }
+    all.push(["get_failures, every run for the first time", "", milliseconds(pages.commands.get_failures.first_ms), ""]);
     add("server ready after its start", pages.settled_seconds, seconds);
     add("– memory", pages.peak_bytes, megabytes, 500 * MB);
   }

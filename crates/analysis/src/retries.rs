@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::InScenario;
-use crate::difference::common_tau;
-use crate::survival::{Observation, StaminaSummary, summarise_over};
+use crate::survival::Observation;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,53 +123,16 @@ fn ended(turn: u32, end: AttemptEnd) -> Observation {
     }
 }
 
-/// Stamina under one retry budget.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RetryPoint {
-    /// Retries that a turn may take: one less than its attempts.
-    pub retries: u32,
-    /// Mean stamina with its interval (Greenwood), n, events, censored, median.
-    pub summary: StaminaSummary,
-}
-
-/// Stamina as a function of the retry budget.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RetryCurve {
-    /// From no retries to the most.
-    pub points: Vec<RetryPoint>,
-    /// The horizon of all points.
-    pub tau: u32,
-    /// Mean stamina with the most retries ÷ without any, by paired cluster bootstrap; `None` = not defined, because the
-    /// mean without retries is 0 or unknown, or there are no retries.
-    pub feedback_gain: Option<Bootstrapped>,
-}
-
-/// The most budgets that a curve has; a source may state any attempt limit.
+/// The most budgets that are read; a source may state any attempt limit.
 pub const MAX_BUDGETS: u32 = 64;
 
-/// The curve over R = 0..`attempt_limit` − 1.
+/// The episodes as they would have ended, for each budget R = 0..`attempt_limit` − 1.
 ///
-/// Where the limit is unknown it is the most attempts that any turn took. τ is the greatest horizon to which the curves
-/// of all budgets are known.
-pub fn retry_curve(
-    episodes: &[EpisodeAttempts],
-    attempt_limit: Option<u32>,
-    planned: Option<u32>,
-    how: Resampling,
-) -> RetryCurve {
+/// Where the limit is unknown it is the most attempts that any turn took.
+pub fn readings(episodes: &[EpisodeAttempts], attempt_limit: Option<u32>) -> Vec<Vec<Observation>> {
     let most = episodes.iter().flat_map(|e| &e.turns).map(|t| t.attempts.len()).max().unwrap_or(0);
     let budgets = attempt_limit.unwrap_or(most as u32).clamp(1, MAX_BUDGETS);
-    let readings: Vec<Vec<Observation>> =
-        (0..budgets).map(|r| episodes.iter().map(|e| e.truncated(r)).collect()).collect();
-    let curves: Vec<(&[Observation], Option<u32>)> =
-        readings.iter().map(|r| (r.as_slice(), planned)).collect();
-    let tau = common_tau(&curves);
-    let points = (0..)
-        .zip(&readings)
-        .map(|(retries, reading)| RetryPoint { retries, summary: summarise_over(reading, tau) })
-        .collect();
-    let feedback_gain = (budgets > 1).then(|| feedback_gain(episodes, budgets - 1, tau, how)).flatten();
-    RetryCurve { points, tau, feedback_gain }
+    (0..budgets).map(|retries| episodes.iter().map(|e| e.truncated(retries)).collect()).collect()
 }
 
 /// The feedback gain: mean stamina over `tau` turns with `retries` retries, divided by the mean without any.

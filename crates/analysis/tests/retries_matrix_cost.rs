@@ -3,12 +3,12 @@
 
 use analysis::bootstrap::Resampling;
 use analysis::clusters::InScenario;
-use analysis::cost::{CostPerTurn, TurnUse, cost_per_turn, pareto, per_turn};
+use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use analysis::matrix::{MatrixRun, matrix};
 use analysis::retries::AttemptEnd::{Censored, Event, Passed};
-use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain, retry_curve};
+use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain, readings};
 use analysis::sensitivity::{Ended, sensitivity};
-use analysis::survival::Observation;
+use analysis::survival::{Observation, summarise_over};
 use model::{Attempt, CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
 use proptest::prelude::*;
 
@@ -90,29 +90,21 @@ fn the_feedback_gain_is_the_ratio_of_the_ends_of_the_curve() {
             attempts(&format!("s{i}"), Observation::failed_at(4), &turns)
         })
         .collect();
-    let curve = retry_curve(&episodes, Some(3), Some(10), how());
-    let means: Vec<f64> = curve.points.iter().map(|p| p.summary.restricted_mean.mean.unwrap()).collect();
-    assert_eq!((means, curve.tau), (vec![0.5, 2.0, 3.0], 10));
-    let gain = curve.feedback_gain.unwrap();
+    let curve = |limit| readings(&episodes, limit);
+    let mean = |reading: &Vec<Observation>| summarise_over(reading, 10).restricted_mean.mean.unwrap();
+    assert_eq!(curve(Some(3)).iter().map(mean).collect::<Vec<_>>(), [0.5, 2.0, 3.0]);
+    assert_eq!(curve(None), curve(Some(3)), "the most attempts stand in for the limit");
+    assert_eq!(curve(Some(1)).len(), 1, "no retries");
+    assert_eq!(curve(Some(u32::MAX)).len(), MAX_BUDGETS as usize);
+    let gain = feedback_gain(&episodes, 2, 10, how()).unwrap();
     assert_eq!((gain.value, gain.scenarios, gain.seed), (6.0, 8, 11));
     assert!(gain.ci_low.unwrap() >= 3.0 && gain.ci_low.unwrap() < 6.0 && gain.ci_high.unwrap() > 6.0);
-    assert_eq!(Some(gain), feedback_gain(&episodes, 2, 10, how()));
-    assert_eq!(
-        retry_curve(&episodes, None, Some(10), how()),
-        curve,
-        "the most attempts stand in for the limit"
-    );
-    assert_eq!(retry_curve(&episodes, Some(1), Some(10), how()).feedback_gain, None, "no retries");
-    assert_eq!(retry_curve(&episodes, Some(u32::MAX), Some(10), how()).points.len(), MAX_BUDGETS as usize);
     let hard: Vec<EpisodeAttempts> = (0..3)
         .map(|i| attempts(&format!("s{i}"), Observation::failed_at(2), &[&[Event, Passed], &[Event, Event]]))
         .collect();
-    assert_eq!(retry_curve(&hard, Some(2), Some(10), how()).feedback_gain, None, "0 is no denominator");
-    let nothing = retry_curve(&[], Some(3), Some(10), how());
-    assert_eq!(
-        (nothing.tau, nothing.feedback_gain, nothing.points[0].summary.restricted_mean.mean),
-        (0, None, None)
-    );
+    assert_eq!(feedback_gain(&hard, 1, 10, how()), None, "0 is no denominator");
+    assert_eq!(readings(&[], Some(3)), vec![Vec::new(); 3]);
+    assert_eq!(feedback_gain(&[], 2, 10, how()), None);
 }
 
 /// An episode as a runner with `limit` attempts per turn would record it.
@@ -145,10 +137,11 @@ proptest! {
             prop_assert!((0..3).all(|r| e.truncated(r).turns <= e.truncated(r + 1).turns));
             prop_assert!((0..4).all(|r| e.truncated(r) == e.observed || e.truncated(r).ending == Ending::Event));
         }
-        let curve = retry_curve(&episodes, Some(4), Some(8), how());
-        prop_assert_eq!(curve.points.len(), 4);
-        if let Some(gain) = curve.feedback_gain {
-            let mean = |r: usize| curve.points[r].summary.restricted_mean.mean.unwrap();
+        let curve = readings(&episodes, Some(4));
+        prop_assert_eq!(curve.len(), 4);
+        let tau = 3;
+        if let Some(gain) = feedback_gain(&episodes, 3, tau, how()) {
+            let mean = |r: usize| summarise_over(&curve[r], tau).restricted_mean.mean.unwrap();
             prop_assert!((gain.value - mean(3) / mean(0)).abs() < 1e-9);
         }
     }
@@ -241,34 +234,6 @@ fn cost_per_survived_turn_is_known_only_when_all_costs_are() {
     ] {
         assert_eq!((cost.value(), cost.words()), (value, words));
     }
-}
-
-#[test]
-fn uses_are_summed_by_turn_over_who_reached_it() {
-    let used = |turn, attempts, cost_usd, tool_calls| TurnUse {
-        turn,
-        attempts,
-        cost_usd,
-        tool_calls,
-        ..TurnUse::default()
-    };
-    let sums = per_turn(&[
-        used(2, 1, None, Some(4)),
-        used(1, 2, Some(0.5), Some(10)),
-        used(1, 1, Some(1.5), None),
-        used(3, 0, None, None),
-    ]);
-    assert_eq!(sums.len(), 2, "turn 3 was not reached");
-    assert_eq!((sums[0].turn, sums[0].episodes, sums[0].attempts), (1, 2, 3));
-    assert_eq!(
-        (sums[0].cost_usd.total, sums[0].cost_usd.known, sums[0].cost_usd.mean()),
-        (Some(2.0), 2, Some(1.0))
-    );
-    assert_eq!((sums[0].tool_calls.mean(), sums[0].tool_calls.known), (Some(10.0), 1));
-    assert_eq!(
-        (sums[1].cost_usd.total, sums[1].cost_usd.mean(), sums[1].agent_seconds.total),
-        (None, None, None)
-    );
 }
 
 #[test]

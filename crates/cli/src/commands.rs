@@ -15,7 +15,10 @@ use workbench::api::{
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Sort};
-use crate::{comparison_commands, export_commands, json, run_commands, scenario_commands, serve, table};
+use crate::{
+    compare_command, export_commands, failures_command, json, matrix_command, run_commands,
+    scenario_commands, serve, table,
+};
 
 /// How often a long reading says how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -31,14 +34,14 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Survival { run } => survival(&*open(false)?, &run, json),
         Command::Show { run } => show(&*open(false)?, &run, json),
         Command::Compare { runs, reference, tau } => {
-            comparison_commands::compare(&*open(false)?, &runs, reference.as_deref(), tau, json)
+            compare_command::compare(&*open(false)?, &runs, reference.as_deref(), tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, tau } => {
-            comparison_commands::matrix(&*open(false)?, &runs, benchmark, with_baselines, tau, json)
+            matrix_command::matrix(&*open(false)?, &runs, benchmark, with_baselines, tau, json)
         }
         Command::Failures { runs, by, scope, cases, class } => {
-            let asked = comparison_commands::FailuresAsked { runs, by, scope, cases, class };
-            comparison_commands::failures(&*open(false)?, &asked, json)
+            let asked = failures_command::FailuresAsked { runs, by, scope, cases, class };
+            failures_command::failures(&*open(false)?, &asked, json)
         }
         Command::Sources => sources(&*open(false)?, json),
         Command::ImportReport { source } => import_report(&*open(false)?, &source, json),

@@ -13,7 +13,7 @@ use workbench::api::{
 };
 
 use crate::commands::{find_run, note, print, print_json};
-use crate::comparison_commands::{self, find_members};
+use crate::members::{self, find_members};
 
 /// What a figure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -125,7 +125,7 @@ pub(crate) struct FigureArgs {
     /// What `bars` show
     #[arg(long, value_enum, default_value_t = MeasureWord::Stamina)]
     measure: MeasureWord,
-    /// Lay published numbers over (matrix, retries)
+    /// Lay published numbers over (bars of stamina, matrix, retries)
     #[arg(long)]
     published: bool,
     #[command(flatten)]
@@ -237,7 +237,7 @@ fn compared(
         return Err(ApiError::new("export.no_runs", "There is no run to make this of")
             .hint("Name runs by their ids; `stamina runs` lists them"));
     }
-    comparison_commands::request(workbench, runs, reference, tau)
+    members::request(workbench, runs, reference, tau)
 }
 
 fn failures(workbench: &Workbench, runs: &[String], whose: &Whose) -> Result<FailuresRequest, ApiError> {
@@ -263,7 +263,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
     let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
     let published = args.published;
     Ok(match kind {
-        FigureWord::Survival => FigureOf::Survival { of: of()?, bands: Bands::Auto, published },
+        FigureWord::Survival => FigureOf::Survival { of: of()?, bands: Bands::Auto },
         FigureWord::FirstFailures => FigureOf::FirstFailures { of: of()? },
         FigureWord::Differences => FigureOf::Differences { of: of()?, ratio: false },
         FigureWord::Ratios => FigureOf::Differences { of: of()?, ratio: true },
@@ -290,6 +290,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 MeasureWord::Steps => Measure::Steps,
                 MeasureWord::CostPerSurvivedTurn => Measure::CostPerSurvivedTurn,
             },
+            published,
         },
         FigureWord::Pareto => FigureOf::Pareto { of: of()? },
         FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, whose)?, published },

@@ -6,9 +6,13 @@
 
 mod args;
 mod commands;
-mod comparison_commands;
+mod compare_command;
 mod export_commands;
+mod failures_command;
 mod json;
+mod matrix_command;
+mod members;
+mod numbers;
 mod progress;
 mod run_commands;
 mod sampler;

@@ -88,6 +88,11 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
         has(&pair["difference"], &["value", "ci_low", "ci_high", "p"]);
     }
     near(&pairs[0]["logrank"]["chi2"], 7.0);
+    // 28 ways to give 8 episodes to runs of 6 and 2: few enough to look at all.
+    assert_eq!(
+        pairs[0]["logrank_permutation"],
+        serde_json::json!({ "p": 1.0 / 28.0, "arrangements": 28, "exact": true })
+    );
     has(&pairs[0]["paired"], &["n", "mean", "ci_low", "ci_high", "p"]);
     assert_eq!(pairs[0]["paired"]["n"], 2);
     assert!(pairs[2]["paired"].is_null(), "nop and failures share no scenario");
@@ -136,9 +141,16 @@ fn a_person_reads_tables() {
         text.lines().next().is_some_and(|line| line.starts_with("setting")),
         "differences come first: {text}"
     );
-    for wanted in
-        ["not comparable", "3.33", "not reached", "log-rank p", "τ = 4 turns", "fewer than 10 episodes"]
-    {
+    for wanted in [
+        "not comparable",
+        "3.33",
+        "not reached",
+        "log-rank p",
+        "permutation p",
+        "sign-flip p",
+        "τ = 4 turns",
+        "fewer than 10 episodes",
+    ] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
     let text = library.text(&["matrix"]);
@@ -195,4 +207,76 @@ fn matrix_and_failures_have_stable_keys() {
     assert_eq!(groups, ["1", "2", "3", "4"]);
     let without = library.json(&["failures", "staminabench.own"]);
     assert!(without.get("cases").is_none(), "only when asked for");
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder to copy") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+#[test]
+fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
+    let library = Library::of(&[]);
+    let run = library.folder.path().join("own");
+    copy(Path::new(&fixtures("staminabench/own")), &run);
+    let write = |name: &str, text: &[u8]| {
+        std::fs::write(run.join("scenario_0").join(name), text).expect("a log");
+    };
+    // Turn 4, attempt 1: no test passed, the source does not say why, and the server does. Much stands before it, and not
+    // all of it is text.
+    let trajectory = run.join("scenario_0/trajectory.json");
+    let exact = std::fs::read_to_string(&trajectory).expect("a trajectory");
+    std::fs::write(&trajectory, exact.replace("\"server_failed\"", "\"tests_failed\""))
+        .expect("a trajectory");
+    let mut log = vec![0xff; 300_000];
+    log.extend_from_slice(b"\nOSError: [Errno 98] Address already in use\n");
+    write("server_logs/turn_4_attempt_1.txt", &log);
+    // Turn 2, attempt 1: the harness stopped at its limit.
+    write("agent_logs/step_2.txt", b"edited server.py\nMax number of steps reached: 3\n");
+    // Turn 3, attempt 1: it got over an error, and went on.
+    let went_on = format!("Loop detected\n{}", "edited server.py\n".repeat(500));
+    write("agent_logs/step_4.txt", went_on.as_bytes());
+    // Turn 3, attempt 2: a test passed, so the server ran, whatever its log has in it.
+    write("server_logs/turn_3_attempt_2.txt", b"SyntaxError: in a request\n");
+    library.json(&["ingest", run.to_str().expect("UTF-8")]);
+
+    let rules = |failures: &Value| -> Vec<(u64, u64, String)> {
+        let cases = failures["cases"].as_array().expect("cases");
+        let of_first = cases.iter().filter(|case| case["scenario"] == "scenario_0");
+        of_first
+            .map(|case| {
+                let rule = case["rule"].as_str().expect("a rule").split(':').next().unwrap_or_default();
+                let number = |key: &str| case[key].as_u64().expect("a number");
+                (number("turn"), number("attempt"), rule.to_owned())
+            })
+            .collect()
+    };
+    let failures = library.json(&["failures", "own.run", "--cases"]);
+    assert_eq!(
+        rules(&failures),
+        [
+            (2, 1, "log.budget".to_owned()),
+            (3, 1, "server.status_5xx".to_owned()),
+            (3, 2, "server.status_5xx".to_owned()),
+            (3, 3, "server.status_5xx".to_owned()),
+            (4, 1, "log.server_port".to_owned()),
+        ]
+    );
+    assert_eq!(failures["cautions"].as_array().map(Vec::len), Some(0));
+
+    // Without the folder what the library holds is still classified, and it is said what could not be read.
+    std::fs::remove_dir_all(&run).expect("the folder goes");
+    let failures = library.json(&["failures", "own.run", "--cases"]);
+    let rules = rules(&failures);
+    assert!(rules.len() == 5 && rules.iter().all(|(.., rule)| !rule.starts_with("log.")), "{rules:?}");
+    let said = library.text(&["failures", "own.run"]);
+    assert!(said.contains("own.run: logs of 6 failed attempts can not be read"), "{said}");
 }

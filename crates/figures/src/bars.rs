@@ -57,7 +57,7 @@ pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
     unit.map_or_else(|| clean(name), |unit| format!("{} ({})", clean(name), clean(unit)))
 }
 
-fn axis_name(data: &Bars) -> String {
+pub(crate) fn axis_name(data: &Bars) -> String {
     with_unit(&data.measure, data.unit.as_deref())
 }
 
@@ -74,14 +74,14 @@ pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
     }
 }
 
-fn value_text(row: &BarRow, unit: Option<&str>) -> String {
+pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
     row.value
         .filter(|v| v.is_finite())
         .map_or_else(|| format!("unknown{note}"), |v| format!("{}{note}", in_unit(v, unit)))
 }
 
-fn published(data: &Bars) -> Vec<String> {
+pub(crate) fn published(data: &Bars) -> Vec<String> {
     let mut sources: Vec<String> = Vec::new();
     for source in data.rows.iter().flat_map(|r| &r.published).map(|p| clean(&p.source)) {
         if !sources.contains(&source) {

@@ -13,9 +13,9 @@ use crate::words::counted;
 use crate::{Drawing, Mark};
 
 /// What is known of a row, as text.
-struct Texts {
-    value: String,
-    p: String,
+pub(crate) struct Texts {
+    pub(crate) value: String,
+    pub(crate) p: String,
 }
 
 struct Plan {
@@ -64,7 +64,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     drawing
 }
 
-fn texts(row: &DifferenceRow) -> Texts {
+pub(crate) fn texts(row: &DifferenceRow) -> Texts {
     let value = row.value.filter(|v| v.is_finite());
     let value = value.map_or_else(
         || "unknown".to_owned(),
@@ -75,7 +75,7 @@ fn texts(row: &DifferenceRow) -> Texts {
 
 const VALUE_HEAD: [&str; 2] = ["Δ [95 % CI]", "Ratio [95 % CI]"];
 
-fn value_head(data: &Differences) -> &'static str {
+pub(crate) fn value_head(data: &Differences) -> &'static str {
     VALUE_HEAD[usize::from(data.scale == Scale::Log)]
 }
 

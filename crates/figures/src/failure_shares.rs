@@ -22,13 +22,21 @@ const MOST: usize = 200;
 
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
+    match stacked(data) {
+        Some(gathered) => draw_stacked(&gathered, &sheet),
+        None => draw_rows(data, &sheet),
+    }
+}
+
+/// What is drawn as stacked bars, at most six classes; `None` = classes stand side by side.
+pub(crate) fn stacked(data: &FailureShares) -> Option<Cow<'_, FailureShares>> {
     let one_class_each = data.groups.iter().all(|g| g.total.is_none_or(|t| u64::from(t) >= sum(g)));
     let stacked = match data.form {
         SharesForm::Auto => one_class_each && data.classes.len() <= MOST_STACKED,
         SharesForm::Stacked => one_class_each,
         SharesForm::SideBySide => false,
     };
-    if stacked { draw_stacked(&gathered(data), &sheet) } else { draw_rows(data, &sheet) }
+    stacked.then(|| gathered(data))
 }
 
 fn sum(group: &FailureGroup) -> u64 {
@@ -36,11 +44,11 @@ fn sum(group: &FailureGroup) -> u64 {
 }
 
 /// What shares of a group are of.
-fn whole(group: &FailureGroup) -> u64 {
+pub(crate) fn whole(group: &FailureGroup) -> u64 {
     group.total.map_or_else(|| sum(group), u64::from)
 }
 
-fn counted_of(group: &FailureGroup, class: usize) -> u64 {
+pub(crate) fn counted_of(group: &FailureGroup, class: usize) -> u64 {
     group.counts.get(class).copied().map_or(0, u64::from)
 }
 
@@ -69,8 +77,12 @@ fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
     Cow::Owned(FailureShares { classes, groups, ..data.clone() })
 }
 
-fn group_note(group: &FailureGroup) -> String {
-    format!("n = {}", count(whole(group).min(u64::from(u32::MAX)) as u32))
+pub(crate) fn group_note(group: &FailureGroup) -> String {
+    format!("n = {}", number_of(group))
+}
+
+fn number_of(group: &FailureGroup) -> String {
+    count(whole(group).min(u64::from(u32::MAX)) as u32)
 }
 
 // Stacked.
@@ -167,46 +179,96 @@ fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64)> {
         .collect()
 }
 
-fn class_name(class: &FailureClass) -> String {
+pub(crate) fn class_name(class: &FailureClass) -> String {
     let name = clean(&class.name);
     if class.harness { format!("{name} (harness)") } else { name }
 }
 
 // Side by side.
 
-fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
+/// Where rows of classes and columns of groups stand.
+pub(crate) struct RowsPlan {
+    pub(crate) names_right: f64,
+    pub(crate) left: f64,
+    pub(crate) column: f64,
+    /// Room for a bar of the greatest share beside its number; `None` = numbers stand alone.
+    pub(crate) bar_room: Option<f64>,
+    /// The greatest share.
+    pub(crate) most: f64,
+    /// Room for a group's name and its n.
+    pub(crate) head_room: f64,
+    /// Whether names of groups stand upright.
+    pub(crate) upright: bool,
+    pub(crate) names_height: f64,
+    /// Height of names and n together.
+    pub(crate) head: f64,
+    pub(crate) row: f64,
+    /// What stands over the names of classes.
+    pub(crate) corner: String,
+    /// What each group's n is written as.
+    pub(crate) notes: Vec<String>,
+    pub(crate) height: f64,
+}
+
+pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
-    let classes: Vec<&FailureClass> = data.classes.iter().take(MOST).collect();
-    let natural = classes.iter().map(|c| sheet.tick_width(&class_name(c))).fold(0.0, f64::max);
+    let classes = data.classes.len().min(MOST);
+    let unit = clean(&data.unit);
+    let natural = data.classes.iter().take(MOST).map(|c| sheet.tick_width(&class_name(c)));
+    let natural = natural.fold(sheet.tick_width(&format!("n; share of {unit}")), f64::max);
     let names_right = PAD + natural.min(0.36 * sheet.width);
     let left = names_right + 0.7 * size;
     let column = (sheet.width - PAD - left) / groups.len().max(1) as f64;
     let numbers = sheet.tick_width("100 %") + 0.5 * size;
-    let most =
-        groups.iter().flat_map(|g| (0..classes.len()).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
+    let most = groups.iter().flat_map(|g| (0..classes).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
     // Where columns are too narrow for bars and numbers, numbers stand alone.
-    let bar_room = column - numbers - 0.8 * size;
-    let with_bars = bar_room >= 1.5 * size;
+    let bar_room = Some(column - numbers - 0.8 * size).filter(|room| *room >= 1.5 * size);
     // Names that do not fit beside each other stand upright.
     let head_room = column - 0.6 * size;
-    let upright = groups.iter().any(|g| natural_width(&g.label, size) > head_room);
-    let names_height = if upright {
-        groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max).min(12.0 * size) + 0.6 * size
-    } else {
-        1.3 * size
-    };
+    let widest = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
+    let upright = widest > head_room;
+    let names_height = if upright { widest.min(12.0 * size) + 0.6 * size } else { 1.3 * size };
     let head = names_height + 1.6 * size;
     let least = if sheet.print { 1.45 * size } else { 18.0 };
-    let rows = classes.len().max(1) as f64;
+    let rows = classes.max(1) as f64;
     let row = sheet.height.map_or(least, |h| ((h - head - PAD) / rows).clamp(least, 3.0 * size));
+    // "n = 149" in every column, or, where that is too wide, the numbers alone and what they are in the corner.
+    let whole_note = groups.iter().all(|g| sheet.tick_width(&group_note(g)) <= head_room);
+    let notes = groups.iter().map(|g| if whole_note { group_note(g) } else { number_of(g) }).collect();
+    let corner = if whole_note { format!("share of {unit}") } else { format!("n; share of {unit}") };
+    let height = head + rows * row + 0.3 * size + PAD;
+    RowsPlan {
+        names_right,
+        left,
+        column,
+        bar_room,
+        most,
+        head_room,
+        upright,
+        names_height,
+        head,
+        row,
+        corner,
+        notes,
+        height,
+    }
+}
+
+fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
+    let size = sheet.sizes.tick_font;
+    let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
+    let classes: Vec<&FailureClass> = data.classes.iter().take(MOST).collect();
+    let rows = classes.len().max(1) as f64;
+    let plan = rows_plan(data, sheet);
+    let RowsPlan { names_right, left, column, bar_room, most, head_room, names_height, head, row, .. } = plan;
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(head + rows * row + 0.3 * size + PAD, &described(data), |canvas| {
+    let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
         canvas.part("heads");
         for (g, group) in groups.iter().enumerate() {
             let x = left + g as f64 * column;
             let style = Style::of_label(&group.label, sheet.tokens);
-            if upright {
+            if plan.upright {
                 let text = shown(&group.label, names_height - 0.6 * size, size);
                 let y = names_height - 0.3 * size - crate::text_width(&text, size) / 2.0;
                 canvas.upright(&text, (x + 0.8 * size, y), size, style.text);
@@ -214,10 +276,10 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let text = shown(&group.label, head_room, size);
                 canvas.text(&text, (x, size), Anchor::Start, size, style.text);
             }
-            let note = fit(&group_note(group), head_room, size);
+            let note = fit(&plan.notes[g], head_room, size);
             canvas.text(&note, (x, names_height + 0.9 * size), Anchor::Start, size, sheet.tokens.muted);
         }
-        let unit = fit(&format!("share of {}", clean(&data.unit)), names_right - PAD, size);
+        let unit = fit(&plan.corner, names_right - PAD, size);
         canvas.text(&unit, (names_right, names_height + 0.9 * size), Anchor::End, size, sheet.tokens.muted);
         let mut harness_before = classes.first().is_some_and(|c| c.harness);
         for (i, class) in classes.iter().enumerate() {
@@ -237,7 +299,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let style = Style::of_label(&group.label, sheet.tokens);
                 let (n, all) = (counted_of(group, i), whole(group));
                 let mut end = x;
-                if with_bars {
+                if let Some(bar_room) = bar_room {
                     let width = share(group, i) / most * bar_room;
                     if n > 0 {
                         canvas.bar(
@@ -259,7 +321,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
             }
         }
-        if with_bars {
+        if bar_room.is_some() {
             canvas.part("axes");
             for g in 0..groups.len() {
                 let x = left + g as f64 * column;
@@ -274,7 +336,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     drawing
 }
 
-fn share(group: &FailureGroup, class: usize) -> f64 {
+pub(crate) fn share(group: &FailureGroup, class: usize) -> f64 {
     let all = whole(group);
     if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
 }

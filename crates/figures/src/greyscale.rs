@@ -38,7 +38,11 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
                 let same_color = usize::from(a.color) % SERIES == usize::from(b.color) % SERIES;
                 let colors =
                     if same_color { "the same colour" } else { "colours of nearly the same lightness" };
-                found.push(format!("{} and {} have the same dash and marker and {colors}", said(a), said(b)));
+                found.push(format!(
+                    "Printed in greys, {} and {} look alike: the same dash and marker, {colors}",
+                    said(a),
+                    said(b)
+                ));
             }
         }
     }

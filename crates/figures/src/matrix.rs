@@ -40,35 +40,115 @@ fn ramp(share: f64) -> RGBColor {
 }
 
 /// White or black, whichever stands out more.
-fn ink_on(color: RGBColor) -> RGBColor {
+pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
     if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
+}
+
+/// What a cell without a run says; where that does not fit, its frame is empty and a note says what that means.
+const NO_RUN: &str = "no run";
+
+pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
+    text_width(NO_RUN, size) <= column - 2.0
 }
 
 /// What a simulated cell says, and where that does not fit.
 const SIMULATED: &str = "simulated";
 const SHORT: &str = "sim.";
 
-struct Plan {
-    left: f64,
-    top: f64,
+/// How the numbers of cells are written, the same in all: columns may be narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wording {
+    /// `2.4–4.7` in one line or two, `n = 25`.
+    Full,
+    /// `2.4`, `4.7`, `25`, and a note that says what they are.
+    Bare,
+    /// The mean alone, and a note that says so.
+    Mean,
+}
+
+impl Wording {
+    const BARE: &'static str = "In a cell: mean, lower and upper end of its 95 % CI, n";
+    const MEAN: &'static str = "The columns are too narrow for intervals and n";
+
+    /// The first that fits in cells of this inner width.
+    fn fitting(data: &Matrix, width: f64, size: f64) -> Self {
+        let fits = |wording: &Self| {
+            data.cells
+                .iter()
+                .flat_map(|c| wording.details(c, width, size))
+                .all(|l| text_width(&l, size) <= width)
+        };
+        [Self::Full, Self::Bare].into_iter().find(fits).unwrap_or(Self::Mean)
+    }
+
+    /// Lines of a cell below its mean.
+    fn details(self, cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self == Self::Mean {
+            return lines;
+        }
+        if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
+            let (low, high) = (decimal(low, 1), decimal(high, 1));
+            let whole = format!("{low}–{high}");
+            match self {
+                Self::Full if text_width(&whole, size) <= width => lines.push(whole),
+                Self::Full => lines.extend([format!("{low}–"), high]),
+                _ => lines.extend([low, high]),
+            }
+        } else if cell.mean.is_some() {
+            lines.push(if self == Self::Full { "CI n/a" } else { "n/a" }.to_owned());
+        }
+        lines.push(if self == Self::Full { format!("n = {}", cell.n) } else { cell.n.to_string() });
+        lines
+    }
+
+    fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::Bare => Some(Self::BARE),
+            Self::Mean => Some(Self::MEAN),
+        }
+    }
+}
+
+pub(crate) struct Plan {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
     column: f64,
     row: f64,
-    columns: usize,
-    rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
     /// Whether there is a column and a row of means.
-    means: [bool; 2],
+    pub(crate) means: [bool; 2],
     /// Whether column names stand upright.
-    upright: bool,
-    size: f64,
-    big: f64,
+    pub(crate) upright: bool,
+    pub(crate) size: f64,
+    /// Size of the means.
+    pub(crate) big: f64,
     most: f64,
-    notes: Vec<String>,
-    notes_top: f64,
+    wording: Wording,
+    pub(crate) notes: Vec<String>,
+    pub(crate) notes_top: f64,
     height: f64,
 }
 
 impl Plan {
-    fn cell(&self, row: usize, column: usize) -> Area {
+    /// The colour of a cell with this mean.
+    pub(crate) fn fill(&self, mean: f64) -> RGBColor {
+        ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
+    }
+
+    /// What stands in a cell under its mean, published values aside.
+    pub(crate) fn lines(&self, cell: &MatrixCell) -> Vec<String> {
+        let width = self.column - 0.4 * self.size;
+        let mut lines = self.wording.details(cell, width - 0.1 * self.size, self.size);
+        if cell.simulated {
+            lines.push(if text_width(SIMULATED, self.size) <= width { SIMULATED } else { SHORT }.to_owned());
+        }
+        lines
+    }
+
+    pub(crate) fn cell(&self, row: usize, column: usize) -> Area {
         // Means stand a little apart.
         let apart = |is_mean: bool| if is_mean { 0.5 * self.size } else { 0.0 };
         let left = self.left + column as f64 * self.column + apart(column >= self.columns);
@@ -113,33 +193,15 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
+pub(crate) fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
     data.cells.iter().find(|c| c.row as usize == row && c.column as usize == column)
 }
 
-fn mean_text(mean: Option<f64>) -> String {
+pub(crate) fn mean_text(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
 }
 
-/// Lines of a cell below its mean.
-fn details(cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
-        let (low, high) = (decimal(low, 1), decimal(high, 1));
-        let whole = format!("{low}–{high}");
-        if text_width(&whole, size) <= width {
-            lines.push(whole);
-        } else {
-            lines.extend([format!("{low}–"), high]);
-        }
-    } else if cell.mean.is_some() {
-        lines.push("CI n/a".to_owned());
-    }
-    lines.push(format!("n = {}", cell.n));
-    lines
-}
-
-fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
+pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
@@ -161,31 +223,53 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     } else {
         size
     };
+    let wording = Wording::fitting(data, inner, size);
     let most_lines = data
         .cells
         .iter()
         .map(|c| {
-            details(c, inner, size).len() + usize::from(c.simulated) + usize::from(!c.published.is_empty())
+            let details = wording.details(c, inner, size).len();
+            details + usize::from(c.simulated) + usize::from(!c.published.is_empty())
         })
         .max()
         .unwrap_or(1);
+    // One size for all means: the usual one if every mean fits so.
+    let mut all_means = data
+        .cells
+        .iter()
+        .map(|c| c.mean)
+        .chain(data.row_means.iter().chain(&data.column_means).map(|m| m.mean));
+    let big =
+        if all_means.all(|m| text_width(&mean_text(m), big) <= column - 0.4 * size) { big } else { size };
     let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
     let top = names + 0.8 * size;
-    let notes = notes::wrap(
-        &notes_of(data, text_width(SIMULATED, size) > column - 0.4 * size),
-        sheet.width - 2.0 * PAD,
-        size,
-    );
+    let notes = notes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
     let down = (rows + usize::from(means[1])).max(1) as f64;
     let rest = top + if means[1] { 0.5 * size } else { 0.0 } + notes::height(notes.len(), size) + PAD;
     let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
     let most = data.cells.iter().filter_map(|c| c.mean).filter(|m| m.is_finite()).fold(0.0, f64::max);
     let notes_top = top + down * row + if means[1] { 0.5 * size } else { 0.0 };
     let height = notes_top + notes::height(notes.len(), size) + PAD;
-    Plan { left, top, column, row, columns, rows, means, upright, size, big, most, notes, notes_top, height }
+    Plan {
+        left,
+        top,
+        column,
+        row,
+        columns,
+        rows,
+        means,
+        upright,
+        size,
+        big,
+        most,
+        wording,
+        notes,
+        notes_top,
+        height,
+    }
 }
 
-fn notes_of(data: &Matrix, short: bool) -> String {
+fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
     let mut sources: Vec<String> = Vec::new();
     for published in data.cells.iter().flat_map(|c| &c.published) {
         let source = clean(&published.source);
@@ -193,12 +277,16 @@ fn notes_of(data: &Matrix, short: bool) -> String {
             sources.push(source);
         }
     }
-    let published = published_note(&sources);
-    if !(short && data.cells.iter().any(|c| c.simulated)) {
-        return published;
+    let mut sentences: Vec<String> = wording.note().map(str::to_owned).into_iter().collect();
+    let missing = data.cells.len() < data.rows.len() * data.columns.len();
+    if missing && !no_run_fits(column, size) {
+        sentences.push(format!("Empty frame: {NO_RUN}"));
     }
-    let words = format!("{SHORT}: {SIMULATED}");
-    if published.is_empty() { words } else { format!("{words}. {published}") }
+    if text_width(SIMULATED, size) > column - 0.4 * size && data.cells.iter().any(|c| c.simulated) {
+        sentences.push(format!("{SHORT}: {SIMULATED}"));
+    }
+    sentences.extend(Some(published_note(&sources)).filter(|note| !note.is_empty()));
+    sentences.join(". ")
 }
 
 fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
@@ -244,8 +332,7 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
 
 fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: &MatrixCell) {
     let Plan { size, big, .. } = *plan;
-    let share = cell.mean.map_or(0.0, |m| if plan.most > 0.0 { m / plan.most } else { 0.0 });
-    let fill = ramp(share);
+    let fill = plan.fill(cell.mean.unwrap_or(0.0));
     let fill = if sheet.theme == Theme::Grey { grey(fill) } else { fill };
     let ink = if cell.mean.is_some() { ink_on(fill) } else { sheet.tokens.muted };
     if cell.mean.is_some() {
@@ -259,11 +346,7 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     }
     let middle = f64::midpoint(area.left, area.right);
     let width = area.right - area.left - 0.4 * size;
-    let mut lines = details(cell, width - 0.1 * size, size);
-    if cell.simulated {
-        let word = if text_width(SIMULATED, size) <= width { SIMULATED } else { SHORT };
-        lines.push(word.to_owned());
-    }
+    let lines = plan.lines(cell);
     let published = cell.published.first();
     let count = lines.len() + usize::from(published.is_some());
     let block = big + count as f64 * 1.2 * size;
@@ -288,8 +371,9 @@ fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
     let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
     canvas.frame((area.left + 1.0, area.top + 1.0), (area.right - 1.0, area.bottom - 1.0), pen);
     let at = (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom) + 0.35 * size);
-    let text = fit("no run", area.right - area.left - 2.0, size);
-    canvas.text(&text, at, Anchor::Middle, size, sheet.tokens.muted);
+    if no_run_fits(area.right - area.left, size) {
+        canvas.text(NO_RUN, at, Anchor::Middle, size, sheet.tokens.muted);
+    }
 }
 
 fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {

@@ -79,7 +79,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-fn published_notes(data: &Retries) -> String {
+pub(crate) fn published_notes(data: &Retries) -> String {
     let mut sources: Vec<String> = Vec::new();
     for published in &data.published {
         let source = clean(&published.source);

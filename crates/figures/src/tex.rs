@@ -48,6 +48,7 @@ fn letter(c: char) -> Option<&'static str> {
         '→' => "\\ensuremath{\\to}",
         '←' => "\\ensuremath{\\gets}",
         'τ' => "\\ensuremath{\\tau}",
+        'Δ' => "\\ensuremath{\\Delta}",
         'χ' => "\\ensuremath{\\chi}",
         'α' => "\\ensuremath{\\alpha}",
         'β' => "\\ensuremath{\\beta}",

@@ -13,6 +13,8 @@ mod inputs;
 mod report;
 mod tables;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use figures::export::Format;
 use figures::table::Table;
 use figures::venue::Preset;
@@ -43,7 +45,7 @@ impl Made {
     fn exported(self, format: ExportFormat, path: Option<String>) -> Exported {
         Exported {
             media_type: file::media_type(format).to_owned(),
-            base64: path.is_none().then(|| file::base64(&self.bytes)),
+            base64: path.is_none().then(|| STANDARD.encode(&self.bytes)),
             path,
             bytes: self.bytes.len() as u64,
             file_name: self.name,

@@ -1,6 +1,7 @@
 //! Failed attempts by class.
 
 mod digest;
+mod logs;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -186,6 +187,7 @@ impl Workbench {
             total,
             groups: groups.into_values().map(|(key, label, tally)| tally.group(key, label)).collect(),
             origins: ORIGINS.into_iter().zip(origins).filter(|(_, n)| *n > 0).collect(),
+            cautions: cautions(&found),
             repair: repair(&found),
             flips: flips(&found),
             rules: rules()
@@ -242,11 +244,29 @@ impl Workbench {
             members
         };
         let pools = members::resolve(&self.store, members)?;
-        let ids: Vec<_> = pools.iter().flat_map(|p| &p.runs).map(|run| run.record.entry.id).collect();
-        let mut all = self.memory.failures.of(&self.store, &ids)?.into_iter();
+        let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
+        let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
+        let open = |source| {
+            let record = records().find(|record| record.entry.source == source)?;
+            self.live.tree(source, &record.source_path).ok()
+        };
+        let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
         Ok(Found { pools, runs })
     }
+}
+
+/// What a reader must know of the numbers.
+fn cautions(found: &Found) -> Vec<String> {
+    let mut unread: BTreeMap<&str, u32> = BTreeMap::new();
+    for (pool, run, episode) in found.episodes().filter(|(_, _, episode)| episode.logs_unread > 0) {
+        *unread.entry(&pool.runs[run].record.entry.slug).or_default() += episode.logs_unread;
+    }
+    let sentence = |(run, n): (&str, u32)| {
+        let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
+        format!("{run}: logs of {attempts} can not be read; the rules over logs did not see them.")
+    };
+    unread.into_iter().map(sentence).collect()
 }
 
 fn row(place: &Place<'_>) -> FailureCase {

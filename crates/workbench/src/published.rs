@@ -111,6 +111,36 @@ fn files() -> &'static [File] {
     })
 }
 
+/// Whether a number was published for this harness and this model, as runs name them.
+///
+/// Publications write `Mini-SWE` and `Kimi K2.5` where runs have `mini_swe` and `bedrock/moonshotai.kimi-k2.5`: case,
+/// marks, a provider before the name and `agent` behind it make no difference; a version does.
+pub(crate) fn is_of(number: &PublishedNumber, harness: Option<&str>, model: Option<&str>) -> bool {
+    let model_is = model.is_some_and(|model| plain_model(model) == plain(&number.model));
+    let harness_is = match (&number.harness, harness) {
+        (Some(published), Some(harness)) => plain_harness(published) == plain_harness(harness),
+        _ => false,
+    };
+    model_is && harness_is
+}
+
+/// Letters and digits, in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn plain_harness(name: &str) -> String {
+    let name = plain(name);
+    name.strip_suffix("agent").filter(|rest| !rest.is_empty()).map_or(name.clone(), str::to_owned)
+}
+
+/// Without the provider: `z-ai/glm-5`, `zai.glm-5`.
+fn plain_model(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let provider = |before: &str| !before.is_empty() && before.chars().all(char::is_alphabetic);
+    plain(name.split_once('.').filter(|(before, _)| provider(before)).map_or(name, |(_, behind)| behind))
+}
+
 /// What is published for a benchmark.
 pub(crate) fn numbers(benchmark: &str) -> Vec<PublishedNumber> {
     let of = files().iter().filter(|file| file.benchmark == benchmark);
@@ -177,6 +207,26 @@ mod tests {
         assert!(
             said[0].contains("12×") && !said[0].contains("second hand") && said[1].contains("second hand")
         );
+    }
+
+    #[test]
+    fn a_number_is_of_the_harness_and_model_that_runs_name_otherwise() {
+        let numbers = numbers("staminabench");
+        let found = |harness: &str, model: &str| -> Vec<f64> {
+            numbers.iter().filter(|n| is_of(n, Some(harness), Some(model))).map(|n| n.value).collect()
+        };
+        assert_eq!(found("opencode", "zai.glm-5"), [57.0]);
+        assert_eq!(found("mini_swe", "GLM-5"), [15.1]);
+        assert_eq!(found("mini-swe-agent", "openrouter/z-ai/glm-5"), [15.1]);
+        assert_eq!(found("opencode", "bedrock/moonshotai.kimi-k2.5"), [31.8]);
+        assert_eq!(found("opencode", "kimi-k2.5"), [31.8]);
+        for (harness, model) in
+            [("opencode", "glm-5.1"), ("opencode", "kimi-k2"), ("openhands", "glm-5"), ("", ""), (".", "/.")]
+        {
+            assert!(found(harness, model).is_empty(), "{harness} {model}");
+        }
+        let glm = numbers.iter().find(|n| n.model == "GLM-5").unwrap();
+        assert!(!is_of(glm, None, Some("GLM-5")) && !is_of(glm, Some("OpenCode"), None));
     }
 
     #[test]

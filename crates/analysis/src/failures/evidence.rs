@@ -3,9 +3,12 @@
 //! Everything here was written by an agent, its server or a harness. Texts are cut before they are looked at, and looked
 //! at with plain searches only: the work grows with the length that is kept, whatever is in them.
 
-use model::{Attempt, EndReason, TestOutcome, TestResult, Verdict};
+mod attempt;
 
-use super::Context;
+use model::{TestOutcome, TestResult};
+
+pub(super) use attempt::none_passed;
+pub use attempt::{AttemptEvidence, LogsWanted};
 
 /// Most bytes of a message that rules look at.
 const MESSAGE: usize = 4 * 1024;
@@ -13,19 +16,10 @@ const MESSAGE: usize = 4 * 1024;
 const SIDE: usize = 1024;
 /// Most bytes of ids, kinds and intents.
 const ABOUT: usize = 1024;
-/// Most bytes of the end of a log: some harnesses print their whole prompt after what stopped them.
-const LOG: usize = 64 * 1024;
-/// Most bytes of the last lines of a log.
-const LAST_LINES: usize = 2 * 1024;
 
 /// The beginning of a text, cut between characters.
 fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
-}
-
-/// The end of a text, cut between characters.
-fn tail(text: &str, most: usize) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }
 
 /// A request that a message names.
@@ -377,87 +371,6 @@ impl Evidence {
             |side: &Option<String>| side.as_deref().is_some_and(|t| matches!(t, "null" | "none" | "nil"));
         null(&self.expected) != null(&self.actual)
     }
-}
-
-/// What of an attempt is no test. Texts are in lower case.
-#[derive(Debug, Clone, Default)]
-pub struct AttemptEvidence {
-    /// Why it ended, as the source says.
-    pub end_reason: Option<EndReason>,
-    /// Type and message of the exception.
-    pub exception: String,
-    /// The end of the harness's output.
-    pub agent_log: String,
-    /// The end of the server's output.
-    pub server_log: String,
-    /// Whether the tests ran and some did not pass.
-    pub tests_ran: bool,
-    /// Whether it is known that no test passed.
-    pub none_passed: bool,
-    /// Tool calls of the agent.
-    pub tool_calls: Option<u32>,
-}
-
-impl AttemptEvidence {
-    /// Takes an attempt apart.
-    pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
-        let lower = |text: Option<&str>| tail(text.unwrap_or_default(), LOG).to_lowercase();
-        let exception = attempt.exception.as_ref().map_or_else(String::new, |(kind, message)| {
-            format!("{}: {}", head(kind, ABOUT), head(message, MESSAGE)).to_lowercase()
-        });
-        Self {
-            end_reason: attempt.end_reason,
-            exception,
-            agent_log: lower(context.agent_log),
-            server_log: lower(context.server_log),
-            tests_ran: attempt.verdict == Verdict::Failed,
-            none_passed: none_passed(attempt),
-            tool_calls: attempt.tool_calls,
-        }
-    }
-
-    /// Whether the source gives this reason.
-    pub fn ended(&self, reason: EndReason) -> bool {
-        self.end_reason == Some(reason)
-    }
-
-    /// Whether the exception has one of these texts.
-    pub fn raised(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.exception.contains(text))
-    }
-
-    /// Whether the exception or the end of the harness's output has one of these texts.
-    pub fn harness_said(&self, texts: &[&str]) -> bool {
-        self.raised(texts) || texts.iter().any(|text| self.agent_log.contains(text))
-    }
-
-    /// Whether the exception or the last lines of the harness's output have one of these texts.
-    pub fn harness_ended_with(&self, texts: &[&str]) -> bool {
-        let last = tail(&self.agent_log, LAST_LINES);
-        self.raised(texts) || texts.iter().any(|text| last.contains(text))
-    }
-
-    /// Whether the end of the server's output has one of these texts.
-    pub fn server_said(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.server_log.contains(text))
-    }
-
-    /// Whether the source says nothing more exact than that there was an error, or no verdict.
-    pub fn is_vague(&self) -> bool {
-        use EndReason as R;
-        matches!(
-            self.end_reason,
-            None | Some(R::AgentError | R::VerifierError | R::NoVerdict | R::TestsFailed)
-        )
-    }
-}
-
-/// Whether it is known that no test of an attempt passed.
-pub(super) fn none_passed(attempt: &Attempt) -> bool {
-    attempt.passed.map_or_else(
-        || !attempt.tests.is_empty() && attempt.tests.iter().all(|t| t.outcome != TestOutcome::Passed),
-        |passed| passed == 0,
-    )
 }
 
 /// The parts of the id of a case; empty for ids of another kind.

@@ -153,19 +153,46 @@ struct Known {
     /// The place in `repairs` of the stretch in which it fails now, and the turn before it in which it passed.
     failing: Option<(usize, Option<u32>)>,
     outcomes: Vec<Outcome>,
+    /// The last attempt that names it, counted over the episode.
+    listed_at: u32,
+}
+
+/// The tests of an episode.
+#[derive(Debug, Default)]
+struct Tests {
+    /// Places in `known`.
+    by_key: HashMap<identity::Key, usize>,
+    known: Vec<Known>,
+}
+
+impl Tests {
+    fn place(&mut self, key: identity::Key) -> usize {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.known.push(Known::default());
+            self.known.len() - 1
+        })
+    }
 }
 
 /// Follows the tests of an episode through its attempts.
 pub fn history(episode: &Episode) -> History {
     let mut history = History::default();
-    let mut tests: HashMap<identity::Key, Known> = HashMap::new();
+    let mut tests = Tests::default();
     // Whether some attempt before did not name all its tests.
     let mut hidden = false;
     // Whether tests ran in a turn before.
     let mut ran_before = false;
     let mut ordinal = 0_u32;
     for turn in &episode.turns {
-        let identities = Identities::of(turn);
+        let mut identities = Identities::of(turn);
+        // Keys are long and looked up once a turn; from here on a test of the turn is a number.
+        let places: Vec<(&str, usize, bool)> = std::mem::take(&mut identities.tests)
+            .into_iter()
+            .map(|(id, key)| {
+                let followed = key.is_followed();
+                (id, tests.place(key), followed)
+            })
+            .collect();
         let mut ran_now = false;
         let hidden_before_turn = hidden;
         for attempt in &turn.attempts {
@@ -175,32 +202,39 @@ pub fn history(episode: &Episode) -> History {
             }
             ran_now = true;
             let mut standings = Vec::new();
-            let mut listed = std::collections::HashSet::new();
-            let mut take = |key: &identity::Key, id: &str, passed: bool, at: Option<usize>| {
-                let known = tests.entry(key.clone()).or_default();
-                if !known.seen {
-                    known.seen = true;
-                    // Within a turn the suite is the same: what other attempts of it hide is no other test.
-                    known.hidden_before = if key.is_followed() { hidden_before_turn } else { ran_before };
-                }
-                let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
-                if let Some(at) = at {
-                    standings.push(TestStanding { test: at, standing: known.standing(&history.repairs) });
-                }
-                known.take(id, outcome, ordinal, &mut history.repairs);
-            };
+            let mut take =
+                |known: &mut Known, (id, followed): (&str, bool), passed: bool, at: Option<usize>| {
+                    if !known.seen {
+                        known.seen = true;
+                        // Within a turn the suite is the same: what other attempts of it hide is no other test.
+                        known.hidden_before = if followed { hidden_before_turn } else { ran_before };
+                    }
+                    let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+                    if let Some(at) = at {
+                        standings.push(TestStanding { test: at, standing: known.standing(&history.repairs) });
+                    }
+                    known.take(id, outcome, ordinal, &mut history.repairs);
+                };
             for (at, test) in attempt.tests.iter().enumerate() {
-                let Some(key) = identities.key(&test.id) else { continue };
-                listed.insert(key);
+                let Some((_, place, followed)) = identities.place(&test.id).map(|place| places[place]) else {
+                    continue;
+                };
+                let known = &mut tests.known[place];
+                known.listed_at = ordinal;
                 match test.outcome {
-                    TestOutcome::Passed => take(key, &test.id, true, None),
-                    TestOutcome::Failed | TestOutcome::Error => take(key, &test.id, false, Some(at)),
+                    TestOutcome::Passed => take(known, (&test.id, followed), true, None),
+                    TestOutcome::Failed | TestOutcome::Error => {
+                        take(known, (&test.id, followed), false, Some(at));
+                    }
                     TestOutcome::Skipped => {}
                 }
             }
             if tells_all_failures(attempt) {
-                for (id, key) in identities.iter().filter(|(_, key)| !listed.contains(key)) {
-                    take(key, id, true, None);
+                for (id, place, followed) in &places {
+                    let known = &mut tests.known[*place];
+                    if known.listed_at != ordinal {
+                        take(known, (id, *followed), true, None);
+                    }
                 }
             }
             if !standings.is_empty() {
@@ -214,7 +248,7 @@ pub fn history(episode: &Episode) -> History {
         }
         ran_before |= ran_now;
     }
-    history.flips = flips(tests.into_values());
+    history.flips = flips(tests.known.into_iter());
     history
 }
 

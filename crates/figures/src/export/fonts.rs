@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use ttf_parser::Face;
-use usvg::fontdb::{Database, ID};
+use usvg::FontResolver;
+use usvg::fontdb::{Database, ID, Stretch, Style, Weight};
 
 use crate::font::{PLEX_SANS_REGULAR, missing_characters};
 
@@ -41,8 +42,19 @@ fn only_shipped_families(fonts: &mut Database) {
 pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> {
     let missing = missing(svg);
     let (fonts, warnings) = if missing.is_empty() { (shipped(), Vec::new()) } else { elsewhere(&missing) };
-    let options =
-        usvg::Options { fontdb: fonts, font_family: "IBM Plex Sans".to_owned(), ..usvg::Options::default() };
+    let font_resolver = FontResolver {
+        select_font: FontResolver::default_font_selector(),
+        select_fallback: Box::new(|letter, tried, fonts| {
+            let fonts: &Database = fonts;
+            by_likeness(fonts).find(|face| !tried.contains(face) && has(fonts, *face, letter))
+        }),
+    };
+    let options = usvg::Options {
+        fontdb: fonts,
+        font_family: "IBM Plex Sans".to_owned(),
+        font_resolver,
+        ..usvg::Options::default()
+    };
     Ok((usvg::Tree::from_str(svg, &options)?, warnings))
 }
 
@@ -73,23 +85,38 @@ fn missing(svg: &str) -> BTreeSet<char> {
     missing_characters(&letters).into_iter().collect()
 }
 
+/// The faces, those that are most like the shipped one first: upright, neither bold nor narrow, not of one width.
+fn by_likeness(fonts: &Database) -> impl Iterator<Item = ID> {
+    let mut faces: Vec<_> = fonts
+        .faces()
+        .map(|face| {
+            let plain = face.style == Style::Normal
+                && face.weight == Weight::NORMAL
+                && face.stretch == Stretch::Normal;
+            ((!plain, face.monospaced), face.id)
+        })
+        .collect();
+    faces.sort_by_key(|(unlike, _)| *unlike);
+    faces.into_iter().map(|(_, id)| id)
+}
+
+fn has(fonts: &Database, face: ID, letter: char) -> bool {
+    let parsed = |data: &[u8], index| Face::parse(data, index).is_ok_and(|f| f.glyph_index(letter).is_some());
+    fonts.with_face_data(face, parsed).unwrap_or(false)
+}
+
 /// Fonts of this machine for these letters, and what is to be said.
 fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
     let fonts = of_this_machine();
-    let faces: Vec<(ID, String)> =
-        fonts.faces().map(|f| (f.id, f.families.first().map_or_else(String::new, |f| f.0.clone()))).collect();
+    let faces: Vec<ID> = by_likeness(&fonts).collect();
     let mut nowhere = BTreeSet::new();
     let mut used = BTreeSet::new();
     for letter in missing {
-        let has = |id: ID| {
-            fonts
-                .with_face_data(id, |data, index| {
-                    Face::parse(data, index).is_ok_and(|f| f.glyph_index(*letter).is_some())
-                })
-                .unwrap_or(false)
-        };
-        match faces.iter().find(|(id, _)| has(*id)) {
-            Some((_, family)) => drop(used.insert(family.clone())),
+        match faces.iter().find(|face| has(&fonts, **face, *letter)) {
+            Some(face) => {
+                let family = fonts.face(*face).and_then(|f| Some(f.families.first()?.0.clone()));
+                used.extend(family);
+            }
             None => drop(nowhere.insert(*letter)),
         }
     }

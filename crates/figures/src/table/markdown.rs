@@ -8,14 +8,16 @@ use super::print::{columns, one_line};
 /// Text that stays text: no markup, no link, no HTML, no end of the cell.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
+    let line = one_line(text);
+    let mut letters = line.chars().peekable();
+    while let Some(c) = letters.next() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '!' | '#' | '$' => out.extend(['\\', c]),
-            // Readers make links of what looks like one.
-            ':' => out.push_str("&#58;"),
+            // Readers make links of what looks like one; none goes on behind a colon with a space.
+            ':' if letters.peek().is_some_and(|next| !next.is_whitespace()) => out.push_str("&#58;"),
             '@' => out.push_str("&#64;"),
             c => out.push(c),
         }
@@ -49,5 +51,6 @@ mod tests {
             escape("a|b\n[x](javascript:1) <img> `c` www.x.y"),
             "a\\|b \\[x\\](javascript&#58;1) &lt;img&gt; \\`c\\` www&#46;x.y"
         );
+        assert_eq!(escape("Note: see https://x.y:80/ a:"), "Note: see https&#58;//x.y&#58;80/ a:");
     }
 }

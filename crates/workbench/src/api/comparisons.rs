@@ -73,8 +73,8 @@ pub struct CompareRequest {
 pub struct Swatch {
     /// 1 to 8: `--series-N`.
     pub colour: u32,
-    /// 1 to 5: dash pattern and marker (solid and circle, 6-2 and square, 2-2 and triangle, 6-2-2-2 and diamond, 10-3 and
-    /// cross).
+    /// 1 to 8: dash pattern and marker (solid and circle, 6-2 and square, 2-2 and triangle, 6-2-2-2 and diamond, 10-3 and
+    /// cross, and three more).
     pub dash: u32,
 }
 
@@ -142,6 +142,8 @@ pub struct Spent {
     pub steps_per_turn: Option<f64>,
     /// Agent seconds per turn played.
     pub seconds_per_turn: Option<f64>,
+    /// US dollars per turn played.
+    pub cost_per_turn: Option<f64>,
     /// Tokens, input and output, per turn played.
     pub tokens_per_turn: Option<f64>,
     /// US dollars per turn survived (cost / sum of stamina); `None` = cost not known for every episode, or no turn survived.
@@ -225,6 +227,17 @@ pub struct ChiSquare {
     pub p: f64,
 }
 
+/// A p-value from rearranging what was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct PermutationTest {
+    /// Share of arrangements at least as extreme as the observed one.
+    pub p: f64,
+    /// Arrangements that were looked at.
+    pub arrangements: u32,
+    /// Whether those are all that there are; else they were drawn.
+    pub exact: bool,
+}
+
 /// An estimate with its 95 % interval and p-value. No interval and no p where there is no variation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 pub struct Estimate {
@@ -249,6 +262,8 @@ pub struct ComparedPair {
     pub logrank: Option<ChiSquare>,
     /// Its p, corrected by Holm over all pairs of this comparison.
     pub p_holm: Option<f64>,
+    /// The log-rank test by permutation, for pairs of together at most 40 episodes; `None` = more, or not defined.
+    pub logrank_permutation: Option<PermutationTest>,
     /// Log-rank stratified by scenario, on shared scenarios.
     pub logrank_stratified: Option<ChiSquare>,
     /// Difference of mean stamina, unpaired, Greenwood.

@@ -50,9 +50,6 @@ pub enum FigureOf {
         /// Which bands.
         #[serde(default)]
         bands: Bands,
-        /// Published numbers laid over as reference where there are any.
-        #[serde(default)]
-        published: bool,
     },
     /// Forest of differences in mean stamina to the reference.
     Differences {
@@ -80,6 +77,9 @@ pub enum FigureOf {
         of: CompareRequest,
         /// Which.
         measure: Measure,
+        /// Published mean staminas of the same harness and model laid over as reference; no other measure has any.
+        #[serde(default)]
+        published: bool,
     },
     /// Mean stamina against cost per episode, with the Pareto front.
     Pareto {

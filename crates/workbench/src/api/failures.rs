@@ -66,6 +66,8 @@ pub struct Failures {
     pub groups: Vec<FailureGroup>,
     /// Failing tests by origin.
     pub origins: Vec<(FailureOrigin, u32)>,
+    /// What a reader must know of the numbers, in sentences: logs that can not be read, …
+    pub cautions: Vec<String>,
     /// Time to repair of turns that failed at first.
     pub repair: Repair,
     /// Tests that flip most, at most 100.

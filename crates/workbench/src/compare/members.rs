@@ -15,7 +15,7 @@ use crate::summary::{run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
 const COLOURS: usize = 8;
-const DASHES: usize = 5;
+const DASHES: usize = 8;
 
 /// A run of a member.
 pub(crate) struct PooledRun {

@@ -36,6 +36,7 @@ impl PerTurn {
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
     let (mut input, mut output) = (PerTurn::default(), PerTurn::default());
     let (mut both, mut steps, mut seconds) = (PerTurn::default(), PerTurn::default(), PerTurn::default());
+    let mut dollars = PerTurn::default();
     let mut costs: Vec<(Option<f64>, u32)> = Vec::new();
     let mut turns_played = 0;
     for episode in pool.episodes() {
@@ -45,6 +46,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
         output.add(o.map(|n| n as f64), turns);
         both.add(i.zip(o).map(|(i, o)| i.saturating_add(o) as f64), turns);
         steps.add(episode.tool_calls.map(f64::from), turns);
+        dollars.add(episode.cost_usd, turns);
         costs.push((episode.cost_usd, episode.stamina));
         turns_played += turns;
     }
@@ -65,6 +67,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
         turns_played,
         steps_per_turn: steps.rate(),
         seconds_per_turn: seconds.rate(),
+        cost_per_turn: dollars.rate(),
         tokens_per_turn: both.rate(),
         cost_per_survived_turn: cost_per_turn(&costs).value(),
         cost_per_episode: all_known.then(|| cost / costs.len() as f64),

@@ -5,7 +5,7 @@ use analysis::logrank::LogRank;
 use analysis::paired::Paired;
 
 use super::sets::ScenarioSets;
-use crate::api::{ChiSquare, ComparedPair, Estimate, PairedComparison, PairedScenarioRow};
+use crate::api::{ChiSquare, ComparedPair, Estimate, PairedComparison, PairedScenarioRow, PermutationTest};
 
 /// A pair of members.
 pub(crate) fn pair(pair: &analysis::compare::Pair) -> ComparedPair {
@@ -14,6 +14,11 @@ pub(crate) fn pair(pair: &analysis::compare::Pair) -> ComparedPair {
         b: pair.b as u32,
         logrank: pair.logrank.as_ref().and_then(chi_square),
         p_holm: pair.p_holm,
+        logrank_permutation: pair.permutation.map(|test| PermutationTest {
+            p: test.p,
+            arrangements: test.arrangements,
+            exact: test.exact,
+        }),
         logrank_stratified: pair.stratified.as_ref().and_then(chi_square),
         difference: pair.difference.map(|d| Estimate {
             value: d.value,

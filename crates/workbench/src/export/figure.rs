@@ -17,6 +17,7 @@ use crate::api::{
     Stamina,
 };
 use crate::compare::members;
+use crate::published;
 
 /// The metric of published numbers that mean stamina is compared with.
 const MEAN_TURNS: &str = "mean_turns_passed";
@@ -26,7 +27,7 @@ impl Workbench {
     /// A figure with its data; place and colours are still to be chosen.
     pub(super) fn figure_spec(&self, of: &FigureOf) -> Result<FigureSpec, ApiError> {
         let (figure, method) = match of {
-            FigureOf::Survival { of, bands, .. } => {
+            FigureOf::Survival { of, bands } => {
                 let data = self.compare_runs(of.clone())?;
                 (survival(&data, *bands), self.method(&data, None)?)
             }
@@ -46,10 +47,10 @@ impl Workbench {
                 method.test = None;
                 (Figure::Paired(paired(&data, *other)?), method)
             }
-            FigureOf::Bars { of, measure } => {
+            FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
                 let intervals = (*measure == Measure::Stamina).then_some(GREENWOOD);
-                (Figure::Bars(bars(&data, *measure)), self.method(&data, intervals)?)
+                (Figure::Bars(bars(&data, *measure, *published)), self.method(&data, intervals)?)
             }
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
@@ -300,7 +301,7 @@ fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64>, Option<f
     }
 }
 
-fn bars(data: &Comparison, measure: Measure) -> Bars {
+fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     let (name, unit) = match measure {
         Measure::Stamina => ("Mean stamina", Some("turns")),
         Measure::Score => ("Score", None),
@@ -319,7 +320,13 @@ fn bars(data: &Comparison, measure: Measure) -> Bars {
         } else {
             (measure == Measure::Stamina).then(|| format!("n = {n}"))
         };
-        BarRow { label: label(member), value, ci_low, ci_high, note, published: Vec::new() }
+        let laid_over = if published && measure == Measure::Stamina {
+            let numbers = published::numbers(&member.benchmark.0);
+            published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
+        } else {
+            Vec::new()
+        };
+        BarRow { label: label(member), value, ci_low, ci_high, note, published: laid_over }
     });
     Bars { measure: name.to_owned(), unit: unit.map(str::to_owned), rows: rows.collect() }
 }
@@ -350,8 +357,13 @@ fn pareto(data: &Comparison) -> Pareto {
     }
 }
 
-fn same(a: Option<&str>, b: Option<&str>) -> bool {
-    matches!((a, b), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b))
+/// The mean staminas that were published for a harness and a model.
+fn published_of(numbers: &[PublishedNumber], harness: Option<&str>, model: Option<&str>) -> Vec<Published> {
+    numbers
+        .iter()
+        .filter(|n| n.metric == MEAN_TURNS && published::is_of(n, harness, model))
+        .map(|n| Published { value: n.value, source: source(n) })
+        .collect()
 }
 
 fn source(number: &PublishedNumber) -> String {
@@ -366,12 +378,7 @@ fn matrix(data: &api::Matrix, published: bool) -> Matrix {
     let cells = data.cells.iter().flatten().map(|cell| {
         let harness = data.harnesses.get(cell.harness as usize).and_then(|l| l.name.as_deref());
         let model = data.models.get(cell.model as usize).and_then(|l| l.name.as_deref());
-        let laid_over = data.published.iter().filter(|p| {
-            published
-                && p.metric == MEAN_TURNS
-                && same(Some(&p.model), model)
-                && same(p.harness.as_deref(), harness)
-        });
+        let laid_over = if published { published_of(&data.published, harness, model) } else { Vec::new() };
         MatrixCell {
             row: cell.harness,
             column: cell.model,
@@ -380,7 +387,7 @@ fn matrix(data: &api::Matrix, published: bool) -> Matrix {
             ci_high: cell.stamina.ci_high,
             n: cell.stamina.n,
             simulated: cell.simulated,
-            published: laid_over.map(|p| Published { value: p.value, source: source(p) }).collect(),
+            published: laid_over,
         }
     });
     Matrix {

@@ -86,7 +86,7 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
         FigureOf::Differences { of, ratio: true } => named("ratios", &of.members),
         FigureOf::Paired { of, other } => format!("{}-{other}", named("paired", &of.members)),
         FigureOf::FirstFailures { of } => named("first-failures", &of.members),
-        FigureOf::Bars { of, measure } => {
+        FigureOf::Bars { of, measure, .. } => {
             let measure = serde_json::to_value(measure).ok();
             let measure = measure.as_ref().and_then(|m| m.as_str()).unwrap_or("measure").replace('_', "-");
             named(&measure, &of.members)
@@ -113,23 +113,6 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Retries { of } => named("retries-table", &of.members),
         TableOf::Failures { of } => named("failures-table", &of.members),
     }
-}
-
-/// Base64 with padding (RFC 4648).
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().enumerate().fold(0_u32, |word, (i, b)| word | u32::from(*b) << (16 - 8 * i));
-        for i in 0..4 {
-            out.push(if i <= chunk.len() {
-                LETTERS[(word >> (18 - 6 * i) & 63) as usize] as char
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 impl Workbench {
@@ -230,22 +213,6 @@ fn create(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_is_that_of_the_rfc() {
-        let cases = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("foobar", "Zm9vYmFy"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(base64(text.as_bytes()), expected);
-        }
-        assert_eq!(base64(&[0xFB, 0xFF, 0xBF]), "+/+/");
-    }
 
     #[test]
     fn names_are_safe_whatever_a_run_is_called() {

@@ -179,10 +179,7 @@ impl Workbench {
         sections.push(Section {
             heading: "Survival".to_owned(),
             blocks: vec![
-                draw(
-                    "survival",
-                    FigureOf::Survival { of: of.clone(), bands: Bands::Auto, published: false },
-                )?,
+                draw("survival", FigureOf::Survival { of: of.clone(), bands: Bands::Auto })?,
                 draw("first-failures", FigureOf::FirstFailures { of: of.clone() })?,
                 Block::Table(words::sensitivity(&data)),
             ],
@@ -203,7 +200,10 @@ impl Workbench {
             spent.push(draw("pareto", FigureOf::Pareto { of: of.clone() })?);
         }
         if several && data.members.iter().filter(|m| m.score.is_some()).count() > 1 {
-            spent.push(draw("scores", FigureOf::Bars { of: of.clone(), measure: Measure::Score })?);
+            spent.push(draw(
+                "scores",
+                FigureOf::Bars { of: of.clone(), measure: Measure::Score, published: false },
+            )?);
         }
         if !spent.is_empty() {
             sections.push(Section { heading: "Score and cost".to_owned(), blocks: spent });

@@ -63,7 +63,9 @@ pub(super) fn runs(data: &Comparison) -> Table {
         Column::number("score", "Score", 1),
         Column::number("tokens_per_turn", "Tokens per turn", 0),
         Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
+        Column::number("steps_per_turn", "Tool calls per turn", 1),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
         Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
     ]);
     let mut table = Table::new("runs", "Runs", columns);
@@ -80,7 +82,9 @@ pub(super) fn runs(data: &Comparison) -> Table {
             maybe(member.score),
             maybe(spent.tokens_per_turn),
             maybe(spent.seconds_per_turn),
+            maybe(spent.steps_per_turn),
             maybe(spent.cost_usd),
+            maybe(spent.cost_per_turn),
             maybe(spent.cost_per_survived_turn),
         ]);
         table.push(row);
@@ -129,6 +133,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         Column::integer("logrank_df", "df").missing("n/a"),
         Column::p("logrank_p", "p"),
         Column::p("logrank_p_holm", "p (Holm)"),
+        Column::p("logrank_p_permutation", "p (permutation)"),
         Column::integer("shared_scenarios", "Shared scenarios").missing("none"),
         Column::number("paired_mean", "Paired difference", 2).unit("turns").missing("n/a"),
         paired_low,
@@ -155,6 +160,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
             maybe(pair.logrank.map(|t| t.df)),
             maybe(pair.logrank.map(|t| t.p)),
             maybe(pair.p_holm),
+            maybe(pair.logrank_permutation.map(|t| t.p)),
             maybe(paired.map(|p| p.n)),
             maybe(paired.map(|p| p.mean)),
             maybe(paired.and_then(|p| p.ci_low)),

@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use analysis::failures::history::{Flip, Repair, Standing, history, turn_repairs};
-use analysis::failures::{Context, FailureClass, classify_attempt};
+use analysis::failures::{FailureClass, classify_attempt};
+use files::Tree;
 use model::{Attempt, Episode};
 use store::{EpisodeEntry, RunId, Store};
 
+use super::logs::{Ends, Trees};
 use crate::api::ApiError;
 
 /// Most bytes of what a test or an exception said that are kept.
@@ -46,6 +48,8 @@ pub(crate) struct EpisodeFailures {
     pub(crate) flips: Vec<Flip>,
     /// Turns that the episode has.
     pub(crate) turns: u32,
+    /// Failed attempts of which a log that rules look at could not be read.
+    pub(crate) logs_unread: u32,
 }
 
 /// A failed attempt.
@@ -82,7 +86,7 @@ pub(crate) struct Case {
 }
 
 impl EpisodeFailures {
-    fn of(entry: &EpisodeEntry, episode: &Episode) -> Self {
+    fn of(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>) -> Self {
         let history = history(episode);
         let standings: HashMap<(u32, u32, usize), Standing> = history
             .attempts
@@ -91,13 +95,16 @@ impl EpisodeFailures {
             .collect();
         let mut made = Vec::new();
         let mut cases = Vec::new();
+        let mut logs_unread = 0;
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
             for (at, attempt) in turn.attempts.iter().enumerate() {
                 made.push((turn.number, attempt.number));
                 let ends_turn = at == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
-                cases.extend(Case::of(turn.number, attempt, &standings, (ends_turn, ends_stamina)));
+                let ends = Ends::of(attempt, tree);
+                logs_unread += u32::from(ends.unread);
+                cases.extend(Case::of(turn.number, (attempt, &ends), &standings, (ends_turn, ends_stamina)));
             }
         }
         let mut flips = history.flips;
@@ -115,6 +122,7 @@ impl EpisodeFailures {
             test_repairs: history.repairs.into_iter().map(without_id).collect(),
             flips,
             turns: entry.known_turns,
+            logs_unread,
         }
     }
 }
@@ -122,11 +130,11 @@ impl EpisodeFailures {
 impl Case {
     fn of(
         turn: u32,
-        attempt: &Attempt,
+        (attempt, ends): (&Attempt, &Ends),
         standings: &HashMap<(u32, u32, usize), Standing>,
         (ends_turn, ends_stamina): (bool, bool),
     ) -> Option<Self> {
-        let classified = classify_attempt(attempt, &Context::default())?;
+        let classified = classify_attempt(attempt, &ends.context())?;
         let standing = |test: usize| standings.get(&(turn, attempt.number, test)).copied();
         let mut origins = [0; 4];
         for test in &classified.tests {
@@ -187,22 +195,29 @@ pub(crate) struct Digests {
 
 impl Digests {
     /// What is kept of each run; those that are not there, or have changed, are read, on several threads.
-    pub(crate) fn of(&self, store: &Store, runs: &[RunId]) -> Result<Vec<Arc<RunFailures>>, ApiError> {
-        let versions = runs.iter().map(|run| store.run_version(*run)).collect::<Result<Vec<_>, _>>()?;
-        let wanted: Vec<(RunId, i64)> = runs.iter().copied().zip(versions).collect();
+    ///
+    /// A run is named with the source that it lies in; `open` gives the tree of a source.
+    pub(crate) fn of(
+        &self,
+        store: &Store,
+        runs: &[(RunId, i64)],
+        open: impl Fn(i64) -> Option<Arc<Tree>>,
+    ) -> Result<Vec<Arc<RunFailures>>, ApiError> {
+        let versions = runs.iter().map(|(run, _)| store.run_version(*run)).collect::<Result<Vec<_>, _>>()?;
+        let wanted: Vec<(RunId, i64)> = runs.iter().map(|(run, _)| *run).zip(versions).collect();
         if let Some(all) = self.known(&wanted).into_iter().collect() {
             return Ok(all);
         }
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever read before us may have read the same runs.
         let known = self.known(&wanted);
-        let missing: Vec<RunId> = wanted
-            .iter()
-            .zip(&known)
-            .filter(|(_, known)| known.is_none())
-            .map(|((run, _), _)| *run)
-            .collect();
-        let mut read = read(store, &missing)?.into_iter();
+        let missing: Vec<(RunId, i64)> =
+            runs.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(run, _)| *run).collect();
+        let mut trees = Trees::new();
+        for (_, source) in &missing {
+            trees.entry(*source).or_insert_with(|| open(*source));
+        }
+        let mut read = read(store, &missing, &trees)?.into_iter();
         let all: Vec<Arc<RunFailures>> =
             known.into_iter().filter_map(|known| known.or_else(|| read.next().map(Arc::new))).collect();
         self.keep(&wanted, &all);
@@ -234,9 +249,9 @@ impl Digests {
 }
 
 /// Reads runs, each episode on the next free thread.
-fn read(store: &Store, runs: &[RunId]) -> Result<Vec<RunFailures>, ApiError> {
+fn read(store: &Store, runs: &[(RunId, i64)], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
     let mut episodes: Vec<(usize, EpisodeEntry)> = Vec::new();
-    for (i, run) in runs.iter().enumerate() {
+    for (i, (run, _)) in runs.iter().enumerate() {
         let mut of_run = store.episodes(*run)?;
         of_run.sort_by(|a, b| (&a.scenario, a.repeat, &a.slug).cmp(&(&b.scenario, b.repeat, &b.slug)));
         episodes.extend(of_run.into_iter().map(|episode| (i, episode)));
@@ -246,10 +261,11 @@ fn read(store: &Store, runs: &[RunId]) -> Result<Vec<RunFailures>, ApiError> {
         let mut done = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some((_, entry)) = episodes.get(place) else { return Ok(done) };
+            let Some((run, entry)) = episodes.get(place) else { return Ok(done) };
+            let tree = trees.get(&runs[*run].1).and_then(Option::as_deref);
             // An episode that was replaced while we read is left to the next asking.
             if let Some(episode) = store.whole_episode(entry.id)? {
-                done.push((place, EpisodeFailures::of(entry, &episode)));
+                done.push((place, EpisodeFailures::of(entry, &episode, tree)));
             }
         }
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use analysis::bootstrap::Resampling;
 use analysis::difference::common_tau;
-use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain};
+use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
 use analysis::survival::{Observation, summarise_over};
 use model::CensoringPolicy;
 use store::Play;
@@ -105,11 +105,7 @@ impl Curve {
         // Beyond the least limit of its runs, a pooled reading would be that of some of them.
         let limits: Option<Vec<u32>> = pool.runs.iter().map(|run| run.record.entry.attempt_limit).collect();
         let limit = limits.and_then(|limits| limits.into_iter().min());
-        let made = attempts.iter().flat_map(|e| &e.turns).map(|t| t.attempts.len() as u32).max().unwrap_or(0);
-        let budgets = limit.unwrap_or(made).clamp(1, MAX_BUDGETS);
-        let readings = (0..budgets)
-            .map(|retries| attempts.iter().map(|episode| episode.truncated(retries)).collect())
-            .collect();
+        let readings = readings(&attempts, limit);
         Self { attempts, limit, readings }
     }
 

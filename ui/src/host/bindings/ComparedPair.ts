@@ -2,6 +2,7 @@
 import type { ChiSquare } from "./ChiSquare";
 import type { Estimate } from "./Estimate";
 import type { PairedComparison } from "./PairedComparison";
+import type { PermutationTest } from "./PermutationTest";
 
 /**
  * Two members, tested against each other. Differences are `a − b`.
@@ -23,6 +24,10 @@ logrank: ChiSquare | null,
  * Its p, corrected by Holm over all pairs of this comparison.
  */
 p_holm: number | null, 
+/**
+ * The log-rank test by permutation, for pairs of together at most 40 episodes; `None` = more, or not defined.
+ */
+logrank_permutation: PermutationTest | null, 
 /**
  * Log-rank stratified by scenario, on shared scenarios.
  */

@@ -43,6 +43,10 @@ groups: Array<FailureGroup>,
  */
 origins: Array<[FailureOrigin, number]>, 
 /**
+ * What a reader must know of the numbers, in sentences: logs that can not be read, …
+ */
+cautions: Array<string>, 
+/**
  * Time to repair of turns that failed at first.
  */
 repair: Repair, 

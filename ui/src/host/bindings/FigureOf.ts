@@ -17,11 +17,7 @@ of: CompareRequest,
 /**
  * Which bands.
  */
-bands: Bands, 
-/**
- * Published numbers laid over as reference where there are any.
- */
-published: boolean, } | { "kind": "differences", 
+bands: Bands, } | { "kind": "differences", 
 /**
  * Whose.
  */
@@ -49,7 +45,11 @@ of: CompareRequest,
 /**
  * Which.
  */
-measure: Measure, } | { "kind": "pareto", 
+measure: Measure, 
+/**
+ * Published mean staminas of the same harness and model laid over as reference; no other measure has any.
+ */
+published: boolean, } | { "kind": "pareto", 
 /**
  * Whose.
  */

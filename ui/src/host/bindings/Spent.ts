@@ -37,6 +37,10 @@ steps_per_turn: number | null,
  */
 seconds_per_turn: number | null, 
 /**
+ * US dollars per turn played.
+ */
+cost_per_turn: number | null, 
+/**
  * Tokens, input and output, per turn played.
  */
 tokens_per_turn: number | null, 

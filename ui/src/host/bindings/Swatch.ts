@@ -10,7 +10,7 @@ export type Swatch = {
  */
 colour: number, 
 /**
- * 1 to 5: dash pattern and marker (solid and circle, 6-2 and square, 2-2 and triangle, 6-2-2-2 and diamond, 10-3 and
- * cross).
+ * 1 to 8: dash pattern and marker (solid and circle, 6-2 and square, 2-2 and triangle, 6-2-2-2 and diamond, 10-3 and
+ * cross, and three more).
  */
 dash: number, };

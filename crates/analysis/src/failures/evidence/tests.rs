@@ -1,6 +1,8 @@
+use model::{Attempt, Verdict};
 use proptest::prelude::*;
 
 use super::*;
+use crate::failures::Context;
 
 fn of(id: &str, message: &str) -> Evidence {
     let mut test = TestResult::new(id, TestOutcome::Failed);
@@ -110,7 +112,7 @@ fn huge_and_hostile_messages_are_looked_at_in_part() {
     attempt.exception = Some(("E".repeat(1 << 20), "é".repeat(1 << 20)));
     let log = "é".repeat(1 << 20);
     let e = AttemptEvidence::of(&attempt, &Context { agent_log: Some(&log), server_log: Some(&log) });
-    assert!(e.exception.len() <= ABOUT + MESSAGE + 8 && e.agent_log.len() <= LOG);
+    assert!(e.exception.len() <= ABOUT + MESSAGE + 8 && e.agent_log.len() <= attempt::LOG);
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! When two tests of an episode are the same.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use model::{TestResult, Turn};
 
@@ -25,57 +26,59 @@ impl Key {
     }
 }
 
-/// The keys of the tests of a turn.
+/// The tests of a turn, each with its key, in the order in which they are first named.
 #[derive(Debug, Default)]
-pub(super) struct Identities {
-    by_id: HashMap<String, Key>,
-    order: Vec<String>,
+pub(super) struct Identities<'a> {
+    /// Places in `tests`.
+    by_id: HashMap<&'a str, usize>,
+    pub(super) tests: Vec<(&'a str, Key)>,
 }
 
-impl Identities {
-    pub(super) fn of(turn: &Turn) -> Self {
+impl<'a> Identities<'a> {
+    pub(super) fn of(turn: &'a Turn) -> Self {
         let mut identities = Self::default();
-        let mut described: HashMap<String, Vec<String>> = HashMap::new();
+        let mut described: HashMap<String, Vec<usize>> = HashMap::new();
         for test in turn.attempts.iter().flat_map(|attempt| &attempt.tests) {
-            if !identities.by_id.contains_key(&test.id) {
-                let key = if is_number(&test.id) {
-                    Key::InTurn(turn.number, test.id.clone())
-                } else {
-                    Key::Id(without_turn(&test.id))
-                };
-                identities.by_id.insert(test.id.clone(), key);
-                identities.order.push(test.id.clone());
-            }
-            if is_number(&test.id)
+            let at = match identities.by_id.entry(&test.id) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    let key = if is_number(&test.id) {
+                        Key::InTurn(turn.number, test.id.clone())
+                    } else {
+                        Key::Id(without_turn(&test.id))
+                    };
+                    identities.tests.push((&test.id, key));
+                    *place.insert(identities.tests.len() - 1)
+                }
+            };
+            if !matches!(identities.tests[at].1, Key::Id(_))
                 && let Some(description) = description(test)
             {
                 let ids = described.entry(description).or_default();
-                if !ids.contains(&test.id) {
-                    ids.push(test.id.clone());
+                if !ids.contains(&at) {
+                    ids.push(at);
                 }
             }
         }
         // A description that two ids share says nothing; an id with two descriptions (one an attempt) takes the first.
-        let mut own: Vec<(String, String)> = described
+        let mut own: Vec<(&str, usize, String)> = described
             .into_iter()
-            .filter_map(|(description, ids)| <[String; 1]>::try_from(ids).ok().map(|[id]| (id, description)))
+            .filter_map(|(description, ids)| <[usize; 1]>::try_from(ids).ok().map(|[at]| (at, description)))
+            .map(|(at, description)| (identities.tests[at].0, at, description))
             .collect();
         own.sort();
-        for (id, description) in own {
-            if let Some(key @ Key::InTurn(..)) = identities.by_id.get_mut(&id) {
+        for (_, at, description) in own {
+            let key = &mut identities.tests[at].1;
+            if matches!(key, Key::InTurn(..)) {
                 *key = Key::Description(description);
             }
         }
         identities
     }
 
-    pub(super) fn key(&self, id: &str) -> Option<&Key> {
-        self.by_id.get(id)
-    }
-
-    /// Every id of the turn, in the order in which they are first named.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Key)> {
-        self.order.iter().filter_map(|id| Some((id.as_str(), self.by_id.get(id)?)))
+    /// The place of a test.
+    pub(super) fn place(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Rules over the end of an attempt.
 //!
 //! What the source says comes first. Only where it says nothing exact (an error, no verdict, failed tests) the end of the
-//! harness's output is looked at for what harnesses print when they stop; these texts were taken from nine of them.
+//! harness's output is looked at for what harnesses print when they stop; these texts were taken from nine of them. Where
+//! tests ran only its last lines count: harnesses go on after an error that they got over.
 
 use model::EndReason as R;
 
@@ -194,40 +195,37 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         id: "log.context_overflow",
         class: C::ContextOverflow,
         about: "The source says nothing exact; exception or harness output end with a context that was exceeded.",
-        applies: |e| e.is_vague() && e.harness_said(CONTEXT),
+        applies: |e| e.is_vague() && e.harness_stopped_with(CONTEXT),
     },
     Rule {
         id: "log.tool_call_format",
         class: C::ToolCallFormat,
         about: "The source says nothing exact; exception or harness output end with a tool call that could not be read.",
-        applies: |e| e.is_vague() && e.harness_said(FORMAT),
+        applies: |e| e.is_vague() && e.harness_stopped_with(FORMAT),
     },
     Rule {
         id: "log.loop_detected",
         class: C::LoopDetection,
         about: "The source says nothing exact; exception or harness output end with a loop that was stopped.",
-        applies: |e| e.is_vague() && e.harness_said(LOOP),
+        applies: |e| e.is_vague() && e.harness_stopped_with(LOOP),
     },
     Rule {
         id: "log.endpoint",
         class: C::Endpoint,
-        about: "The source says nothing exact; exception or harness output end with an endpoint that failed. Where tests ran, only the last lines count: harnesses go on after an error that they got over.",
-        applies: |e| {
-            e.is_vague()
-                && if e.tests_ran { e.harness_ended_with(ENDPOINT) } else { e.harness_said(ENDPOINT) }
-        },
+        about: "The source says nothing exact; exception or harness output end with an endpoint that failed.",
+        applies: |e| e.is_vague() && e.harness_stopped_with(ENDPOINT),
     },
     Rule {
         id: "log.budget",
         class: C::Budget,
         about: "The source says nothing exact; exception or harness output end with a limit on steps, time or cost.",
-        applies: |e| e.is_vague() && e.harness_said(BUDGET),
+        applies: |e| e.is_vague() && e.harness_stopped_with(BUDGET),
     },
     Rule {
         id: "log.infrastructure",
         class: C::Infrastructure,
         about: "There is no verdict; exception or harness output end with a box that was lost.",
-        applies: |e| e.is_vague() && !e.tests_ran && e.harness_said(LOST),
+        applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(LOST),
     },
     Rule {
         id: "log.killed_itself",

@@ -3,8 +3,10 @@
 //! The picture has a bounding box of exactly the figure's size, so it fills a column as the PDF does, whatever font the paper
 //! has. Sizes of letters are whole points, which every font has. The data stand in it as coordinates, so it can be edited.
 
+mod grid;
 mod planes;
 mod rows;
+mod shares;
 mod turns;
 
 use std::fmt::Write as _;
@@ -12,6 +14,7 @@ use std::fmt::Write as _;
 use plotters::style::RGBColor;
 
 use crate::font::text_width;
+use crate::notes;
 use crate::spec::{Figure, FigureSpec, Fonts, Layout, SeriesLabel};
 use crate::tex::{NEEDS, escape};
 use crate::theme::SERIES;
@@ -24,11 +27,11 @@ const DASHES: [&str; 8] = [
     "dash pattern=on 1.5bp off 1.5bp",
     "dash pattern=on 4.5bp off 1.5bp on 1.5bp off 1.5bp",
     "dash pattern=on 7.5bp off 2.25bp",
+    "dash pattern=on 0.9bp off 1.2bp",
+    "dash pattern=on 6bp off 1.5bp on 1.5bp off 1.5bp on 1.5bp off 1.5bp",
     "dash pattern=on 3bp off 3bp",
-    "dash pattern=on 0.75bp off 1.5bp",
-    "dash pattern=on 7.5bp off 1.5bp on 1.5bp off 1.5bp",
 ];
-const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "pentagon*", "o", "square"];
+const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "pentagon*", "+", "asterisk"];
 
 /// The begin of a picture, and what everything in it is measured by.
 struct Picture {
@@ -37,6 +40,8 @@ struct Picture {
     height: f64,
     label: f64,
     tick: f64,
+    /// Lines under everything else.
+    notes: Vec<String>,
 }
 
 /// Where an axis stands in a picture, in bp from its left lower corner.
@@ -61,6 +66,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         height: drawing.height,
         label: size(fonts.label),
         tick: size(fonts.tick),
+        notes: Vec::new(),
     };
     match &spec.figure {
         Figure::Survival(data) => turns::survival_of_run(&mut picture, spec, data),
@@ -71,10 +77,11 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Figure::Differences(data) => rows::differences(&mut picture, data),
         Figure::Paired(data) => rows::paired(&mut picture, data),
         Figure::Bars(data) => rows::bars(&mut picture, data),
-        Figure::FailureShares(data) => rows::failure_shares(&mut picture, data),
+        Figure::FailureShares(data) => shares::failure_shares(&mut picture, spec, data),
         Figure::Pareto(data) => planes::pareto(&mut picture, data),
-        Figure::Matrix(data) => planes::matrix(&mut picture, data),
+        Figure::Matrix(data) => grid::matrix(&mut picture, spec, data),
     }
+    picture.write_notes();
     let mut out = format!(
         "% Made by {SOFTWARE}. Needs: \\usepackage{{pgfplots}} \\pgfplotsset{{compat=1.18}}\n\\begingroup\n{NEEDS}"
     );
@@ -186,9 +193,22 @@ impl Picture {
         (self.tick * 1.35).ceil()
     }
 
-    /// Room under an axis for its numbers and its name.
+    /// Room under an axis for its numbers and its name, and for the notes.
     fn under_axis(&self) -> f64 {
-        self.tick + self.label + 12.0
+        self.tick + self.label + 12.0 + notes::height(self.notes.len(), self.tick)
+    }
+
+    /// Says something under everything else. Comes before anything is drawn.
+    fn note(&mut self, text: &str) {
+        self.notes = notes::wrap(text, self.width - 6.0, self.tick);
+    }
+
+    fn write_notes(&mut self) {
+        let line = self.tick * 1.3;
+        for (row, text) in std::mem::take(&mut self.notes).iter().rev().enumerate() {
+            let at = (1.0, line * row as f64 + 0.3 * self.tick);
+            self.words(at, "base west", ",text=black!60", &escape(text));
+        }
     }
 
     /// Words at a place; `anchor` as `TikZ` says it.

@@ -1,20 +1,35 @@
 //! One row a run, scenario or group.
 
 use super::{Picture, Place, bp, color, coordinates, finite, fitted, mark, name_of, number, range};
+use crate::bars::{axis_name, published, published_note, value_text};
+use crate::differences::{Texts, texts, value_head};
 use crate::font::text_width;
-use crate::spec::{Bars, Differences, FailureShares, Paired, Scale, SeriesLabel};
+use crate::names::said;
+use crate::paired::{difference, sorted};
+use crate::scale::ValueAxis;
+use crate::spec::{Bars, Differences, Pair, Paired, Scale, SeriesLabel};
+use crate::tex::escape;
 
 /// Where rows stand: their names left of the plot.
-struct Rows {
-    place: Place,
+pub(super) struct Rows {
+    pub(super) place: Place,
     /// Names as tick labels.
-    ticks: String,
+    pub(super) ticks: String,
+    count: usize,
 }
 
-fn rows(picture: &Picture, names: &[String], above: f64, right: f64) -> Rows {
+impl Rows {
+    /// The height of the middle of a row, or of what is over the first (−1).
+    pub(super) fn middle(&self, row: f64) -> f64 {
+        self.place.bottom + self.place.height * (1.0 - (row + 0.6) / (self.count.max(1) as f64 + 0.2))
+    }
+}
+
+/// Rows with names of at most this share of the width, and `right` kept free right of the plot.
+pub(super) fn rows(picture: &Picture, names: &[String], above: f64, right: f64, share: f64) -> Rows {
     let size = picture.tick;
     let widest = names.iter().map(|n| text_width(n, size)).fold(0.0, f64::max);
-    let left = (widest.min(picture.width * 0.42) + 7.0).ceil();
+    let left = (widest.min(picture.width * share) + 7.0).ceil();
     let texts: Vec<String> = names.iter().map(|n| format!("{{{}}}", fitted(n, left - 7.0, size))).collect();
     let bottom = picture.under_axis();
     let place = Place {
@@ -30,17 +45,19 @@ fn rows(picture: &Picture, names: &[String], above: f64, right: f64) -> Rows {
         at.join(","),
         texts.join(",")
     );
-    Rows { place, ticks }
+    Rows { place, ticks, count: names.len() }
 }
 
 /// Makes the picture so high that every row can be read. Comes before anything is drawn.
-fn make_room(picture: &mut Picture, rows: usize, above: f64) {
+pub(super) fn make_room(picture: &mut Picture, rows: usize, above: f64) {
     let each = picture.line() + 1.0;
     picture.make_room(above, (rows as f64 * each).max(24.0), picture.under_axis() + 4.0);
 }
 
+/// Most of the width that names take, where nothing stands right of the plot.
+pub(super) const NAMES: f64 = 0.42;
 /// Room for the last number of the x axis.
-const RIGHT: f64 = 10.0;
+pub(super) const RIGHT: f64 = 10.0;
 
 /// The ends of an axis around some numbers.
 fn around(values: &[f64], must: f64) -> (f64, f64) {
@@ -50,18 +67,36 @@ fn around(values: &[f64], must: f64) -> (f64, f64) {
     (if low < must { low - room } else { low }, if high > must { high + room } else { high })
 }
 
+/// Room for texts right of the plot: small letters of papers are wider than ours by up to a fifth.
+fn beside<'a>(texts: impl Iterator<Item = &'a str>, size: f64) -> f64 {
+    texts.map(|text| text_width(text, size)).fold(0.0, f64::max) * 1.22
+}
+
 pub(super) fn differences(picture: &mut Picture, data: &Differences) {
     let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
+    let texts: Vec<Texts> = data.rows.iter().map(texts).collect();
+    let (size, line) = (picture.tick, picture.line());
+    let head = value_head(data);
+    let value_width = beside(texts.iter().map(|t| t.value.as_str()).chain([head]), size);
+    let p_width = data.p_name.as_ref().map(|_| beside(texts.iter().map(|t| t.p.as_str()), size));
+    let value_right = picture.width - 1.0 - p_width.map_or(0.0, |w| w + size);
+    // Where the numbers would leave no room to see anything, they are left to the table.
+    let numbers = value_width + size + p_width.map_or(0.0, |w| w + size) <= 0.5 * picture.width;
+    let (above, right, share) = if numbers {
+        (line, picture.width - value_right + value_width + 0.6 * size, 0.24)
+    } else {
+        (0.0, RIGHT, NAMES)
+    };
     let log = data.scale == Scale::Log;
-    make_room(picture, names.len(), 0.0);
-    let rows = rows(picture, &names, 0.0, RIGHT);
+    make_room(picture, names.len(), above);
+    let rows = rows(picture, &names, above, right, share);
     let none = if log { 1.0 } else { 0.0 };
     let shown = |v: Option<f64>| v.filter(|v| v.is_finite() && (!log || *v > 0.0));
     let values = finite(data.rows.iter().flat_map(|r| [shown(r.value), shown(r.ci_low), shown(r.ci_high)]));
     let (low, high) = around(&values, none);
     let (low, high) =
         if log { (range(&values).0.min(1.0) / 1.1, high * 1.1) } else { (low - 1e-6, high + 1e-6) };
-    let mode = if log { "xmode=log,log ticks with fixed point," } else { "" };
+    let mode = if log { log_ticks(&values, none, rows.place.width, size) } else { String::new() };
     picture.axis(
         &rows.place,
         &format!(
@@ -69,17 +104,21 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
             number(low),
             number(high),
             rows.ticks,
-            fitted(&data.axis, picture.width * 0.9, picture.label)
+            fitted(
+                &format!("{} to {}", data.axis, said(&data.reference)),
+                picture.width * 0.9,
+                picture.label
+            )
         ),
     );
     let last = data.rows.len().saturating_sub(1);
     picture.add(&format!(
-        "\\draw[black!50,line width=0.5bp] (axis cs:{none},-0.6) -- (axis cs:{none},{last}.6);"
+        "\\draw[black!50,line width=0.5bp,dashed] (axis cs:{none},-0.6) -- (axis cs:{none},{last}.6);"
     ));
     for (at, row) in data.rows.iter().enumerate() {
         if let (Some(low), Some(high)) = (shown(row.ci_low), shown(row.ci_high)) {
             picture.add(&format!(
-                "\\draw[{},line width=1bp] (axis cs:{},{at}) -- (axis cs:{},{at});",
+                "\\draw[{},line width=1bp,|-|] (axis cs:{},{at}) -- (axis cs:{},{at});",
                 color(&row.label),
                 number(low),
                 number(high)
@@ -90,6 +129,41 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
         }
     }
     picture.end_axis();
+    if !numbers {
+        return;
+    }
+    let top = rows.place.bottom + rows.place.height + 2.0;
+    picture.words((value_right, top), "base east", ",text=black!60", &escape(head));
+    if p_width.is_some() {
+        picture.words((picture.width - 1.0, top), "base east", ",text=black!60", "p");
+    }
+    for (at, texts) in texts.iter().enumerate() {
+        let y = rows.middle(at as f64);
+        picture.words((value_right, y), "east", "", &escape(&texts.value));
+        if p_width.is_some() {
+            picture.words((picture.width - 1.0, y), "east", "", &escape(&texts.p));
+        }
+    }
+}
+
+/// A logarithmic axis with the ticks that the drawing has.
+pub(super) fn log_ticks(values: &[f64], must: f64, width: f64, size: f64) -> String {
+    let apart = |axis: &ValueAxis| {
+        axis.ticks.windows(2).all(|pair| {
+            let half = f64::midpoint(text_width(&pair[0].1, size), text_width(&pair[1].1, size));
+            axis.at(pair[1].0) - axis.at(pair[0].0) > half * 1.1 + 0.5 * size
+        })
+    };
+    let with =
+        |most| ValueAxis::holding(values.iter().copied().chain([must]), Scale::Log, [0.0, width], most);
+    let axis = (2..=7).rev().map(with).find(apart).unwrap_or_else(|| with(2));
+    let list =
+        |text: &dyn Fn(&(f64, String)) -> String| axis.ticks.iter().map(text).collect::<Vec<_>>().join(",");
+    format!(
+        "xmode=log,xtick={{{}}},xticklabels={{{}}},xminorticks=false,",
+        list(&|tick| number(tick.0)),
+        list(&|tick| format!("{{{}}}", escape(&tick.1)))
+    )
 }
 
 fn dot(picture: &mut Picture, label: &SeriesLabel, at: (f64, f64), mark: &str) {
@@ -103,18 +177,19 @@ fn dot(picture: &mut Picture, label: &SeriesLabel, at: (f64, f64), mark: &str) {
 pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     make_room(picture, data.pairs.len(), picture.legend_height(2));
     let above = picture.legend(&[&data.a, &data.b], true);
-    let mut pairs: Vec<_> = data.pairs.iter().collect();
-    pairs.sort_by(|x, y| (x.b - x.a).total_cmp(&(y.b - y.a)).then_with(|| x.scenario.cmp(&y.scenario)));
+    let pairs: Vec<&Pair> = sorted(data).into_iter().map(|(_, pair)| pair).collect();
     let names: Vec<String> = pairs.iter().map(|p| p.scenario.clone()).collect();
-    let rows = rows(picture, &names, above, RIGHT);
+    let differences: Vec<String> = pairs.iter().map(|p| difference(p)).collect();
+    let widest = beside(differences.iter().map(String::as_str).chain(["Δ"]), picture.tick);
+    let rows = rows(picture, &names, above, widest + 12.0, NAMES);
     let values = finite(pairs.iter().flat_map(|p| [Some(p.a), Some(p.b)]));
     let (_, high) = around(&values, 0.0);
     // Many rows are told by place, not by name.
-    let room = rows.place.height / names.len().max(1) as f64;
-    let ticks = if room < picture.tick * 0.9 {
-        format!("y dir=reverse,ymin=-0.6,ymax={}.6,ytick=\\empty", names.len().saturating_sub(1))
-    } else {
+    let named = rows.place.height / names.len().max(1) as f64 >= picture.tick * 0.9;
+    let ticks = if named {
         rows.ticks.clone()
+    } else {
+        format!("y dir=reverse,ymin=-0.6,ymax={}.6,ytick=\\empty", names.len().saturating_sub(1))
     };
     picture.axis(
         &rows.place,
@@ -126,11 +201,24 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
             number(pair.a),
             number(pair.b)
         ));
+        // An arrow: at least so much.
+        for (value, _, label) in
+            [(pair.a, pair.a_censored, &data.a), (pair.b, pair.b_censored, &data.b)].iter().filter(|p| p.1)
+        {
+            picture.add(&format!(
+                "\\draw[{},line width=0.6bp,->] (axis cs:{},{at}) -- ++(6bp,0bp);",
+                color(label),
+                number(*value)
+            ));
+        }
     }
-    let of = |value: fn(&crate::spec::Pair) -> f64| -> Vec<(f64, f64)> {
-        pairs.iter().enumerate().map(|(i, p)| (value(p), i as f64)).collect()
+    // Where both stand on one spot, they stand one over the other.
+    let near = (high.max(1.0) / rows.place.width.max(1.0)) * 4.0;
+    let of = |value: fn(&Pair) -> f64, aside: f64| -> Vec<(f64, f64)> {
+        let shift = |p: &Pair| if (p.a - p.b).abs() < near { aside } else { 0.0 };
+        pairs.iter().enumerate().map(|(i, p)| (value(p), i as f64 + shift(p))).collect()
     };
-    for (label, points) in [(&data.a, of(|p| p.a)), (&data.b, of(|p| p.b))] {
+    for (label, points) in [(&data.a, of(|p| p.a, -0.2)), (&data.b, of(|p| p.b, 0.2))] {
         if !points.is_empty() {
             picture.add(&format!(
                 "\\addplot[only marks,mark={},mark size=1.8bp,{}] coordinates {{{}}};",
@@ -141,12 +229,24 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
         }
     }
     picture.end_axis();
+    if named && !pairs.is_empty() {
+        let right = picture.width - 1.0;
+        let top = rows.place.bottom + rows.place.height;
+        picture.words((right, top), "base east", ",text=black!60", &escape("Δ"));
+        for (at, text) in differences.iter().enumerate() {
+            picture.words((right, rows.middle(at as f64)), "east", "", &escape(text));
+        }
+    }
 }
 
 pub(super) fn bars(picture: &mut Picture, data: &Bars) {
     let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
+    let unit = data.unit.as_deref();
+    let texts: Vec<String> = data.rows.iter().map(|r| value_text(r, unit)).collect();
+    let widest = beside(texts.iter().map(String::as_str), picture.tick) + 8.0;
+    picture.note(&published_note(&published(data)));
     make_room(picture, names.len(), 0.0);
-    let rows = rows(picture, &names, 0.0, RIGHT);
+    let rows = rows(picture, &names, 0.0, widest.min(0.45 * picture.width).max(RIGHT), 0.32);
     let values = finite(
         data.rows
             .iter()
@@ -154,7 +254,6 @@ pub(super) fn bars(picture: &mut Picture, data: &Bars) {
             .chain(data.rows.iter().flat_map(|r| &r.published).map(|p| Some(p.value))),
     );
     let (low, high) = around(&values, 0.0);
-    let unit = data.unit.as_ref().map_or_else(String::new, |unit| format!(" ({unit})"));
     picture.axis(
         &rows.place,
         &format!(
@@ -162,108 +261,37 @@ pub(super) fn bars(picture: &mut Picture, data: &Bars) {
             number(low),
             number(if high > low { high } else { low + 1.0 }),
             rows.ticks,
-            fitted(&format!("{}{unit}", data.measure), picture.width * 0.9, picture.label)
+            fitted(&axis_name(data), picture.width * 0.9, picture.label)
         ),
     );
     let thick = (rows.place.height / names.len().max(1) as f64 * 0.6).clamp(1.0, 14.0);
     for (at, row) in data.rows.iter().enumerate() {
-        match row.value.filter(|v| v.is_finite()) {
-            Some(value) => picture.add(&format!(
-                "\\addplot[xbar,bar width={}bp,bar shift=0bp,draw=black,line width=0.3bp,fill={}] coordinates {{({},{at})}};",
+        if let Some(value) = row.value.filter(|v| v.is_finite()) {
+            picture.add(&format!(
+                "\\addplot[xbar,bar width={}bp,bar shift=0bp,draw=none,fill={}] coordinates {{({},{at})}};",
                 bp(thick),
                 color(&row.label),
                 number(value)
-            )),
-            None => picture.add(&format!(
-                "\\node[anchor=west,inner sep=2bp,text=black!60] at (axis cs:{},{at}) {{unknown}};",
-                number(low.max(0.0))
-            )),
+            ));
         }
+        let ends = [row.value, row.ci_high].into_iter().chain(row.published.iter().map(|p| Some(p.value)));
+        picture.add(&format!(
+            "\\node[anchor=west,inner sep=3bp{}] at (axis cs:{},{at}) {{{}}};",
+            if row.value.is_some() { "" } else { ",text=black!60" },
+            number(finite(ends).into_iter().fold(low.max(0.0), f64::max)),
+            escape(&texts[at])
+        ));
         if let (Some(from), Some(to)) = (row.ci_low, row.ci_high) {
             picture.add(&format!(
-                "\\draw[black,line width=0.6bp] (axis cs:{},{at}) -- (axis cs:{},{at});",
-                number(from),
-                number(to)
+                "\\draw[white,line width=1.4bp] (axis cs:{from},{at}) -- (axis cs:{to},{at});\n\\draw[black,line width=0.6bp,|-|] (axis cs:{from},{at}) -- (axis cs:{to},{at});",
+                from = number(from),
+                to = number(to)
             ));
         }
         for published in &row.published {
             picture.add(&format!(
                 "\\addplot[only marks,mark=diamond,mark size=2.4bp,black] coordinates {{({},{at})}};",
                 number(published.value)
-            ));
-        }
-    }
-    picture.end_axis();
-}
-
-/// Fills of classes, told apart in grey, too.
-const FILLS: [&str; 7] =
-    ["black!80", "stamina1!90", "stamina0!65", "stamina2!45", "stamina3!35", "black!12", "white"];
-
-pub(super) fn failure_shares(picture: &mut Picture, data: &FailureShares) {
-    // The six most frequent classes in their order, the rest together.
-    let sum = |class: usize| -> u64 {
-        data.groups.iter().filter_map(|g| g.counts.get(class)).map(|c| u64::from(*c)).sum()
-    };
-    let mut order: Vec<usize> = (0..data.classes.len()).collect();
-    order.sort_by_key(|class| (std::cmp::Reverse(sum(*class)), *class));
-    let mut kept: Vec<usize> = order.iter().copied().take(6).collect();
-    kept.sort_unstable();
-    let rest: Vec<usize> = order.iter().copied().skip(6).filter(|class| sum(*class) > 0).collect();
-    let mut classes: Vec<(String, Vec<usize>)> =
-        kept.into_iter().map(|class| (data.classes[class].name.clone(), vec![class])).collect();
-    if !rest.is_empty() {
-        classes.push(("other".to_owned(), rest));
-    }
-    let line = picture.line();
-    let columns = 2;
-    let legend_rows = classes.len().div_ceil(columns);
-    let wide = picture.width / columns as f64;
-    make_room(picture, data.groups.len(), legend_rows as f64 * line + 4.0);
-    for (at, (name, _)) in classes.iter().enumerate() {
-        let (x, y) =
-            (wide * (at / legend_rows) as f64, picture.height - line * ((at % legend_rows) as f64 + 0.5));
-        picture.add(&format!(
-            "\\filldraw[fill={},draw=black,line width=0.3bp] ({},{}) rectangle ({},{});",
-            FILLS[at % FILLS.len()],
-            bp(x + 1.0),
-            bp(y - 2.5),
-            bp(x + 9.0),
-            bp(y + 2.5)
-        ));
-        let text = fitted(name, wide - 14.0, picture.tick);
-        picture.words((x + 12.0, y), "west", "", &text);
-    }
-    let names: Vec<String> = data.groups.iter().map(|g| name_of(&g.label)).collect();
-    let rows = rows(picture, &names, legend_rows as f64 * line + 4.0, RIGHT);
-    let total = |group: &crate::spec::FailureGroup| {
-        f64::from(group.total.unwrap_or(0).max(group.counts.iter().sum()))
-    };
-    picture.axis(
-        &rows.place,
-        &format!(
-            "xbar stacked,xmin=0,xmax=1,{},xlabel={{{}}},bar width={}bp",
-            rows.ticks,
-            fitted(&format!("Share of {}", data.unit), picture.width * 0.9, picture.label),
-            bp((rows.place.height / names.len().max(1) as f64 * 0.6).clamp(1.0, 14.0))
-        ),
-    );
-    for (at, (_, members)) in classes.iter().enumerate() {
-        let points: Vec<(f64, f64)> = data
-            .groups
-            .iter()
-            .enumerate()
-            .map(|(row, group)| {
-                let count: u32 = members.iter().filter_map(|class| group.counts.get(*class)).sum();
-                let of = total(group);
-                (if of > 0.0 { f64::from(count) / of } else { 0.0 }, row as f64)
-            })
-            .collect();
-        if !points.is_empty() {
-            picture.add(&format!(
-                "\\addplot[fill={},draw=black,line width=0.3bp] coordinates {{{}}};",
-                FILLS[at % FILLS.len()],
-                coordinates(&points)
             ));
         }
     }

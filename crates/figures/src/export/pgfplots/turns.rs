@@ -6,11 +6,14 @@ use analysis::survival::SurvivalPoint;
 
 use super::{Picture, Place, bp, color, coordinates, dash, finite, fitted, mark, name_of, number, range};
 use crate::font::text_width;
+use crate::retries::published_notes;
 use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
 };
 use crate::survival_comparison::in_front;
+use crate::tex::escape;
+use crate::words::count;
 
 /// Turns on the axis: as the layout says, else as many as the data has.
 fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {
@@ -26,7 +29,7 @@ fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {
 
 /// A few round turns for ticks.
 fn ticks(turns: u32) -> Vec<u32> {
-    let step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000].into_iter().find(|s| turns / s <= 6);
+    let step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000].into_iter().find(|s| turns / s <= 10);
     (0..=turns).step_by(step.unwrap_or(5000) as usize).collect()
 }
 
@@ -141,6 +144,9 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
 fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turns: u32, ticks: &[u32]) {
     let line = picture.line();
     let top = place.bottom - picture.under_axis();
+    // Nobody is at risk before turn 1, so the first number is that of turn 1.
+    let mut labelled: Vec<u32> = ticks.iter().map(|turn| (*turn).max(1)).collect();
+    labelled.dedup();
     picture.words((0.0, top - line / 2.0), "west", "", "At risk");
     for (row, series) in data.series.iter().enumerate() {
         let y = top - line * (row as f64 + 1.5);
@@ -152,7 +158,7 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
             bp((place.left - 8.0).clamp(6.0, 19.0)),
             y = bp(y)
         );
-        for turn in ticks.iter().map(|t| (*t).max(1)) {
+        for turn in labelled.iter().copied() {
             let Some(point) = series.points.iter().find(|p| p.turn == turn) else { continue };
             let x = place.left + place.width * f64::from(turn) / (f64::from(turns) + 0.5);
             picture.words((x, y), "center", "", &point.at_risk.to_string());
@@ -234,8 +240,13 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
         }
         picture.end_axis();
         if named {
-            let text = fitted(&name_of(&series.label), width, picture.tick);
-            picture.words((left, place.bottom + place.height + line / 2.0 + 1.0), "west", "", &text);
+            let y = place.bottom + place.height + line / 2.0 + 1.0;
+            let summary = &series.summary;
+            let note = format!("{} of {} failed", count(summary.events), count(summary.n));
+            let room = width - 1.1 * text_width(&note, picture.tick) - picture.tick;
+            let text = fitted(&name_of(&series.label), room, picture.tick);
+            picture.words((left, y), "west", "", &text);
+            picture.words((left + width, y), "east", ",text=black!60", &escape(&note));
         }
     }
 }
@@ -245,6 +256,7 @@ pub(super) fn retries(picture: &mut Picture, data: &Retries) {
     labels.extend(data.published.iter().map(|p| &p.label));
     labels.dedup_by(|a, b| a.name == b.name);
     let plot = (picture.width * 0.4).min(140.0);
+    picture.note(&published_notes(data));
     picture.make_room(picture.legend_height(labels.len()), plot, picture.under_axis() + 4.0);
     let above = picture.legend(&labels, true);
     let all = finite(

@@ -1,0 +1,121 @@
+//! An attempt, taken apart.
+
+use model::{Attempt, EndReason, TestOutcome, Verdict};
+
+use super::{ABOUT, MESSAGE, head};
+use crate::failures::{Context, is_failed};
+
+/// Most bytes of the end of a log: some harnesses print their whole prompt after what stopped them.
+pub(super) const LOG: usize = 64 * 1024;
+/// Most bytes of the last lines of a log.
+const LAST_LINES: usize = 2 * 1024;
+
+/// The end of a text, cut between characters.
+fn tail(text: &str, most: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
+}
+
+/// What of an attempt is no test. Texts are in lower case.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptEvidence {
+    /// Why it ended, as the source says.
+    pub end_reason: Option<EndReason>,
+    /// Type and message of the exception.
+    pub exception: String,
+    /// The end of the harness's output.
+    pub agent_log: String,
+    /// The end of the server's output.
+    pub server_log: String,
+    /// Whether the tests ran and some did not pass.
+    pub tests_ran: bool,
+    /// Whether it is known that no test passed.
+    pub none_passed: bool,
+    /// Tool calls of the agent.
+    pub tool_calls: Option<u32>,
+}
+
+impl AttemptEvidence {
+    /// Takes an attempt apart.
+    pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
+        // What harnesses and servers print when they stop is ASCII.
+        let lower = |text: Option<&str>| tail(text.unwrap_or_default(), LOG).to_ascii_lowercase();
+        let exception = attempt.exception.as_ref().map_or_else(String::new, |(kind, message)| {
+            format!("{}: {}", head(kind, ABOUT), head(message, MESSAGE)).to_lowercase()
+        });
+        Self {
+            end_reason: attempt.end_reason,
+            exception,
+            agent_log: lower(context.agent_log),
+            server_log: lower(context.server_log),
+            tests_ran: attempt.verdict == Verdict::Failed,
+            none_passed: none_passed(attempt),
+            tool_calls: attempt.tool_calls,
+        }
+    }
+
+    /// Whether the source gives this reason.
+    pub fn ended(&self, reason: EndReason) -> bool {
+        self.end_reason == Some(reason)
+    }
+
+    /// Whether the exception has one of these texts.
+    pub fn raised(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.exception.contains(text))
+    }
+
+    /// Whether the exception or the end of the harness's output has one of these texts.
+    ///
+    /// Where tests ran only the last lines of the output count: a harness that came to its end goes on after an error
+    /// that it got over, and an agent's own words are no error at all.
+    pub fn harness_stopped_with(&self, texts: &[&str]) -> bool {
+        let end = if self.tests_ran { tail(&self.agent_log, LAST_LINES) } else { &self.agent_log };
+        self.raised(texts) || texts.iter().any(|text| end.contains(text))
+    }
+
+    /// Whether the end of the server's output has one of these texts.
+    pub fn server_said(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.server_log.contains(text))
+    }
+
+    /// Whether the source says nothing more exact than that there was an error, or no verdict.
+    pub fn is_vague(&self) -> bool {
+        is_vague(self.end_reason)
+    }
+}
+
+fn is_vague(reason: Option<EndReason>) -> bool {
+    use EndReason as R;
+    matches!(reason, None | Some(R::AgentError | R::VerifierError | R::NoVerdict | R::TestsFailed))
+}
+
+/// How many bytes of the ends of an attempt's logs rules look at; 0 = that log decides nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogsWanted {
+    /// Of the harness's output.
+    pub agent: usize,
+    /// Of the server's.
+    pub server: usize,
+}
+
+impl LogsWanted {
+    /// What the rules over an attempt may look at: nothing where it did not fail or the source says why.
+    pub fn of(attempt: &Attempt) -> Self {
+        if !is_failed(attempt) {
+            return Self::default();
+        }
+        let agent = match attempt.verdict {
+            _ if !is_vague(attempt.end_reason) => 0,
+            Verdict::Failed => LAST_LINES,
+            _ => LOG,
+        };
+        Self { agent, server: if none_passed(attempt) { LOG } else { 0 } }
+    }
+}
+
+/// Whether it is known that no test of an attempt passed.
+pub(crate) fn none_passed(attempt: &Attempt) -> bool {
+    attempt.passed.map_or_else(
+        || !attempt.tests.is_empty() && attempt.tests.iter().all(|t| t.outcome != TestOutcome::Passed),
+        |passed| passed == 0,
+    )
+}

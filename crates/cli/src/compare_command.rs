@@ -1,0 +1,220 @@
+//! `stamina compare`.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use workbench::Workbench;
+use workbench::api::{ApiError, Comparability, ComparedMember, ComparedPair, Comparison};
+
+use crate::commands::{print, print_json};
+use crate::members::request;
+use crate::numbers::{
+    chi_square, estimate, interval, mean_stamina, notes, number, p_value, signed_interval, unknown,
+};
+use crate::table;
+
+/// `stamina compare`.
+pub(crate) fn compare(
+    workbench: &Workbench,
+    runs: &[String],
+    reference: Option<&str>,
+    tau: Option<u32>,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let comparison = workbench.compare_runs(request(workbench, runs, reference, tau)?)?;
+    if as_json {
+        print_json(&comparison_json(&comparison));
+    } else {
+        print(&comparison_text(&comparison));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn comparison_json(comparison: &Comparison) -> Value {
+    let id = |index: u32| comparison.members.get(index as usize).map(|m| m.id.as_str());
+    let run = |m: &ComparedMember| {
+        json!({
+            "id": m.id,
+            "name": m.name,
+            "runs": m.runs,
+            "harness": m.harness,
+            "model": m.model,
+            "benchmark": m.benchmark.0,
+            "n": m.stamina.n,
+            "events": m.stamina.events,
+            "censored": m.stamina.censored,
+            "mean_stamina": mean_stamina(&m.stamina),
+            "median": m.stamina.median,
+            "censored_failed": mean_stamina(&m.censored_failed),
+            "censored_dropped": mean_stamina(&m.censored_dropped),
+            "early_censored": m.early_censored,
+            "score": m.score,
+            "spent": m.spent,
+            "simulated": m.simulated,
+            "baseline": m.baseline,
+            "caveats": m.caveats,
+        })
+    };
+    let pair = |p: &ComparedPair| {
+        let mut logrank = chi_square(p.logrank);
+        if let Value::Object(map) = &mut logrank {
+            map.insert("p_holm".to_owned(), json!(p.p_holm));
+        }
+        json!({
+            "a": id(p.a),
+            "b": id(p.b),
+            "logrank": logrank,
+            "logrank_permutation": p.logrank_permutation,
+            "logrank_stratified": chi_square(p.logrank_stratified),
+            "difference": estimate(p.difference),
+            "difference_bootstrap": p.difference_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
+            "ratio": estimate(p.ratio),
+            "paired": p.paired.as_ref().map(|paired| json!({
+                "n": paired.n,
+                "mean": paired.mean,
+                "ci_low": paired.ci_low,
+                "ci_high": paired.ci_high,
+                "p": paired.p,
+                "p_sign_flip": paired.p_sign_flip,
+                "wins": { "a": paired.wins.0, "same": paired.wins.1, "b": paired.wins.2 },
+                "scenarios": paired.scenarios,
+            })),
+        })
+    };
+    json!({
+        "differences": comparison.differences,
+        "equal": comparison.equal.iter().map(|(setting, value)| json!({ "setting": setting, "value": value })).collect::<Vec<_>>(),
+        "comparability": comparison.comparability,
+        "tau": comparison.tau,
+        "shared_scenarios": comparison.shared_scenarios,
+        "reference": id(comparison.reference),
+        "runs": comparison.members.iter().map(run).collect::<Vec<_>>(),
+        "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "overall": chi_square(comparison.overall),
+        "overall_stratified": chi_square(comparison.overall_stratified),
+        "cautions": comparison.cautions,
+        "policy": comparison.policy,
+        "seed": comparison.seed,
+    })
+}
+
+fn mark(comparability: Comparability) -> &'static str {
+    match comparability {
+        Comparability::NotComparable => "not comparable",
+        Comparability::CannotBeRuledOut => "can not be ruled out",
+        Comparability::NoEffect => "no effect",
+    }
+}
+
+fn comparison_text(comparison: &Comparison) -> String {
+    let members = &comparison.members;
+    let mut text = String::new();
+    if comparison.differences.is_empty() {
+        text.push_str("No settings differ.\n");
+    } else {
+        let mut head = vec!["setting", "mark"];
+        head.extend(members.iter().map(|m| m.name.as_str()));
+        head.push("what it means");
+        let rows: Vec<Vec<String>> = comparison
+            .differences
+            .iter()
+            .map(|d| {
+                let mut row = vec![d.setting.clone(), mark(d.comparability).to_owned()];
+                row.extend(d.values.iter().map(|value| value.clone().unwrap_or_else(unknown)));
+                row.push(d.note.clone());
+                row
+            })
+            .collect();
+        text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
+    }
+    text.push_str(&format!(
+        "{} settings are the same. {} scenarios are shared. τ = {} turns.\n\n",
+        comparison.equal.len(),
+        comparison.shared_scenarios,
+        comparison.tau
+    ));
+    let rows: Vec<Vec<String>> = members
+        .iter()
+        .map(|m| {
+            vec![
+                m.name.clone(),
+                m.stamina.n.to_string(),
+                m.stamina.events.to_string(),
+                m.stamina.censored.to_string(),
+                number(m.stamina.mean, 2),
+                interval(m.stamina.ci_low, m.stamina.ci_high),
+                m.stamina.median.map_or_else(|| "not reached".to_owned(), |median| median.to_string()),
+                number(m.score, 1),
+                number(m.spent.cost_usd, 2),
+                number(m.spent.cost_per_survived_turn, 2),
+            ]
+        })
+        .collect();
+    text.push_str(&table::table(
+        &[
+            "run",
+            "n",
+            "events",
+            "censored",
+            "stamina",
+            "95 % CI",
+            "median",
+            "score",
+            "cost ($)",
+            "$ per survived turn",
+        ],
+        &[false, true, true, true, true, true, true, true, true, true],
+        &rows,
+    ));
+    if !comparison.pairs.is_empty() {
+        text.push('\n');
+        let name = |index: u32| members.get(index as usize).map_or("", |m| m.name.as_str());
+        let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
+        let rows: Vec<Vec<String>> = comparison
+            .pairs
+            .iter()
+            .map(|p| {
+                let paired = p.paired.as_ref();
+                let mut row = vec![
+                    format!("{} − {}", name(p.a), name(p.b)),
+                    p.difference.map_or_else(|| "n/a".to_owned(), |d| format!("{:+.2}", d.value)),
+                    p.difference.map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
+                    p.ratio.map_or_else(|| "n/a".to_owned(), |r| format!("{:.2}", r.value)),
+                    p.ratio.map_or_else(|| "n/a".to_owned(), |r| interval(r.ci_low, r.ci_high)),
+                    p_value(p.logrank.map(|l| l.p)),
+                    p_value(p.p_holm),
+                ];
+                row.extend(few.then(|| p_value(p.logrank_permutation.map(|test| test.p))));
+                row.extend([
+                    paired.map_or_else(|| "0".to_owned(), |p| p.n.to_string()),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| format!("{:+.2}", p.mean)),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| signed_interval(p.ci_low, p.ci_high)),
+                    p_value(paired.and_then(|p| p.p)),
+                    p_value(paired.and_then(|p| p.p_sign_flip)),
+                ]);
+                row
+            })
+            .collect();
+        let mut head = vec!["pair", "difference", "95 % CI", "ratio", "95 % CI", "log-rank p", "Holm p"];
+        head.extend(few.then_some("permutation p"));
+        head.extend(["shared", "paired", "95 % CI", "paired t p", "sign-flip p"]);
+        let mut right = vec![true; head.len()];
+        right[0] = false;
+        text.push_str(&table::table(&head, &right, &rows));
+    }
+    if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
+        text.push_str(&format!(
+            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, p {}\n",
+            overall.chi2,
+            overall.df,
+            p_value(Some(overall.p))
+        ));
+    }
+    notes(&mut text, &comparison.cautions);
+    for member in members {
+        for caveat in &member.caveats {
+            text.push_str(&format!("{}: {caveat}\n", member.name));
+        }
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! `stamina failures`.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use workbench::Workbench;
+use workbench::api::{
+    ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureGrouping, FailureScope, Failures,
+    FailuresRequest,
+};
+
+use crate::args::{FailuresBy, FailuresScope};
+use crate::commands::{print, print_json};
+use crate::members::find_members;
+use crate::numbers::{notes, unknown};
+use crate::table;
+
+/// What `stamina failures` was asked.
+pub(crate) struct FailuresAsked {
+    pub(crate) runs: Vec<String>,
+    pub(crate) by: FailuresBy,
+    pub(crate) scope: FailuresScope,
+    pub(crate) cases: bool,
+    pub(crate) class: Option<String>,
+}
+
+/// `stamina failures`.
+pub(crate) fn failures(
+    workbench: &Workbench,
+    asked: &FailuresAsked,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let request = FailuresRequest {
+        members: find_members(workbench, &asked.runs)?,
+        group: match asked.by {
+            FailuresBy::Run => FailureGrouping::Member,
+            FailuresBy::Harness => FailureGrouping::Harness,
+            FailuresBy::Turn => FailureGrouping::Turn,
+            FailuresBy::Attempt => FailureGrouping::Attempt,
+        },
+        scope: match asked.scope {
+            FailuresScope::Attempts => FailureScope::Attempts,
+            FailuresScope::Turns => FailureScope::Turns,
+            FailuresScope::First => FailureScope::First,
+        },
+    };
+    let failures = workbench.get_failures(request.clone())?;
+    let cases = if asked.cases { every_case(workbench, &request, asked.class.as_ref())? } else { Vec::new() };
+    if as_json {
+        let mut value = failures_json(&failures);
+        if asked.cases {
+            value["cases"] = Value::Array(cases.iter().map(case_json).collect());
+        }
+        print_json(&value);
+    } else {
+        print(&failures_text(&failures));
+        if asked.cases {
+            print(&cases_text(&cases));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The cases behind a share, page by page.
+fn every_case(
+    workbench: &Workbench,
+    of: &FailuresRequest,
+    class: Option<&String>,
+) -> Result<Vec<FailureCase>, ApiError> {
+    let mut cases = Vec::new();
+    loop {
+        let page = workbench.list_failure_cases(FailureCasesRequest {
+            of: of.clone(),
+            class: class.cloned(),
+            offset: cases.len() as u32,
+            limit: 1000,
+            ..FailureCasesRequest::default()
+        })?;
+        let done = page.rows.is_empty();
+        cases.extend(page.rows);
+        if done || cases.len() >= page.total as usize {
+            return Ok(cases);
+        }
+    }
+}
+
+fn failures_json(failures: &Failures) -> Value {
+    let group = |group: &FailureGroup| json!({ "group": group.key, "label": group.label, "attempts": group.attempts, "classes": group.shares });
+    json!({
+        "attempts": failures.attempts,
+        "all_attempts": failures.all_attempts,
+        "tests": failures.tests,
+        "not_described": failures.not_described,
+        "classes": failures.classes,
+        "total": group(&failures.total),
+        "groups": failures.groups.iter().map(group).collect::<Vec<_>>(),
+        "origins": failures.origins.iter().map(|(origin, n)| json!({ "origin": origin, "tests": n })).collect::<Vec<_>>(),
+        "repair": {
+            "failed_first": failures.repair.failed_first,
+            "repaired": failures.repair.repaired,
+            "median_attempts": failures.repair.median_attempts,
+            "at_attempt": failures.repair.at_attempt.iter().map(|(attempt, n)| json!({ "attempt": attempt, "turns": n })).collect::<Vec<_>>(),
+            "tests_followed": failures.repair.tests_followed,
+            "tests_repaired_later": failures.repair.tests_repaired_later,
+            "median_turns": failures.repair.median_turns,
+        },
+        "flips": failures.flips,
+        "cautions": failures.cautions,
+    })
+}
+
+fn case_json(case: &FailureCase) -> Value {
+    let (new, regression, still_failing, unknown) = case.origins;
+    json!({
+        "run": case.run,
+        "episode": case.episode,
+        "scenario": case.scenario,
+        "turn": case.turn,
+        "attempt": case.attempt,
+        "class": case.class,
+        "rule": case.rule,
+        "tests": case.tests.iter().map(|(class, n)| json!({ "class": class, "tests": n })).collect::<Vec<_>>(),
+        "origins": { "new": new, "regression": regression, "still_failing": still_failing, "unknown": unknown },
+        "test": case.test,
+        "passed_in_turn": case.passed_in_turn,
+        "message": case.message,
+        "passed": case.passed,
+        "total": case.total,
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn failures_text(failures: &Failures) -> String {
+    let mut text = format!(
+        "{} of {} attempts failed in scope; {} failing tests are described, {} only counted\n\n",
+        failures.attempts, failures.all_attempts, failures.tests, failures.not_described
+    );
+    let mut head = vec!["class", "side", "attempts", "share", "95 % CI", "tests"];
+    let several = failures.groups.len() > 1;
+    if several {
+        head.extend(failures.groups.iter().map(|group| group.label.as_str()));
+    }
+    let share_of = |group: &FailureGroup, class: &str| {
+        group.shares.iter().find(|share| share.class == class).map_or_else(
+            || if group.attempts == 0 { "n/a".to_owned() } else { percent(0.0) },
+            |share| percent(share.share),
+        )
+    };
+    let rows: Vec<Vec<String>> = failures
+        .classes
+        .iter()
+        .filter_map(|class| {
+            let share = failures.total.shares.iter().find(|share| share.class == class.class)?;
+            let mut row = vec![
+                class.label.clone(),
+                class.side.clone(),
+                share.attempts.to_string(),
+                percent(share.share),
+                format!("{}–{}", percent(share.ci_low), percent(share.ci_high)),
+                share.tests.to_string(),
+            ];
+            if several {
+                row.extend(failures.groups.iter().map(|group| share_of(group, &class.class)));
+            }
+            Some(row)
+        })
+        .collect();
+    let mut right = vec![true; head.len()];
+    (right[0], right[1]) = (false, false);
+    text.push_str(&table::table(&head, &right, &rows));
+    let origins: Vec<String> = failures
+        .origins
+        .iter()
+        .map(|(origin, n)| {
+            let word = serde_json::to_value(origin).ok();
+            let word = word.as_ref().and_then(Value::as_str).unwrap_or("unknown").replace('_', " ");
+            format!("{n} {word}")
+        })
+        .collect();
+    if !origins.is_empty() {
+        text.push_str(&format!("\nFailing tests by origin: {}\n", origins.join(", ")));
+    }
+    let repair = &failures.repair;
+    text.push_str(&format!(
+        "Turns whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
+        repair.failed_first,
+        repair.repaired,
+        repair.median_attempts.map_or_else(
+            || "not reached".to_owned(),
+            |n| if n == 1 { "1 attempt more".to_owned() } else { format!("{n} attempts more") }
+        )
+    ));
+    notes(&mut text, &failures.cautions);
+    text
+}
+
+fn cases_text(cases: &[FailureCase]) -> String {
+    let rows: Vec<Vec<String>> = cases
+        .iter()
+        .map(|case| {
+            vec![
+                case.run.clone(),
+                case.episode.clone(),
+                case.turn.to_string(),
+                case.attempt.to_string(),
+                case.class.clone(),
+                match case.passed.zip(case.total) {
+                    Some((passed, total)) => format!("{passed}/{total}"),
+                    None => unknown(),
+                },
+                case.test.clone().unwrap_or_default(),
+                case.message.as_deref().and_then(|m| m.lines().next()).unwrap_or_default().to_owned(),
+            ]
+        })
+        .collect();
+    let head = ["run", "episode", "turn", "attempt", "class", "passed", "test", "message"];
+    let right = [false, false, true, true, false, true, false, false];
+    format!("\n{}", table::table(&head, &right, &rows))
+}

@@ -1,0 +1,58 @@
+//! Members of comparisons as they are named on the command line.
+
+use workbench::Workbench;
+use workbench::api::{ApiError, CompareRequest, ListRuns, Member, Pairs, RunGrouping};
+
+use crate::commands::find_run;
+
+/// A run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`.
+pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, ApiError> {
+    let group = ["harness", "model", "tag"].into_iter().find_map(|by| {
+        let name = asked.strip_prefix(by)?.strip_prefix(':')?;
+        Some((by, name))
+    });
+    let Some((by, name)) = group else {
+        return Ok(Member::Run { run: find_run(workbench, asked)?.id });
+    };
+    // Names may hold an `@` themselves: only the key of a benchmark behind it is one.
+    let facets =
+        workbench.list_runs(ListRuns { limit: 1, group: RunGrouping::None, ..ListRuns::default() })?.facets;
+    let (name, benchmark) = match name.rsplit_once('@') {
+        Some((name, key)) if facets.benchmarks.iter().any(|(benchmark, _, _)| benchmark == key) => {
+            (name.to_owned(), key.to_owned())
+        }
+        _ => (name.to_owned(), String::new()),
+    };
+    Ok(match by {
+        "harness" => Member::Harness { harness: name, benchmark },
+        "model" => Member::Model { model: name, benchmark },
+        _ => Member::Tag { tag: name, benchmark },
+    })
+}
+
+/// The members that are named, in their order.
+pub(crate) fn find_members(workbench: &Workbench, asked: &[String]) -> Result<Vec<Member>, ApiError> {
+    asked.iter().map(|asked| find_member(workbench, asked)).collect()
+}
+
+/// The request that a list of members and a reference make.
+pub(crate) fn request(
+    workbench: &Workbench,
+    asked: &[String],
+    reference: Option<&str>,
+    tau: Option<u32>,
+) -> Result<CompareRequest, ApiError> {
+    let mut members = find_members(workbench, asked)?;
+    let (place, pairs) = match reference {
+        None => (0, Pairs::All),
+        Some(reference) => {
+            let reference = find_member(workbench, reference)?;
+            let place = members.iter().position(|member| *member == reference).unwrap_or_else(|| {
+                members.insert(0, reference);
+                0
+            });
+            (place, Pairs::Reference)
+        }
+    };
+    Ok(CompareRequest { members, reference: place as u32, tau, pairs })
+}

@@ -1,0 +1,62 @@
+//! Numbers of comparisons in text and in JSON: what is not known is `unknown` or `null`, an interval that is not
+//! defined `n/a`.
+
+use serde_json::{Value, json};
+use workbench::api::{ChiSquare, Estimate, Stamina};
+
+pub(crate) fn mean_stamina(stamina: &Stamina) -> Value {
+    json!({ "value": stamina.mean, "ci_low": stamina.ci_low, "ci_high": stamina.ci_high, "tau": stamina.tau })
+}
+
+pub(crate) fn chi_square(test: Option<ChiSquare>) -> Value {
+    test.map_or(Value::Null, |t| json!({ "chi2": t.chi2, "df": t.df, "p": t.p }))
+}
+
+pub(crate) fn estimate(estimate: Option<Estimate>) -> Value {
+    estimate.map_or(
+        Value::Null,
+        |e| json!({ "value": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high, "p": e.p }),
+    )
+}
+
+pub(crate) fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(unknown, |value| format!("{value:.digits$}"))
+}
+
+pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
+        _ => "n/a".to_owned(),
+    }
+}
+
+/// With signs between which a dash could not be told from a minus.
+pub(crate) fn signed_interval(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{low:+.2} to {high:+.2}"),
+        _ => "n/a".to_owned(),
+    }
+}
+
+pub(crate) fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "n/a".to_owned(),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+/// Sentences, one a line, behind an empty one.
+pub(crate) fn notes(text: &mut String, sentences: &[String]) {
+    if !sentences.is_empty() {
+        text.push('\n');
+    }
+    for sentence in sentences {
+        text.push_str(sentence);
+        text.push('\n');
+    }
+}

@@ -1,0 +1,152 @@
+//! Harness × model, cell by cell where the drawing has them.
+
+use plotters::style::RGBColor;
+
+use super::{Picture, bp, fitted};
+use crate::labels::Area;
+use crate::matrix::{Plan, cell_at, ink_on, mean_text, no_run_fits, plan};
+use crate::names::clean;
+use crate::number::decimal;
+use crate::sheet::Sheet;
+use crate::spec::{FigureSpec, Margin, Matrix, MatrixCell};
+use crate::tex::escape;
+use crate::theme::{Theme, grey};
+
+pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
+    let sheet = Sheet::of(&spec.layout, spec.theme);
+    let plan = plan(data, &sheet);
+    names(picture, data, &plan);
+    for row in 0..plan.rows {
+        for column in 0..plan.columns {
+            let area = plan.cell(row, column);
+            match cell_at(data, row, column) {
+                Some(found) => cell(picture, &plan, &area, found, spec.theme),
+                None => missing(picture, &plan, &area),
+            }
+        }
+    }
+    if plan.means[0] {
+        for (row, margin) in data.row_means.iter().take(plan.rows).enumerate() {
+            mean(picture, &plan, &plan.cell(row, plan.columns), margin, plan.columns);
+        }
+    }
+    if plan.means[1] {
+        for (column, margin) in data.column_means.iter().take(plan.columns).enumerate() {
+            mean(picture, &plan, &plan.cell(plan.rows, column), margin, plan.rows);
+        }
+    }
+    for (row, text) in plan.notes.iter().enumerate() {
+        let base = plan.notes_top + (0.6 + 1.3 * (row as f64 + 0.8)) * plan.size;
+        picture.text((1.0, base), "base west", ",text=black!60", &escape(text));
+    }
+    if data.rows.is_empty() || data.columns.is_empty() {
+        picture.text((picture.width / 2.0, plan.top + plan.size), "base", ",text=black!60", "No run");
+    }
+}
+
+fn names(picture: &mut Picture, data: &Matrix, plan: &Plan) {
+    let size = picture.tick;
+    let right = plan.left - 0.6 * plan.size;
+    let rows = data.rows.iter().take(plan.rows).map(String::as_str);
+    for (row, name) in rows.chain(plan.means[1].then_some("Mean")).enumerate() {
+        let area = plan.cell(row, 0);
+        let base = f64::midpoint(area.top, area.bottom) + 0.35 * size;
+        picture.text((right, base), "base east", "", &fitted(&clean(name), right - 1.0, size));
+    }
+    let columns = data.columns.iter().take(plan.columns).map(String::as_str);
+    for (column, name) in columns.chain(plan.means[0].then_some("Mean")).enumerate() {
+        let area = plan.cell(0, column);
+        let middle = f64::midpoint(area.left, area.right);
+        let bottom = plan.top - 0.5 * plan.size;
+        if plan.upright {
+            let text = fitted(&clean(name), plan.top - 0.7 * plan.size, size);
+            picture.text((middle, bottom), "west", ",rotate=90", &text);
+        } else {
+            picture.text((middle, bottom), "base", "", &escape(&clean(name)));
+        }
+    }
+}
+
+fn cell(picture: &mut Picture, plan: &Plan, area: &Area, cell: &MatrixCell, theme: Theme) {
+    let fill = plan.fill(cell.mean.unwrap_or(0.0));
+    let fill = if theme == Theme::Grey { grey(fill) } else { fill };
+    let ink = match cell.mean {
+        Some(_) => {
+            picture.boxed(area, 0.5, &format!("\\fill[fill={}]", rgb(fill)));
+            rgb(ink_on(fill))
+        }
+        None => {
+            picture.boxed(area, 1.0, "\\draw[black!30,line width=0.5bp]");
+            "black!60".to_owned()
+        }
+    };
+    let lines = plan.lines(cell);
+    let published = cell.published.first().map(|p| decimal(p.value, 1));
+    let count = lines.len() + usize::from(published.is_some());
+    let block = plan.big + count as f64 * 1.2 * plan.size;
+    let middle = f64::midpoint(area.left, area.right);
+    let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * plan.big;
+    let big = if plan.big > plan.size { picture.label } else { picture.tick };
+    let of_mean = format!(",text={ink},font={}", super::font(big));
+    picture.text((middle, base), "base", &of_mean, &escape(&mean_text(cell.mean)));
+    for line in lines {
+        base += 1.2 * plan.size;
+        picture.text((middle, base), "base", &format!(",text={ink}"), &escape(&line));
+    }
+    if let Some(published) = published {
+        base += 1.2 * plan.size;
+        // The hollow mark of published numbers.
+        let text = format!("\\ensuremath{{\\diamond}}{}", escape(&published));
+        picture.text((middle, base), "base", &format!(",text={ink}"), &text);
+    }
+}
+
+fn missing(picture: &mut Picture, plan: &Plan, area: &Area) {
+    picture.boxed(area, 1.0, "\\draw[black!30,line width=0.5bp]");
+    if no_run_fits(area.right - area.left, plan.size) {
+        let at =
+            (f64::midpoint(area.left, area.right), f64::midpoint(area.top, area.bottom) + 0.35 * plan.size);
+        picture.text(at, "base", ",text=black!60", "no run");
+    }
+}
+
+fn mean(picture: &mut Picture, plan: &Plan, area: &Area, margin: &Margin, of: usize) {
+    let middle = f64::midpoint(area.left, area.right);
+    let y = f64::midpoint(area.top, area.bottom);
+    let partial = margin.mean.is_some() && (margin.cells as usize) < of;
+    let base = if partial { y } else { y + 0.35 * plan.big };
+    let width = area.right - area.left - 0.4 * plan.size;
+    let text = margin.mean.map_or_else(|| "no run".to_owned(), |m| decimal(m, 1));
+    let big = if plan.big > plan.size { picture.label } else { picture.tick };
+    let of_mean = format!(",font={}", super::font(big));
+    picture.text((middle, base), "base", &of_mean, &fitted(&text, width, plan.big));
+    if partial {
+        let text = fitted(&format!("{} of {of}", margin.cells), width, plan.size);
+        picture.text((middle, base + 1.2 * plan.size), "base", ",text=black!60", &text);
+    }
+}
+
+/// A colour by its parts.
+fn rgb(RGBColor(r, g, b): RGBColor) -> String {
+    format!("{{rgb,255:red,{r};green,{g};blue,{b}}}")
+}
+
+impl Picture {
+    /// Words at a place of the drawing, whose heights go downwards.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, more: &str, text: &str) {
+        let y = self.height - y;
+        self.words((x, y), anchor, more, text);
+    }
+
+    /// A path around an area of the drawing, this much within it.
+    pub(super) fn boxed(&mut self, area: &Area, inset: f64, path: &str) {
+        let height = self.height;
+        self.add(&format!(
+            "{path} ({},{}) rectangle ({},{});",
+            bp(area.left + inset),
+            bp(height - area.top - inset),
+            bp(area.right - inset),
+            bp(height - area.bottom + inset)
+        ));
+    }
+}

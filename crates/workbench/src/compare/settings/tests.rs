@@ -1,0 +1,278 @@
+use model::{Benchmark, Episode, Run, Turn, Verdict};
+use serde_json::json;
+use store::{PartRead, Store};
+
+use super::super::members::resolve;
+use super::super::rules::RULES;
+use super::*;
+use crate::api::Member;
+
+/// A library with one run for each of the settings, all alike otherwise.
+fn runs(format: &str, settings: &[Value], change: impl Fn(usize, &mut Run)) -> (Store, Vec<Pool>) {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/results", "results", false).unwrap();
+    let benchmark = Benchmark { key: format.into(), name: format.into() };
+    let runs: Vec<Run> = settings
+        .iter()
+        .enumerate()
+        .map(|(i, settings)| {
+            let mut run = Run::unknown(format!("run{i}"), benchmark.clone());
+            run.harness = Some("mini_swe".into());
+            run.model = Some("m".into());
+            run.attempt_limit = Some(3);
+            run.settings = settings.as_object().unwrap().clone();
+            change(i, &mut run);
+            run
+        })
+        .collect();
+    store.put_runs(source, "", format, &runs).unwrap();
+    for run in &runs {
+        let mut episode = Episode::new(format!("{}-e", run.key), "s");
+        episode.planned_turns = Some(1);
+        let mut turn = Turn::new(1);
+        turn.attempts.push(model::Attempt::new(1, Verdict::Passed));
+        episode.turns.push(turn);
+        let part = [(run.key.clone(), episode)];
+        let read =
+            PartRead { place: "", key: &run.key, stamp: 1, episodes: &part, warnings: &[], files_read: 1 };
+        store.put_part(source, &read).unwrap();
+    }
+    let members: Vec<Member> =
+        (0..runs.len()).map(|i| Member::Run { run: format!("results.run{i}") }).collect();
+    let pools = resolve(&store, &members).unwrap();
+    (store, pools)
+}
+
+fn only_difference(settings: &Settings) -> &SettingDifference {
+    assert_eq!(settings.differences.len(), 1, "{:#?}", settings.differences);
+    &settings.differences[0]
+}
+
+/// For every rule two values of a setting that it is about, as a real source writes it, and what comes of them.
+#[test]
+fn every_rule_has_an_example() {
+    use Comparability::{CannotBeRuledOut as Maybe, NoEffect as Nothing, NotComparable as Not};
+    let examples: &[(&str, Value, Value, &str, Option<Comparability>)] = &[
+        ("agent", json!("MINI_SWE"), json!("OPENCODE"), "Harness and model", None),
+        ("restful_server_gen_iterative.n_scenarios", json!(2), json!(20), "Size of the run", None),
+        (
+            "restful_server_gen_iterative.enable_feedback",
+            json!(true),
+            json!(false),
+            "Feedback on retries",
+            Some(Not),
+        ),
+        (
+            "restful_server_gen_iterative.test_fail_feedback_type",
+            json!("DETAILED"),
+            json!("MINIMAL"),
+            "Feedback level",
+            Some(Not),
+        ),
+        ("agent.override_timeout_sec", json!(3600.0), json!(7200.0), "Agent timeout", Some(Not)),
+        ("agent.max_timeout_sec", json!(3600), json!(7200), "Agent timeout, at most", Some(Not)),
+        ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
+        ("agent.kwargs.max_turns", json!(100), json!(200), "Step limit", Some(Not)),
+        ("mini_swe.cost_limit", json!(3), json!(0), "Budget", Some(Not)),
+        (
+            "restful_server_gen_iterative.num_changes_per_turn",
+            json!(5),
+            json!(1),
+            "Changes per turn",
+            Some(Not),
+        ),
+        ("restful_server_gen_iterative.base_seed", json!(42), json!(0), "Seed of the scenarios", Some(Not)),
+        ("restful_server_gen_iterative.use_llm_sampler", json!(true), json!(false), "Sampler", Some(Not)),
+        (
+            "restful_server_gen_iterative.llm_sampler_model_id",
+            json!("zai.glm-5"),
+            json!("claude-haiku"),
+            "Model of the sampler",
+            Some(Not),
+        ),
+        (
+            "scenarios_dir",
+            json!("/data/programmatic"),
+            json!("/data/llm"),
+            "Folder of the scenarios",
+            Some(Maybe),
+        ),
+        ("quick_debug", json!(true), json!(false), "Debug run", Some(Not)),
+        ("datasets.0.name", json!("terminal-bench"), json!("swe"), "Dataset", Some(Not)),
+        ("datasets.0.version", json!("2.0"), json!("2.1"), "Dataset version", Some(Not)),
+        ("verifier.disable", json!(false), json!(true), "Verifier switched off", Some(Not)),
+        ("agent.kwargs.temperature", json!(0.7), json!(1), "Temperature", Some(Maybe)),
+        ("mini_swe.top_p", json!(0.95), json!(1.0), "Sampling", Some(Maybe)),
+        ("reasoning_effort", json!("xhigh"), json!("low"), "Reasoning effort", Some(Maybe)),
+        ("agent.kwargs.max_thinking_tokens", json!(1000), json!(2000), "Thinking budget", Some(Maybe)),
+        ("mini_swe.max_tokens", json!(4096), json!(8192), "Output limit", Some(Maybe)),
+        ("agent.kwargs.max_input_tokens", json!(128_000), json!(200_000), "Context limit", Some(Maybe)),
+        (
+            "agent.kwargs.proactive_summarization_threshold",
+            json!(8000),
+            json!(0),
+            "Context compaction",
+            Some(Maybe),
+        ),
+        ("agent.kwargs.api_base", json!("http://a/v1"), json!("http://b/v1"), "Endpoint", Some(Maybe)),
+        ("verifier.override_timeout_sec", json!(60), json!(600), "Verifier timeout", Some(Maybe)),
+        (
+            "environment_build_timeout_multiplier",
+            json!(1.0),
+            json!(2.0),
+            "Timeout of building boxes",
+            Some(Nothing),
+        ),
+        ("docker.image_name", json!("a:mini"), json!("b:mini"), "Image", Some(Maybe)),
+        ("environment.type", json!("docker"), json!("daytona"), "Box", Some(Maybe)),
+        ("environment.override_cpus", json!(2), json!(8), "environment.override_cpus", Some(Maybe)),
+        ("agent.resume_trajectory", json!(false), json!(true), "agent.resume_trajectory", Some(Maybe)),
+        ("output_dir", json!("/a"), json!("/b"), "output_dir", Some(Nothing)),
+        ("datasets.0.task_names", json!(["a*"]), json!(["b*"]), "datasets.0.task_names", Some(Nothing)),
+        ("batch_size", json!(1), json!(5), "batch_size", Some(Nothing)),
+        ("environment.force_build", json!(false), json!(true), "environment.force_build", Some(Nothing)),
+    ];
+    for rule in RULES {
+        let shown = examples
+            .iter()
+            .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::of(name, Some("mini_swe"))), rule));
+        assert!(shown, "{}, {:?} has no example", rule.label, rule.keys);
+    }
+    for (name, a, b, label, expected) in examples {
+        let mut with = json!({ "restful_server_gen_iterative.use_llm_sampler": true });
+        let mut other = with.clone();
+        with[name] = a.clone();
+        other[name] = b.clone();
+        if *name != "restful_server_gen_iterative.use_llm_sampler"
+            && *name != "restful_server_gen_iterative.llm_sampler_model_id"
+        {
+            with = json!({ *name: a });
+            other = json!({ *name: b });
+        }
+        let (_store, pools) = runs("staminabench", &[with, other], |_, _| {});
+        let mut settings = compare(&pools, 0);
+        // Other seeds mean other scenarios, which another line says.
+        settings.differences.retain(|d| d.setting != "Scenarios");
+        match expected {
+            None => assert!(settings.differences.is_empty(), "{name}: {:#?}", settings.differences),
+            Some(expected) => {
+                let difference = only_difference(&settings);
+                assert_eq!((difference.setting.as_str(), difference.comparability), (*label, *expected));
+                assert_eq!(difference.key.as_deref(), Some(*name));
+                assert!(!difference.note.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn more_time_favours_who_has_it() {
+    let timeout = |s: u32| json!({ "agent.override_timeout_sec": s });
+    let (_store, pools) = runs("harbor", &[timeout(3600), timeout(3600), timeout(7200)], |i, run| {
+        run.model = Some(format!("model-{i}"));
+    });
+    let settings = compare(&pools, 0);
+    let difference = only_difference(&settings);
+    assert_eq!(difference.note, "longer time favours model-2");
+    let shown: Vec<&str> = difference.values.iter().flatten().map(String::as_str).collect();
+    assert_eq!(shown, ["3,600 s", "3,600 s", "7,200 s"]);
+    assert_eq!(difference.odd, [false, false, true]);
+}
+
+#[test]
+fn what_is_unknown_cannot_be_ruled_out_and_harbor_leaves_out_what_was_not_set() {
+    let none = || json!({ "reasoning_effort": "high" });
+    let with = || json!({ "reasoning_effort": "high", "agent.override_timeout_sec": 60 });
+    let (_store, pools) = runs("evocode", &[with(), none(), none()], |_, _| {});
+    let settings = compare(&pools, 0);
+    let difference = only_difference(&settings);
+    assert_eq!(difference.comparability, Comparability::CannotBeRuledOut);
+    assert_eq!(difference.note, "unknown for 2 members, cannot be ruled out");
+    assert_eq!(difference.values, [Some("60 s".to_owned()), None, None]);
+
+    let (_store, pools) = runs("harbor", &[with(), none()], |_, _| {});
+    let settings = compare(&pools, 0);
+    let difference = only_difference(&settings);
+    assert_eq!(difference.comparability, Comparability::NotComparable);
+    assert_eq!(difference.values, [Some("60 s".to_owned()), Some("not set".to_owned())]);
+}
+
+#[test]
+fn the_harness_and_the_model_are_what_is_compared() {
+    let of = |section: &str| json!({ format!("{section}.model_id"): "m", format!("{section}.knob"): 1 });
+    let (_store, pools) = runs("staminabench", &[of("mini_swe"), of("opencode")], |i, run| {
+        run.harness = Some(["mini_swe", "opencode"][i].into());
+        run.harness_version = Some(["2.1", "1.0"][i].into());
+    });
+    let settings = compare(&pools, 0);
+    assert!(settings.differences.is_empty(), "{:#?}", settings.differences);
+    // The same harness with another knob is a difference whose effect nobody knows.
+    let knob = |n: u32| json!({ "mini_swe.knob": n });
+    let (_store, pools) = runs("staminabench", &[knob(1), knob(2)], |i, run| {
+        run.harness_version = Some(["2.1", "2.2"][i].into());
+    });
+    let settings = compare(&pools, 0);
+    let lines: Vec<&str> = settings.differences.iter().map(|d| d.setting.as_str()).collect();
+    assert_eq!(lines, ["Harness version", "mini_swe.knob"]);
+    assert!(settings.differences.iter().all(|d| d.comparability == Comparability::CannotBeRuledOut));
+}
+
+#[test]
+fn what_a_run_says_of_itself_is_compared_too() {
+    let same = || json!({});
+    let marks = |change: fn(usize, &mut Run)| {
+        let (_store, pools) = runs("staminabench", &[same(), same()], change);
+        compare(&pools, 0).differences.into_iter().map(|d| (d.setting, d.comparability)).collect::<Vec<_>>()
+    };
+    assert!(marks(|_, _| {}).is_empty());
+    let one = |setting: &str, mark| vec![(setting.to_owned(), mark)];
+    assert_eq!(
+        marks(|i, run| run.attempt_limit = Some([1, 10][i])),
+        one("Attempt limit", Comparability::NotComparable)
+    );
+    assert_eq!(marks(|i, run| run.simulated = i == 1), one("Played by", Comparability::NotComparable));
+    assert_eq!(
+        marks(|i, run| run.runner = Some(("Harbor".into(), Some(["0.13.1", "0.24.0"][i].into())))),
+        one("Run by", Comparability::CannotBeRuledOut)
+    );
+    assert_eq!(
+        marks(|i, run| run.provider = Some(["bedrock", "openai"][i].into())),
+        one("Provider", Comparability::CannotBeRuledOut)
+    );
+    assert_eq!(
+        marks(|i, run| run.planned_episodes = Some([1, 20][i])),
+        one("Episodes read", Comparability::CannotBeRuledOut)
+    );
+}
+
+#[test]
+fn names_of_seeded_scenarios_mean_nothing_under_another_seed() {
+    let seed = |seed: u32| json!({ "restful_server_gen_iterative.base_seed": seed });
+    let (_store, pools) = runs("staminabench", &[seed(0), seed(42), seed(0)], |_, _| {});
+    let sets: Vec<u32> = pools.iter().map(|pool| pool.runs[0].set).collect();
+    assert!(sets[0] == sets[2] && sets[0] != sets[1]);
+    let settings = compare(&pools, 0);
+    let lines: Vec<&str> = settings.differences.iter().map(|d| d.setting.as_str()).collect();
+    assert_eq!(lines, ["Scenarios", "Seed of the scenarios"]);
+    // Who does not say is taken to play what the others play.
+    let (_store, pools) = runs("staminabench", &[json!({}), seed(42)], |_, _| {});
+    assert_eq!(pools[0].runs[0].set, pools[1].runs[0].set);
+}
+
+#[test]
+fn numbers_are_grouped() {
+    assert_eq!(thousands(3600.0), "3,600");
+    assert_eq!(thousands(100.0), "100");
+    assert_eq!(thousands(1_234_567.5), "1,234,567.5");
+    assert_eq!(thousands(-12_000.0), "-12,000");
+    assert_eq!(thousands(0.7), "0.7");
+}
+
+#[test]
+fn the_reference_is_odd_only_against_most_others() {
+    let values = |texts: [&str; 4]| texts.map(|t| Some(t.to_owned())).to_vec();
+    assert_eq!(odd(&values(["a", "a", "a", "b"]), 0), [false, false, false, true]);
+    assert_eq!(odd(&values(["b", "a", "a", "a"]), 0), [true, true, true, true]);
+    assert_eq!(odd(&values(["a", "a", "b", "c"]), 0), [true, false, true, true]);
+    assert_eq!(odd(&[Some("a".to_owned()), None], 0), [true, true]);
+}
