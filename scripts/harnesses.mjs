@@ -4,8 +4,10 @@
 //   --turns N      other than 5
 //   --keep FOLDER  where the results go (default: .cache/harnesses, made anew)
 //   --built        takes the command line as it was built last
+//   --bin FILE     takes this one, of a release or an installation
+//   --defects N    share of turns whose first attempt has defects, all mended after feedback (default: 0.4)
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { containers } from "./containers.mjs";
 import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
@@ -30,6 +32,8 @@ const option = (name, otherwise) => {
   return at === -1 ? otherwise : args.splice(at, 2)[1];
 };
 const turns = Number(option("--turns", "5"));
+const bin = option("--bin", null);
+const defects = option("--defects", "0.4");
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
 const folder = path.resolve(option("--keep", inRoot(".cache/harnesses")));
 const chosen = args.length === 0 ? Object.keys(HARNESSES) : args.map((name) => name.toUpperCase().replaceAll("-", "_"));
@@ -38,23 +42,59 @@ if (unknown.length > 0) stop(`No harness is called ${unknown.join(", ")}. There 
 
 const stopEngine = await containers({ ci: Boolean(process.env.CI) });
 if (stopEngine === null) stop("No container engine answers. Start Docker or Podman and try again.");
-if (!built) runOrStop("cargo", ["build", "--locked", "--quiet", "-p", "stamina"]);
-const stamina = path.join(targetDir, "debug/stamina");
+if (!built && !bin) runOrStop("cargo", ["build", "--locked", "--quiet", "-p", "stamina"]);
+const stamina = bin ? path.resolve(bin) : path.join(targetDir, "debug/stamina");
 runOrStop(stamina, ["images", "build", ...chosen.map((name) => HARNESSES[name])]);
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 let failed = 0;
+process.stdout.write("| harness | turns passed | attempts | tokens in / out, gateway | tokens in / out, harness | other ends |\n|---|---|---|---|---|---|\n");
 for (const name of chosen) {
   const begun = Date.now();
-  const values = [`agent=${name}`, `output_dir=${path.join(folder, name.toLowerCase())}`, "use_docker=true", "endpoint.mode=oracle", "restful_server_gen_iterative.n_scenarios=1", `restful_server_gen_iterative.n_turns=${String(turns)}`, "restful_server_gen_iterative.base_seed=0"];
+  const results = path.join(folder, name.toLowerCase());
+  const values = [
+    `agent=${name}`,
+    `output_dir=${results}`,
+    "use_docker=true",
+    "endpoint.mode=oracle",
+    "restful_server_gen_iterative.n_scenarios=1",
+    `restful_server_gen_iterative.n_turns=${String(turns)}`,
+    "restful_server_gen_iterative.base_seed=0",
+    `oracle.defect_rate=${defects}`,
+    "oracle.seed=1",
+    "limits.attempt_minutes=60",
+  ];
   const run = spawnSync(stamina, ["--json", "run", "--values", ...values], { encoding: "utf8", maxBuffer: 1 << 28 });
   const events = run.stdout.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   const attempts = events.filter((event) => event.event === "attempt");
   const passed = attempts.filter((event) => event.verdict === "passed").length;
-  if (run.status !== 0 || passed !== turns) failed += 1;
-  const why = attempts.filter((event) => event.end_reason).map((event) => `turn ${String(event.turn)}: ${event.end_reason}`);
-  process.stdout.write(`${HARNESSES[name].padEnd(16)} ${String(passed)} / ${String(turns)} turns passed, ${String(attempts.length)} attempts, ${duration(Date.now() - begun)}${why.length > 0 ? ` (${why.join(", ")})` : ""}${run.status === 0 ? "" : `\n${run.stderr}`}\n`);
+  const well = run.status === 0 && passed === turns;
+  if (!well) failed += 1;
+  const why = attempts.filter((event) => event.end_reason && event.end_reason !== "tests_failed");
+  const row = [
+    `${HARNESSES[name]} ${well ? version(results) : ""}`,
+    `${String(passed)} of ${String(turns)}`,
+    String(attempts.length),
+    ...(well ? tokens(results) : ["unknown", "unknown"]),
+    why.map((event) => `turn ${String(event.turn)}: ${event.end_reason}`).join(", ") || "none",
+  ];
+  process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
 }
 stopEngine();
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
+
+/** The version that the run's own report names. */
+function version(results) {
+  return JSON.parse(readFileSync(path.join(results, "report.json"), "utf8")).run.harness_version;
+}
+
+/** Tokens of all attempts, as the gateway and as the harness counted them; unknown where an attempt has none. */
+function tokens(results) {
+  const { turns: played } = JSON.parse(readFileSync(path.join(results, "scenario_0/trajectory.json"), "utf8"));
+  const attempts = played.flatMap((turn) => turn.attempts);
+  return ["tokens", "harness_tokens"].map((key) => {
+    const sum = (part) => attempts.reduce((total, attempt) => (Number.isFinite(attempt[key]?.[part]) ? total + attempt[key][part] : NaN), 0);
+    return ["input", "output"].map((part) => (Number.isNaN(sum(part)) ? "unknown" : sum(part).toLocaleString("en-US"))).join(" / ");
+  });
+}

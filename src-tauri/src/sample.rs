@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-const SAMPLE: &str = "data/sample-harbor.zip";
+const SAMPLE: &str = "data/sample-simulated.zip";
 
 /// The sample, if this program has one. The checkout comes first: what cargo copies beside the program may be gone
 /// after the next build.

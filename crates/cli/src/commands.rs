@@ -283,7 +283,7 @@ fn runs(
         .map(|row| {
             vec![
                 row.id.clone(),
-                row.model.clone().unwrap_or_else(unknown),
+                format!("{}{}", row.model.as_deref().unwrap_or("unknown"), simulated(row)),
                 row.harness.clone().unwrap_or_else(unknown),
                 row.episodes.to_string(),
                 row.stamina.mean.map_or_else(unknown, |mean| format!("{mean:.2}")),
@@ -317,6 +317,18 @@ fn runs(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What follows the name of a simulated run.
+fn simulated(row: &RunRow) -> &'static str {
+    if row.simulated { " (simulated)" } else { "" }
+}
+
+/// The line above what is printed of one run, where a scripted model stood in for a real one.
+fn print_simulated(row: &RunRow) {
+    if row.simulated {
+        print(&format!("{}: simulated, a scripted model stood in for a real one\n\n", row.id));
+    }
+}
+
 /// Finds a run by its id, or by a begin or part of it that names it alone.
 pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
     let mut rows = all_runs(workbench, &ListRuns::default())?;
@@ -348,6 +360,7 @@ fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode,
         print_json(&Value::Array(rows.iter().map(json::survival).collect()));
         return Ok(ExitCode::SUCCESS);
     }
+    print_simulated(&row);
     let band = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |v| format!("{v:.3}"));
     let lines: Vec<Vec<String>> = rows
         .iter()
@@ -380,6 +393,7 @@ fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, Api
         limit: 0,
     })?;
     if !as_json {
+        print_simulated(&run);
         let lines: Vec<Vec<String>> = grid
             .rows
             .iter()

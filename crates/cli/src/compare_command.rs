@@ -113,7 +113,8 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str("No settings differ.\n");
     } else {
         let mut head = vec!["setting", "mark"];
-        head.extend(members.iter().map(|m| m.name.as_str()));
+        let names: Vec<String> = members.iter().map(ComparedMember::marked).collect();
+        head.extend(names.iter().map(String::as_str));
         head.push("what it means");
         let rows: Vec<Vec<String>> = comparison
             .differences
@@ -137,7 +138,7 @@ fn comparison_text(comparison: &Comparison) -> String {
         .iter()
         .map(|m| {
             vec![
-                m.name.clone(),
+                m.marked(),
                 m.stamina.n.to_string(),
                 m.stamina.events.to_string(),
                 m.stamina.censored.to_string(),
@@ -168,7 +169,7 @@ fn comparison_text(comparison: &Comparison) -> String {
     ));
     if !comparison.pairs.is_empty() {
         text.push('\n');
-        let name = |index: u32| members.get(index as usize).map_or("", |m| m.name.as_str());
+        let name = |index: u32| members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
         let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
         let rows: Vec<Vec<String>> = comparison
             .pairs

@@ -85,7 +85,7 @@ fn every_case(
 }
 
 fn failures_json(failures: &Failures) -> Value {
-    let group = |group: &FailureGroup| json!({ "group": group.key, "label": group.label, "attempts": group.attempts, "classes": group.shares });
+    let group = |group: &FailureGroup| json!({ "group": group.key, "label": group.label, "simulated": group.simulated, "attempts": group.attempts, "classes": group.shares });
     json!({
         "attempts": failures.attempts,
         "all_attempts": failures.all_attempts,
@@ -135,13 +135,18 @@ fn percent(share: f64) -> String {
 
 fn failures_text(failures: &Failures) -> String {
     let mut text = format!(
-        "{} of {} attempts failed in scope; {} failing tests are described, {} only counted\n\n",
+        "{} of {} attempts failed in scope; {} failing tests are described, {} only counted\n",
         failures.attempts, failures.all_attempts, failures.tests, failures.not_described
     );
+    if failures.total.simulated {
+        text.push_str("simulated: runs in which a scripted model stood in for a real one are counted\n");
+    }
+    text.push('\n');
     let mut head = vec!["class", "side", "attempts", "share", "95 % CI", "tests"];
     let several = failures.groups.len() > 1;
+    let names: Vec<String> = failures.groups.iter().map(FailureGroup::marked).collect();
     if several {
-        head.extend(failures.groups.iter().map(|group| group.label.as_str()));
+        head.extend(names.iter().map(String::as_str));
     }
     let share_of = |group: &FailureGroup, class: &str| {
         group.shares.iter().find(|share| share.class == class).map_or_else(

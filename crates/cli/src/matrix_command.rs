@@ -99,10 +99,11 @@ fn matrix_text(matrix: &Matrix) -> String {
                 |cell| {
                     let stamina = &cell.stamina;
                     format!(
-                        "{} ({}, n = {})",
+                        "{} ({}, n = {}{})",
                         number(stamina.mean, 2),
                         interval(stamina.ci_low, stamina.ci_high),
-                        stamina.n
+                        stamina.n,
+                        if cell.simulated { ", simulated" } else { "" }
                     )
                 },
             )

@@ -22,6 +22,8 @@ use scenario::sample::{Programmatic, Sampler as _};
 
 const ID: &str = "0f0e0d0c-0b0a-4908-8706-050403020100";
 const OWNER: u32 = 1000;
+/// Seconds for a call that is to end by itself: a busy machine is no failure of a harness.
+const PATIENCE: u64 = 900;
 
 type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
 
@@ -253,7 +255,7 @@ async fn five_turns_of_one_session() {
             let prompt =
                 format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
             let began = Instant::now();
-            let played = episode.call(&gateway, turn, 1, &prompt, 600).await;
+            let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
             eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
             let outcome = &played.outcome;
             assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
@@ -282,10 +284,10 @@ async fn each_way_to_go_wrong() {
     let turns = turns(8);
     let none = Mischief::default();
     let table: [(Mischief, u64, &[R]); 5] = [
-        (Mischief { overflow: 1.0, ..none }, 200, &[R::ContextOverflow]),
-        (Mischief { malformed: 1.0, ..none }, 200, &[R::ToolCallFormat, R::LoopDetected]),
-        (Mischief { kill: 1.0, ..none }, 200, &[R::KilledItself]),
-        (Mischief { give_up: 1.0, ..none }, 200, &[R::GaveUp]),
+        (Mischief { overflow: 1.0, ..none }, PATIENCE, &[R::ContextOverflow]),
+        (Mischief { malformed: 1.0, ..none }, PATIENCE, &[R::ToolCallFormat, R::LoopDetected]),
+        (Mischief { kill: 1.0, ..none }, PATIENCE, &[R::KilledItself]),
+        (Mischief { give_up: 1.0, ..none }, PATIENCE, &[R::GaveUp]),
         (Mischief { stall: 1.0, ..none }, 30, &[R::AgentTimeout]),
     ];
     let mut wrong = Vec::new();
@@ -293,7 +295,7 @@ async fn each_way_to_go_wrong() {
         let name = harness.name();
         let mut episode = Episode::new(harness, &network, &turns);
         let gateway = oracle(listen, none).await;
-        let played = episode.call(&gateway, 1, 1, "Build it.", 300).await;
+        let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
         assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
         let mut turn = 1;
         for (mischief, seconds, expected) in &table {
@@ -318,7 +320,7 @@ async fn each_way_to_go_wrong() {
         }
         // After all that the session still goes on.
         let gateway = oracle(listen, none).await;
-        let played = episode.call(&gateway, turn + 1, 1, "Go on.", 300).await;
+        let played = episode.call(&gateway, turn + 1, 1, "Go on.", PATIENCE).await;
         eprintln!("{name} goes on: {:?} {:?}", played.outcome.end, played.outcome.message);
         if played.outcome.end.is_some() {
             wrong.push(format!("{name} does not go on: {}", told(&played)));

@@ -193,7 +193,7 @@ fn member(
         harness: pool.harness().map(str::to_owned),
         model: pool.model().map(str::to_owned),
         benchmark: (benchmark.key, benchmark.name),
-        simulated: entries().any(|run| run.simulated),
+        simulated: pool.simulated(),
         baseline: entries().find_map(|run| run.baseline).map(|b| b.as_str().to_owned()),
         swatch: pool.swatch,
         scenarios: pool.scenarios().len() as u32,

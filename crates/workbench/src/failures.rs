@@ -100,13 +100,16 @@ impl Place<'_> {
 /// Failed attempts that are counted together.
 #[derive(Default)]
 struct Tally {
+    simulated: bool,
     attempts: u32,
     primary: BTreeMap<FailureClass, u32>,
     tests: BTreeMap<FailureClass, u32>,
 }
 
 impl Tally {
-    fn add(&mut self, case: &Case) {
+    fn add(&mut self, place: &Place<'_>) {
+        let case = place.case;
+        self.simulated |= place.pool.runs[place.run].record.entry.simulated;
         self.attempts += 1;
         *self.primary.entry(case.class).or_default() += 1;
         for (class, tests) in &case.tests {
@@ -133,7 +136,7 @@ impl Tally {
                 })
             })
             .collect();
-        FailureGroup { key, label, attempts: self.attempts, shares }
+        FailureGroup { key, label, simulated: self.simulated, attempts: self.attempts, shares }
     }
 }
 
@@ -146,7 +149,8 @@ impl Workbench {
         // Members stand in their order, also those without a failed attempt.
         if request.group == FailureGrouping::Member {
             for (i, pool) in (0..).zip(&found.pools) {
-                let empty = (pool.id.clone(), pool.name.clone(), Tally::default());
+                let tally = Tally { simulated: pool.simulated(), ..Tally::default() };
+                let empty = (pool.id.clone(), pool.name.clone(), tally);
                 groups.insert((i, String::new()), empty);
             }
         }
@@ -154,7 +158,7 @@ impl Workbench {
         let (mut tests, mut not_described, mut origins) = (0, 0, [0_u32; 4]);
         for place in found.cases(request.scope) {
             let case = place.case;
-            total.add(case);
+            total.add(&place);
             tests += case.tests.values().sum::<u32>();
             not_described += case.not_described;
             for (sum, own) in origins.iter_mut().zip(case.origins) {
@@ -165,7 +169,7 @@ impl Workbench {
                 FailureGrouping::Member => (places.get(key.as_str()).copied().unwrap_or(0), String::new()),
                 by => place.order(by, &key),
             };
-            groups.entry(order).or_insert_with(|| (key, label, Tally::default())).2.add(case);
+            groups.entry(order).or_insert_with(|| (key, label, Tally::default())).2.add(&place);
         }
         let total = total.group(String::new(), "all".to_owned());
         let classes = FailureClass::ALL

@@ -253,7 +253,7 @@ fn a_new_library_begins_with_the_sample() {
         .ancestors()
         .nth(2)
         .expect("the repository")
-        .join("data/sample-harbor.zip");
+        .join("data/sample-simulated.zip");
     let options = Options {
         db: Some(folder.path().join("library.sqlite")),
         live: true,
@@ -263,6 +263,11 @@ fn a_new_library_begins_with_the_sample() {
     let workbench = Workbench::open(options).expect("a library");
     let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
     assert!(state.sources[0].zip && state.sample.is_some());
+    let runs = runs(&workbench);
+    assert!(
+        runs.len() == 9 && runs.iter().all(|run| run.simulated),
+        "nine runs that say that they are simulated"
+    );
 }
 
 #[test]

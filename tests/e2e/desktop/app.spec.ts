@@ -129,9 +129,9 @@ test("a folder that is none of the formats is told with what was looked for", as
 
 test("the first start begins with the sample, and what a terminal reads appears by itself", async () => {
   app = await Desktop.open(["--db", lab.db]);
-  await shows("the first page", "main", (text) => /Look at the sample\s+5 runs, already loaded/.test(text), 20 * SECONDS);
+  await shows("the first page", "main", (text) => /Look at the sample\s+sample-simulated\.zip: 9 runs, already loaded/.test(text), 20 * SECONDS);
   await app.run("location.hash = '#/library'");
-  await shows("the sample's runs", '[aria-label="Sources and views"]', (text) => text.includes("sample-harbor.zip"));
+  await shows("the sample's runs", '[aria-label="Sources and views"]', (text) => text.includes("sample-simulated.zip"));
 
   // Another process reads into the same library.
   lab.copy("harbor/jobs/nop-k1", "late");

@@ -136,14 +136,20 @@ fn differences(data: &Differences) -> Table {
     table
 }
 
+/// A name in a head, where no column beside it says so.
+fn marked(label: &SeriesLabel) -> String {
+    if label.simulated { format!("{} (simulated)", label.name) } else { label.name.clone() }
+}
+
 fn paired(data: &Paired) -> Table {
     let columns = vec![
         Column::text("scenario", "Scenario"),
-        Column::number("a", &data.a.name, 1).unit("turns"),
+        Column::number("a", &marked(&data.a), 1).unit("turns"),
         Column::flag("a_at_least", "Lower bound"),
-        Column::number("b", &data.b.name, 1).unit("turns"),
+        Column::number("b", &marked(&data.b), 1).unit("turns"),
         Column::flag("b_at_least", "Lower bound"),
         Column::number("difference", "Difference", 1).unit("turns"),
+        Column::flag("simulated", "Simulated"),
     ];
     let mut table = Table::new("paired", "Stamina by shared scenario", columns);
     for pair in &data.pairs {
@@ -154,6 +160,7 @@ fn paired(data: &Paired) -> Table {
             known(pair.b),
             known(pair.b_censored),
             known(pair.b - pair.a),
+            known(data.a.simulated || data.b.simulated),
         ]);
     }
     if let Some(mean) = data.mean {

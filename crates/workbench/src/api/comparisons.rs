@@ -123,6 +123,18 @@ pub struct ComparedMember {
     pub caveats: Vec<String>,
 }
 
+impl ComparedMember {
+    /// Its name as tables and texts have it: with the word that says so where it is simulated.
+    pub fn marked(&self) -> String {
+        marked(&self.name, self.simulated)
+    }
+}
+
+/// A name with the word that says that a scripted model stood in for a real one.
+pub(super) fn marked(name: &str, simulated: bool) -> String {
+    if simulated { format!("{name} (simulated)") } else { name.to_owned() }
+}
+
 /// What a member used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Spent {
@@ -544,6 +556,8 @@ pub struct RetrySeries {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// Whether a scripted model stood in for a real one in any of its runs.
+    pub simulated: bool,
     /// How it is drawn.
     pub swatch: Swatch,
     /// Most attempts a turn could take; `None` = not stated (then the most that were made).
@@ -552,6 +566,13 @@ pub struct RetrySeries {
     pub points: Vec<RetryPoint>,
     /// Mean stamina with the most retries / with none; `None` = one attempt only, or no turn passed without feedback.
     pub gain: Option<Estimate>,
+}
+
+impl RetrySeries {
+    /// Its name as tables and texts have it.
+    pub fn marked(&self) -> String {
+        marked(&self.name, self.simulated)
+    }
 }
 
 /// Mean stamina under one budget.

@@ -107,10 +107,19 @@ pub struct FailureGroup {
     pub key: String,
     /// In words.
     pub label: String,
+    /// Whether attempts of runs in which a scripted model stood in for a real one are among them.
+    pub simulated: bool,
     /// Failed attempts.
     pub attempts: u32,
     /// One a class that occurs in it, in the order of `classes`.
     pub shares: Vec<FailureShare>,
+}
+
+impl FailureGroup {
+    /// Its words as tables and texts have them.
+    pub fn marked(&self) -> String {
+        super::comparisons::marked(&self.label, self.simulated)
+    }
 }
 
 /// How often a class occurs.

@@ -54,6 +54,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
+    /// Whether a scripted model stood in for a real one in any of its runs.
+    pub(crate) fn simulated(&self) -> bool {
+        self.runs.iter().any(|run| run.record.entry.simulated)
+    }
+
     /// The episodes of all runs.
     pub(crate) fn episodes(&self) -> impl Iterator<Item = &EpisodeEntry> {
         self.runs.iter().flat_map(|run| &run.episodes)

@@ -63,7 +63,7 @@ impl Workbench {
         files.insert("inputs.sha256".to_owned(), inputs.sums.into_bytes());
         let mut seen = std::collections::BTreeSet::new();
         warnings.retain(|warning| seen.insert(warning.clone()));
-        files.insert("README.md".to_owned(), readme(&report.title, &files, &warnings).into_bytes());
+        files.insert("README.md".to_owned(), readme(&report.title, &data, &files, &warnings).into_bytes());
         Ok((files, report.title, warnings))
     }
 
@@ -154,7 +154,7 @@ impl Workbench {
 }
 
 /// What is in the bundle, with the hashes of its files.
-fn readme(title: &str, files: &Files, warnings: &[String]) -> String {
+fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String]) -> String {
     let escape = figures::table::escape_markdown;
     let mut out = format!(
         "# {}\n\nMade by {SOFTWARE}.\n\n\
@@ -166,6 +166,13 @@ fn readme(title: &str, files: &Files, warnings: &[String]) -> String {
          - `inputs.sha256`: SHA-256 of every file below the places of the runs in their sources, `SOURCE/PATH`.\n",
         escape(title)
     );
+    let simulated: Vec<&str> = data.members.iter().filter(|m| m.simulated).map(|m| m.name.as_str()).collect();
+    if !simulated.is_empty() {
+        out.push_str(&format!(
+            "\nThese are simulated, a scripted model stood in for a real one: {}\n",
+            escape(&simulated.join(", "))
+        ));
+    }
     if !warnings.is_empty() {
         out.push_str("\nTo be known:\n\n");
         for warning in warnings {

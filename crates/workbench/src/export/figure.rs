@@ -1,7 +1,5 @@
 //! From what a figure is about to a spec with its data: the numbers are those of the pages' own commands.
 
-use std::collections::BTreeSet;
-
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
     BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
@@ -13,10 +11,8 @@ use figures::{
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping,
-    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Member, Nothing, Pairs, PublishedNumber,
-    Stamina,
+    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Nothing, Pairs, PublishedNumber, Stamina,
 };
-use crate::compare::members;
 use crate::published;
 
 /// The metric of published numbers that mean stamina is compared with.
@@ -72,8 +68,7 @@ impl Workbench {
                 method.notes = vec![
                     "Budgets below the one of the run are computed by leaving out later attempts".to_owned(),
                 ];
-                let simulated = self.simulated(&of.members)?;
-                (Figure::Retries(retries(&data, *published, &simulated)), method)
+                (Figure::Retries(retries(&data, *published)), method)
             }
             FigureOf::Failures { of } => {
                 let figure = Figure::FailureShares(self.failure_shares(of)?);
@@ -111,13 +106,6 @@ impl Workbench {
         Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
     }
 
-    /// Which of these members have a simulated run, by their text.
-    fn simulated(&self, of: &[Member]) -> Result<BTreeSet<String>, ApiError> {
-        let pools = members::resolve(&self.store, of)?;
-        let simulated = pools.into_iter().filter(|p| p.runs.iter().any(|run| run.record.entry.simulated));
-        Ok(simulated.map(|pool| pool.id).collect())
-    }
-
     fn failure_shares(&self, of: &FailuresRequest) -> Result<FailureShares, ApiError> {
         let data = self.get_failures(of.clone())?;
         let classes = data
@@ -125,12 +113,8 @@ impl Workbench {
             .iter()
             .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
             .collect();
-        let simulated = self.simulated(&of.members)?;
         let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
-            label: SeriesLabel {
-                simulated: simulated.contains(&group.key),
-                ..SeriesLabel::new(group.label.clone(), index)
-            },
+            label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
             counts: data
                 .classes
                 .iter()
@@ -403,9 +387,9 @@ fn matrix(data: &api::Matrix, published: bool) -> Matrix {
     }
 }
 
-fn retries(data: &api::Retries, published: bool, simulated: &BTreeSet<String>) -> Retries {
+fn retries(data: &api::Retries, published: bool) -> Retries {
     let series = data.series.iter().map(|series| RetrySeries {
-        label: marked(&series.name, series.swatch, simulated.contains(&series.id)),
+        label: marked(&series.name, series.swatch, series.simulated),
         points: series
             .points
             .iter()

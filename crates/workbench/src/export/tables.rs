@@ -111,7 +111,7 @@ fn caveats(members: &[ComparedMember]) -> Vec<String> {
 }
 
 fn name(data: &Comparison, index: u32) -> Option<Value> {
-    maybe(data.members.get(index as usize).map(|m| m.name.as_str()))
+    maybe(data.members.get(index as usize).map(ComparedMember::marked))
 }
 
 /// The tests of a comparison.
@@ -181,7 +181,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
 pub(super) fn settings(data: &Comparison) -> Table {
     let mut columns = vec![Column::text("setting", "Setting"), Column::text("effect", "Effect")];
     for (index, member) in data.members.iter().enumerate() {
-        columns.push(Column::text(&format!("run_{}", index + 1), &member.name));
+        columns.push(Column::text(&format!("run_{}", index + 1), &member.marked()));
     }
     columns.push(Column::text("note", "Note"));
     let mut table = Table::new("settings", "Settings that differ", columns);
@@ -196,6 +196,13 @@ pub(super) fn settings(data: &Comparison) -> Table {
             row.push(maybe(difference.values.get(index).and_then(Option::as_deref)));
         }
         row.push(known(difference.note.as_str()));
+        table.push(row);
+    }
+    if !data.members.is_empty() && data.members.iter().all(|m| m.simulated) {
+        // A file of values has no heads with names: it has to say this in a row.
+        let mut row = vec![known("Played by"), known("the same for all")];
+        row.extend(data.members.iter().map(|_| known("a scripted model (simulated)")));
+        row.push(None);
         table.push(row);
     }
     if data.differences.is_empty() {
@@ -222,7 +229,7 @@ pub(super) fn survival(data: &Comparison) -> Table {
         for row in &member.survival {
             let alive = (row.at_risk > 0 || row.survival <= 0.0).then_some(row.survival);
             table.push(vec![
-                known(member.name.as_str()),
+                known(member.marked()),
                 known(row.turn),
                 known(row.at_risk),
                 known(row.events),
@@ -274,7 +281,7 @@ pub(super) fn retries(workbench: &Workbench, of: &RetriesRequest) -> Result<Tabl
     let mut table = Table::new("retries", "Mean stamina by retry budget", columns);
     for series in &data.series {
         for point in &series.points {
-            let mut row = vec![known(series.name.as_str()), known(point.retries)];
+            let mut row = vec![known(series.marked()), known(point.retries)];
             row.extend(stamina(&point.stamina));
             table.push(row);
         }
@@ -283,7 +290,7 @@ pub(super) fn retries(workbench: &Workbench, of: &RetriesRequest) -> Result<Tabl
                 (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
                 _ => String::new(),
             };
-            table.notes.push(format!("{}: feedback gain {:.2}{interval}.", series.name, gain.value));
+            table.notes.push(format!("{}: feedback gain {:.2}{interval}.", series.marked(), gain.value));
         }
     }
     table.notes.extend(data.cautions.iter().cloned());
@@ -316,7 +323,7 @@ pub(super) fn failures_table(data: &api::Failures) -> Table {
         for share in &group.shares {
             let class = data.classes.iter().find(|c| c.class == share.class);
             table.push(vec![
-                known(group.label.as_str()),
+                known(group.marked()),
                 known(class.map_or(share.class.as_str(), |c| c.label.as_str())),
                 maybe(class.map(|c| c.side.as_str())),
                 known(share.attempts),

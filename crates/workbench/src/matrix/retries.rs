@@ -116,6 +116,7 @@ impl Curve {
         RetrySeries {
             id: pool.id.clone(),
             name: pool.name.clone(),
+            simulated: pool.simulated(),
             swatch: pool.swatch,
             attempt_limit: self.limit,
             points: (0..)

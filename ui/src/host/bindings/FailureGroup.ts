@@ -14,6 +14,10 @@ key: string,
  */
 label: string, 
 /**
+ * Whether attempts of runs in which a scripted model stood in for a real one are among them.
+ */
+simulated: boolean, 
+/**
  * Failed attempts.
  */
 attempts: number, 

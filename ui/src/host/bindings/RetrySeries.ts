@@ -16,6 +16,10 @@ id: string,
  */
 name: string, 
 /**
+ * Whether a scripted model stood in for a real one in any of its runs.
+ */
+simulated: boolean, 
+/**
  * How it is drawn.
  */
 swatch: Swatch, 

@@ -42,7 +42,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             }
             let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-            Ok(Played { name: member.name.clone(), by_number: by_number.into_values().collect(), reasons })
+            Ok(Played { name: member.marked(), by_number: by_number.into_values().collect(), reasons })
         })
         .collect()
 }

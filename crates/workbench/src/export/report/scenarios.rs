@@ -28,7 +28,7 @@ pub(super) fn table(workbench: &Workbench, data: &Comparison) -> Result<Table, A
             let request = RunGridRequest { run: run.clone(), sort: GridSort::default(), offset: 0, limit: 0 };
             for row in workbench.run_grid(request)?.rows {
                 let name = row.title.clone().unwrap_or_else(|| row.scenario.clone());
-                rows.push((row.scenario.clone(), place, row.repeat, name, member.name.clone(), row));
+                rows.push((row.scenario.clone(), place, row.repeat, name, member.marked(), row));
             }
         }
     }

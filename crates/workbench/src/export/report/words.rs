@@ -135,7 +135,7 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
             ("left out, but for those that passed everything", &member.censored_dropped),
         ] {
             table.push(vec![
-                known(member.name.as_str()),
+                known(member.marked()),
                 known(how),
                 known(stamina.n),
                 maybe(stamina.mean),

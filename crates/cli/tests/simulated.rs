@@ -1,0 +1,89 @@
+//! Results of a scripted model say so wherever they are printed, drawn or exported: the real program on the shipped
+//! sample.
+
+use std::path::Path;
+use std::process::Command;
+
+const WORD: &str = "simulated";
+
+fn stamina(folder: &Path, args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
+        .arg("--db")
+        .arg(folder.join("library.sqlite"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("stamina runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What was written, as text; an SVG's is in it as it stands.
+fn written(folder: &Path, args: &[&str], name: &str) -> String {
+    let mut args = args.to_vec();
+    args.extend(["--out", name]);
+    stamina(folder, &args);
+    String::from_utf8(std::fs::read(folder.join(name)).expect("a file")).expect("text")
+}
+
+#[test]
+fn what_a_scripted_model_came_to_says_so_everywhere() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-simulated.zip");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    stamina(folder, &["ingest", sample.to_str().expect("UTF-8")]);
+    let runs = ["sample-simulated.codex-strong", "sample-simulated.codex-weak"];
+
+    let printed = [
+        vec!["runs"],
+        vec!["show", runs[0]],
+        vec!["survival", runs[0]],
+        vec!["compare", runs[0], runs[1]],
+        vec!["matrix"],
+        vec!["failures"],
+        vec!["failures", runs[0], "--by", "harness"],
+    ];
+    for args in &printed {
+        assert!(stamina(folder, args).contains(WORD), "{args:?}");
+    }
+    for kind in ["runs", "pairs", "settings", "survival", "matrix", "retries", "failures"] {
+        for ending in ["md", "csv", "tex", "html"] {
+            let file = written(folder, &["table", kind, runs[0], runs[1]], &format!("{kind}.{ending}"));
+            assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
+        }
+    }
+    for kind in [
+        "survival",
+        "first-failures",
+        "differences",
+        "ratios",
+        "paired",
+        "bars",
+        "pareto",
+        "matrix",
+        "retries",
+        "failures",
+    ] {
+        let args = ["figure", kind, runs[0], runs[1]];
+        for ending in ["svg", "tex", "csv"] {
+            let file = written(folder, &args, &format!("figure-{kind}.{ending}"));
+            assert!(file.contains(WORD), "the figure {kind} as {ending}");
+        }
+    }
+    let drawn =
+        written(folder, &["figure", "failures", runs[0], runs[1], "--by", "harness"], "by-harness.svg");
+    assert!(drawn.contains(WORD), "failures by harness");
+
+    stamina(folder, &["report", runs[0], runs[1], "--out", "report"]);
+    let read =
+        |name: &str| std::fs::read_to_string(folder.join("report").join(name)).expect("a file of the report");
+    for name in ["report.md", "report.html", "README.md", "settings.json"] {
+        assert!(read(name).contains(WORD), "{name}");
+    }
+    let tables = std::fs::read_dir(folder.join("report/tables")).expect("tables");
+    for table in tables {
+        let name = table.expect("a table").file_name();
+        let text = read(&format!("tables/{}", name.to_string_lossy()));
+        assert!(text.to_lowercase().contains(WORD), "{}", name.display());
+    }
+}
