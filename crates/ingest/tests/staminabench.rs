@@ -638,7 +638,7 @@ fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
     let over = "\"2026-06-01T10:00:00Z\"";
     for verdict in ["failed", "error"] {
         let first = format!(r#"{{"attempt": 1, "verdict": "{verdict}", "end_reason": "server_failed"}}"#);
-        let both = format!(r#"{first}, {}"#, first.replace("\"attempt\": 1", "\"attempt\": 2"));
+        let both = format!("{first}, {}", first.replace("\"attempt\": 1", "\"attempt\": 2"));
         assert_eq!(
             own("null", &first),
             (Some(2), EndReason::Unfinished),

@@ -233,7 +233,16 @@ impl Attempt<'_> {
             let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
             return Ok(of(EndReason::Budget, "Budget", &format!("the {scope}'s budget of {what} is spent")));
         }
-        if exit.timed_out {
+        // What the harness tells of a call that ran out of time is finer than that it did: it may have finished and only
+        // not exited, or have lost itself in calls that can not be read.
+        let told = match outcome.end {
+            Some(EndReason::Endpoint) => called.seen.is_none(),
+            end => matches!(
+                end,
+                None | Some(EndReason::ToolCallFormat | EndReason::NoChange | EndReason::GaveUp)
+            ),
+        };
+        if exit.timed_out && !told {
             let limit = format!("the wall limit of {} s ended it", self.play.settings.limits.seconds);
             return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
         }
@@ -244,7 +253,7 @@ impl Attempt<'_> {
                 "the disk limit of the box ended it; its changes were undone",
             ));
         }
-        if exit.code.is_none() && !exit.stopped {
+        if exit.code.is_none() && !exit.stopped && !exit.timed_out {
             return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
         }
         if exit.out_of_memory && outcome.end.is_some() {

@@ -54,13 +54,36 @@ pub(crate) struct Copied {
 pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Copied> {
     std::fs::create_dir_all(to)?;
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-    let source = open(from, flags, Mode::empty())?;
+    let source = open_unlocked(from)?;
     let target = open(to, flags, Mode::empty())?;
     let mut work = Work { bounds, copied: Copied::default(), is_root: rustix::process::geteuid().is_root() };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
     let stat = rustix::fs::fstat(&source)?;
     work.dress(target.as_fd(), &stat);
     Ok(work.copied)
+}
+
+/// Opens a folder, also one that was locked (mode 000, 500): boxes run as the user who owns it.
+pub(crate) fn open_unlocked(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = match open(path, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            rustix::fs::chmod(path, Mode::RWXU)?;
+            open(path, flags, Mode::empty())?
+        }
+        other => other?,
+    };
+    unlock(&folder)?;
+    Ok(folder)
+}
+
+/// Lets the owner of a folder read and write it.
+pub(crate) fn unlock(folder: &OwnedFd) -> io::Result<()> {
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(folder)?.st_mode as RawMode);
+    if !mode.contains(Mode::RWXU) {
+        rustix::fs::fchmod(folder, mode | Mode::RWXU)?;
+    }
+    Ok(())
 }
 
 struct Work<'a> {

@@ -30,7 +30,10 @@ pub(crate) async fn link(
     let boxes = boxes(settings).await?;
     if let Boxes::Engine(engine) = &boxes {
         // What crashed runs have left.
-        engine.sweep().await?;
+        if let Err(error) = engine.sweep().await {
+            // They are in nobody's way; `stamina clean` says what can not be removed.
+            tracing::warn!(%error, "what crashed runs have left can not be removed");
+        }
     } else {
         let state = place.own().join("state");
         crate::agent::blocking(move || {

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use sandbox::Volumes;
 
@@ -184,13 +184,16 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
     }
     let written = (|| {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mut at = open(folder, flags, Mode::empty())?;
+        let mut at = copy::open_unlocked(folder)?;
         let user = sandbox::box_user();
         for part in folders {
             at = sub_folder(&at, part, flags, user)?;
         }
         let part = format!("{}{name}", disk::TEMPORARY);
-        let _ = unlinkat(&at, part.as_str(), AtFlags::empty());
+        // An agent may know the name, and have made anything of it.
+        if !matches!(unlinkat(&at, part.as_str(), AtFlags::empty()), Ok(()) | Err(Errno::NOENT)) {
+            copy::remove(&whole.with_file_name(&part))?;
+        }
         let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut file = std::fs::File::from(openat(&at, part.as_str(), create, Mode::from_raw_mode(0o600))?);
         file.write_all(text.as_bytes())?;
@@ -210,7 +213,10 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
 
 fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
     match openat(at, name, flags, Mode::empty()) {
-        Ok(folder) => return Ok(folder),
+        Ok(folder) => {
+            copy::unlock(&folder)?;
+            return Ok(folder);
+        }
         Err(Errno::NOENT) => {}
         // A link or a file in its place.
         Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(at, name, AtFlags::empty())?,
@@ -237,6 +243,7 @@ fn give(what: std::os::fd::BorrowedFd<'_>, (uid, gid): (u32, u32)) {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
@@ -298,6 +305,16 @@ mod tests {
         assert_eq!(fs::read_to_string(home.join("dir")).unwrap(), "a file now");
         assert_eq!(fs::read_to_string(outside.join("target")).unwrap(), "untouched");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        // What an agent makes of the name that is written first, and of the folder itself.
+        fs::create_dir_all(home.join(format!("{}file/deep", disk::TEMPORARY))).unwrap();
+        write_beneath(&home, "file", "mine again").unwrap();
+        assert_eq!(fs::read_to_string(home.join("file")).unwrap(), "mine again");
+        for mode in [0o000, 0o500] {
+            fs::set_permissions(&home, fs::Permissions::from_mode(mode)).unwrap();
+            write_beneath(&home, "file", "locked").unwrap();
+            let now = fs::metadata(&home).unwrap().permissions().mode() & 0o700;
+            assert_eq!(now, 0o700, "as root reads anything, the mode says whether another user could");
+        }
         assert!(write_beneath(&home, "../x", "").is_err());
     }
 }

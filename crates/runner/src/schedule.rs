@@ -32,7 +32,7 @@ const CHANGEABLE: [&str; 6] =
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     absolute(&mut settings)?;
     let (ready, harness) = blocking(move || {
-        let harness = harness(&settings)?;
+        let harness = harness(&settings, settings.harness_file.as_deref())?;
         let (scenarios, planned) = Scenarios::plan(&mut settings)?;
         let place = Place::new(&settings.output_dir);
         if is_taken(&place.results) {
@@ -40,6 +40,10 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         }
         disk::folder(&place.own().join("episodes"))?;
         let lock = Lock::take(&place)?;
+        // Another begin may have been quicker.
+        if is_taken(&place.results) {
+            return Err(RunError::Taken { path: place.results });
+        }
         control::write(&place.results, &Wish::default())?;
         disk::write(&place.results.join("config.yaml"), settings.to_yaml().as_bytes(), Keep::Durably)?;
         let named = HarnessNamed {
@@ -71,10 +75,14 @@ pub(crate) async fn go_on(
     let (ready, harness) = blocking(move || {
         let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
         let place = Place::new(&folder);
-        let mut run = RunFile::read(&place)?;
+        RunFile::read(&place)?;
         let lock = Lock::take(&place)?;
+        // As the part before has left it: that may have ended only now.
+        let mut run = RunFile::read(&place)?;
         run.settings = changed(&run.settings, &folder, &change)?;
-        let harness = harness(&run.settings)?;
+        // One from a file is kept with the run, so that a resume has the one that it began with.
+        let kept = place.own().join("harness.toml");
+        let harness = harness(&run.settings, run.settings.harness_file.as_ref().map(|_| kept.as_path()))?;
         let mut again = run.settings.clone();
         let (scenarios, _) = Scenarios::plan(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {
@@ -128,14 +136,12 @@ fn is_taken(folder: &Path) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("scenario_"))
 }
 
-/// The harness that plays. One from a file is kept with the run, so that a resume has the one that it began with.
-fn harness(settings: &RunSettings) -> Result<Agent, RunError> {
-    let Some(file) = &settings.harness_file else {
-        return Ok(Agent::BuiltIn(harness::find(&settings.agent)?));
-    };
-    let kept = Place::new(&settings.output_dir).own().join("harness.toml");
-    let file = if kept.exists() { &kept } else { file };
-    Ok(Agent::Own(Arc::new(harness::load(file)?)))
+/// The harness that plays: of a file, or the one of the settings' name.
+fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
+    Ok(match file {
+        Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
+        None => Agent::BuiltIn(harness::find(&settings.agent)?),
+    })
 }
 
 /// The settings with what a resume may change.

@@ -140,7 +140,7 @@ impl SandboxError {
                 Some(format!("Build it with: stamina images build {name}"))
             }
             Self::NoImage { image } => Some(format!(
-                "Pull or build it first (docker pull {image}), or set docker.image to one that is there."
+                "Pull or build it first (docker pull {image}), or set docker.image_name to one that is there."
             )),
             Self::Engine { gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())

@@ -1,6 +1,6 @@
 //! Images: which are there, building ours from their recipes, and trying whether one works.
 //!
-//! Ours are built by the engine itself from a context made in memory; every other image (`docker.image`) is listed and
+//! Ours are built by the engine itself from a context made in memory; every other image (`docker.image_name`) is listed and
 //! tried just the same, but not built.
 
 mod build;
