@@ -164,7 +164,8 @@ impl Engine {
         let host = format!("unix://{}", at("socket"));
         let mut daemon = Command::new("dockerd")
             .args(["--host", &host, "--data-root", &at("data"), "--exec-root", &at("exec")])
-            .args(["--pidfile", &at("pid"), "--bridge", "none"])
+            // The rules of the firewall are those of the engine that others use.
+            .args(["--pidfile", &at("pid"), "--iptables=false"])
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)

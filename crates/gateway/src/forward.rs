@@ -345,7 +345,8 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
     let status = reply.status.as_u16();
     let message = said(&text);
     let means_overflow = matches!(status, 400 | 413 | 422) && overflow::is_meant(&text);
-    let owners = kind.is_paid() && !means_overflow && is_owners(reply.status, &text);
+    // What the harness's own model is not asked through says nothing about it: the endpoint need not have embeddings.
+    let owners = kind.route().is_some() && !means_overflow && is_owners(reply.status, &text);
     let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=599);
     if owners || (kind.is_paid() && passing) {
         let what = if message.is_empty() {

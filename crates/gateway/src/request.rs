@@ -85,7 +85,8 @@ pub(crate) struct Told {
     pub(crate) hides_usage: bool,
 }
 
-/// Puts the model's name in and asks for the usage of a stream of chat completions. Everything else stays as it was, byte
+/// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
+/// made in the background, where it would go on unmetered when the attempt is over. Everything else stays as it was, byte
 /// for byte; a body that is no JSON object passes as it is.
 pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, Told) {
     let Ok(Fields(fields)) = serde_json::from_slice(&body) else {
@@ -104,7 +105,9 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, T
     let told = Told { model: told_model, hides_usage };
 
     let model = model.filter(|model| told.model.as_deref() != Some(model));
-    if model.is_none() && !hides_usage {
+    let lingers =
+        kind == Kind::Model(Route::Responses) && named("background").is_some_and(|raw| raw.get() == "true");
+    if model.is_none() && !hides_usage && !lingers {
         return (body, told);
     }
     let model = model.map(|model| serde_json::Value::from(model).to_string());
@@ -124,6 +127,7 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, T
         let raw = match (name.as_str(), &model) {
             ("model", Some(model)) => model,
             ("stream_options", _) if options.is_some() => continue,
+            ("background", _) if lingers => "false",
             _ => raw.get(),
         };
         field(name, raw);
@@ -162,10 +166,12 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 }
 
 /// What passes of a request's headers: not what belongs to the connection (RFC 9110, 7.6.1), to the agent's own key, or
-/// would make the answer unreadable here.
+/// would make the answer unreadable here; nor whose account is meant, which is the key's matter: with a foreign one an
+/// agent could have the endpoint refuse it.
 pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
     let own = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
-    let mut headers = passing(from, |name| own.contains(&name) || name == "x-api-key");
+    let account = ["x-api-key", "openai-organization", "openai-project"];
+    let mut headers = passing(from, |name| own.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers
 }
@@ -248,6 +254,25 @@ mod tests {
             assert!(told.hides_usage);
         }
         assert!(!prepared(r#"{"stream":true}"#, Kind::Model(Route::Responses), None).1.hides_usage);
+    }
+
+    #[test]
+    fn no_answer_is_made_behind_the_attempts_back() {
+        let asked = r#"{"model":"m","background":true,"input":"x"}"#;
+        let (body, _) = prepared(asked, Kind::Model(Route::Responses), None);
+        assert_eq!(body, r#"{"model":"m","background":false,"input":"x"}"#);
+        assert_eq!(prepared(asked, CHAT, None).0, asked);
+    }
+
+    #[test]
+    fn the_key_says_whose_account_it_is() {
+        let mut given = HeaderMap::new();
+        for name in ["openai-organization", "openai-project", "x-api-key", "authorization"] {
+            given.insert(HeaderName::from_static(name), HeaderValue::from_static("mine"));
+        }
+        given.insert(HeaderName::from_static("openai-beta"), HeaderValue::from_static("responses"));
+        let names: Vec<String> = headers(&given).keys().map(ToString::to_string).collect();
+        assert_eq!(names, ["openai-beta", "accept-encoding"]);
     }
 
     #[test]

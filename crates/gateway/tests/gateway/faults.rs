@@ -68,6 +68,16 @@ async fn faults_that_pass_are_not_seen_by_the_agent() {
 }
 
 #[tokio::test]
+async fn an_agent_can_not_have_its_attempt_ended_by_asking_for_what_is_not_there() {
+    let endpoint = Endpoint::start(vec![error(404, "Not Found"), Act::json(200, CHAT)]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    assert_eq!(post(&attempt, "/v1/embeddings", "{}").await.status().as_u16(), 404);
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status().as_u16(), 200);
+    assert_eq!(attempt.close().over, None);
+}
+
+#[tokio::test]
 async fn faults_that_persist_end_the_attempt_as_the_endpoints() {
     let (status, text, seen, endpoint) = asked(vec![error(503, "no capacity")]).await;
     assert_eq!(status, 403, "an agent does not try a 403 again");
