@@ -40,7 +40,7 @@ const stages = [
   // One harness in Python and one from npm; `npm run harnesses` plays all of them.
   { group: "containers", name: "container images (stamina images build)", engine: true, run: [path.join(targetDir, "debug/stamina"), ["images", "build", ...IMAGES]] },
   { group: "containers", name: "real boxes (cargo test)", engine: true, env: { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" }, run: ["cargo", ["test", ...ALL, "--test", "docker_*", "--", "--ignored", "--test-threads", "2"]], summary: /^test result: .*/gm },
-  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, run: ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\S+ +\d+ \/ \d+ turns passed.*/gm },
+  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, run: ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
 
 const begun = Date.now();
