@@ -1,5 +1,7 @@
 //! Figures, tables and reports from the command line: the real program on real results.
 
+mod kinds;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -112,18 +114,7 @@ fn every_kind_of_figure_and_table_is_made() {
     let library = Library::new();
     let runs = library.runs();
     let all: Vec<&str> = runs.iter().map(String::as_str).collect();
-    for kind in [
-        "survival",
-        "first-failures",
-        "differences",
-        "ratios",
-        "paired",
-        "bars",
-        "pareto",
-        "matrix",
-        "retries",
-        "failures",
-    ] {
+    for kind in kinds::FIGURES {
         let runs = if kind == "paired" { &all[..2] } else { &all[..] };
         let args = [&["figure", kind][..], runs].concat();
         let svg = library.ok(&args);

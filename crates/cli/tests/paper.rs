@@ -2,6 +2,8 @@
 //!
 //! Needs `pdflatex` with pgfplots, `pdffonts` and `pdftotext`. Where they are missing, nothing is tested, but in CI that is a failure.
 
+mod kinds;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -53,18 +55,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     // Runs whose settings differ, with retries, failures of many kinds and odd names.
     let runs = ["staminabench.own", "oracle-k2", "nop", "failures"];
     let mut body = String::new();
-    for kind in [
-        "survival",
-        "first-failures",
-        "differences",
-        "ratios",
-        "paired",
-        "bars",
-        "pareto",
-        "matrix",
-        "retries",
-        "failures",
-    ] {
+    for kind in kinds::FIGURES {
         let runs = if kind == "paired" { &runs[1..3] } else { &runs[..] };
         // A matrix is of one benchmark.
         let runs = if kind == "matrix" { &runs[..1] } else { runs };

@@ -1,6 +1,8 @@
 //! Results of a scripted model say so wherever they are printed, drawn or exported: the real program on the shipped
 //! sample.
 
+mod kinds;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -52,18 +54,7 @@ fn what_a_scripted_model_came_to_says_so_everywhere() {
             assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
         }
     }
-    for kind in [
-        "survival",
-        "first-failures",
-        "differences",
-        "ratios",
-        "paired",
-        "bars",
-        "pareto",
-        "matrix",
-        "retries",
-        "failures",
-    ] {
+    for kind in kinds::FIGURES {
         let args = ["figure", kind, runs[0], runs[1]];
         for ending in ["svg", "tex", "csv"] {
             let file = written(folder, &args, &format!("figure-{kind}.{ending}"));
