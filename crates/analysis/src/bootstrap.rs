@@ -2,8 +2,8 @@
 //!
 //! Episodes of a scenario are alike, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
 //! §3.8; Field and Welsh 2007, JRSS B 69:369) draws *scenarios* with replacement, and all episodes of a drawn scenario
-//! come with it, in every group at once. Scenarios are drawn apart by who played them, so that every resample has as
-//! many scenarios of each group as the data has, and comparisons stay paired on what is shared.
+//! come with it, in every group at once, so that comparisons stay paired on what is shared. Where groups share only some
+//! scenarios, these are drawn from all that any of them has played.
 //!
 //! The interval is the percentile interval (Efron and Tibshirani 1993, §13.3): of B sorted values, the k-th from both
 //! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result; resample i is drawn from (seed, i), so the result
@@ -103,7 +103,7 @@ pub(crate) struct ResampledMeans {
     resampled: Vec<f64>,
     scenarios: u32,
     how: Resampling,
-    one_stratum: bool,
+    same_scenarios: bool,
 }
 
 impl ResampledMeans {
@@ -116,13 +116,13 @@ impl ResampledMeans {
             resampled: resample(&clusters, how, groups.len()),
             scenarios: clusters.scenarios(),
             how,
-            one_stratum: clusters.is_one_stratum(),
+            same_scenarios: clusters.same_scenarios(),
         }
     }
 
     /// Whether every group has played every scenario. Then resamples of some of the groups alone are these very ones.
-    pub(crate) fn is_one_stratum(&self) -> bool {
-        self.one_stratum
+    pub(crate) fn same_scenarios(&self) -> bool {
+        self.same_scenarios
     }
 
     /// A number with its interval. `None` = it is not finite in the data.

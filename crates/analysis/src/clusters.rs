@@ -30,13 +30,19 @@ pub fn observations(episodes: &[InScenario]) -> Vec<Observation> {
 
 /// One or more groups of episodes over scenarios, and how scenarios are drawn again.
 ///
-/// Scenarios are drawn with replacement within *strata*: those that the same groups have played. So every resample has
-/// as many scenarios of each group as the data, and what two groups share they go on sharing.
+/// Scenarios are drawn with replacement from all that any group has played, each with its episodes in every group. So
+/// what groups share they go on sharing, and the number of scenarios of a group varies with the draw. Drawing apart by
+/// who played what would hold those numbers, and lose what scenarios differ in between these parts: with few scenarios
+/// in a part, intervals come out too narrow (`tests/calibration.rs`).
 pub(crate) struct Clusters {
-    strata: Vec<Vec<u32>>,
     groups: Vec<Group>,
     scenarios: usize,
+    /// Whether every group has played every scenario.
+    same_scenarios: bool,
 }
+
+/// A draw in which some group has no scenario is drawn again, so often at most; then it stays undefined.
+const DRAWS: u32 = 1_000;
 
 struct Group {
     /// Turns at which somebody failed, up to the horizon.
@@ -69,20 +75,15 @@ impl Clusters {
                 played.entry(&episode.scenario).or_insert_with(|| vec![false; groups.len()])[g] = true;
             }
         }
-        let mut strata: BTreeMap<&[bool], Vec<u32>> = BTreeMap::new();
-        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-        for (number, (name, by)) in (0..).zip(&played) {
-            strata.entry(by).or_default().push(number);
-            numbers.insert(name, number);
-        }
-        let strata = strata.into_values().collect();
+        let numbers: BTreeMap<&str, u32> = played.keys().copied().zip(0..).collect();
+        let same_scenarios = played.values().all(|by| by.iter().all(|played| *played));
         let groups = groups.iter().map(|episodes| Group::new(episodes, &numbers, tau)).collect();
-        Self { strata, groups, scenarios: numbers.len() }
+        Self { groups, scenarios: numbers.len(), same_scenarios }
     }
 
     /// Whether all groups have played the same scenarios.
-    pub(crate) fn is_one_stratum(&self) -> bool {
-        self.strata.len() == 1
+    pub(crate) fn same_scenarios(&self) -> bool {
+        self.same_scenarios
     }
 
     /// Scenarios with somebody at risk.
@@ -102,11 +103,14 @@ impl Clusters {
     /// Draws resample `index`: every scenario gets the number of times that it was drawn.
     pub(crate) fn draw(&self, seed: u64, index: u32, workspace: &mut Workspace) {
         let mut stream = Stream::new(seed, u64::from(index));
-        workspace.times.fill(0.0);
-        for stratum in &self.strata {
-            let n = stratum.len() as u32;
+        let n = self.scenarios as u32;
+        for _ in 0..DRAWS {
+            workspace.times.fill(0.0);
             for _ in 0..n {
-                workspace.times[stratum[stream.below(n) as usize] as usize] += 1.0;
+                workspace.times[stream.below(n) as usize] += 1.0;
+            }
+            if self.same_scenarios || self.groups.iter().all(|group| group.is_drawn(&workspace.times)) {
+                break;
             }
         }
     }
@@ -142,6 +146,11 @@ impl Group {
         Self { turns, episodes, tau }
     }
 
+    /// Whether a scenario of it was drawn, or it has none.
+    fn is_drawn(&self, times: &[f64]) -> bool {
+        self.episodes.is_empty() || self.episodes.iter().any(|e| times[e.scenario as usize] > 0.0)
+    }
+
     /// Σ_{t=1..τ} S(t), as steps between the turns at which somebody failed.
     fn mean(&self, workspace: &mut Workspace) -> f64 {
         if self.episodes.is_empty() || self.tau == 0 {
@@ -152,12 +161,17 @@ impl Group {
         let events = &mut workspace.events[..k];
         at_risk.fill(0.0);
         events.fill(0.0);
+        let mut drawn = 0.0;
         for episode in &self.episodes {
             let times = workspace.times[episode.scenario as usize];
+            drawn += times;
             at_risk[episode.upto as usize] += times;
             if episode.failed {
                 events[episode.upto as usize - 1] += times;
             }
+        }
+        if drawn <= 0.0 {
+            return f64::NAN;
         }
         // Now: last at risk at the upto-th turn. From the end, those at risk at turn i are the ones beyond i.
         for i in (0..k).rev() {

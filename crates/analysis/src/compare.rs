@@ -115,7 +115,7 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
     let how = options.resampling;
     let episodes: Vec<&[InScenario]> = runs.iter().map(|r| r.episodes).collect();
     // Where all runs share their scenarios, the resamples of all serve every run and pair: they are the same.
-    let together = Some(ResampledMeans::new(&episodes, tau, how)).filter(ResampledMeans::is_one_stratum);
+    let together = Some(ResampledMeans::new(&episodes, tau, how)).filter(ResampledMeans::same_scenarios);
     let pair = |(a, b): (usize, usize)| {
         let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
         let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());

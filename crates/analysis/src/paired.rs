@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::clusters::InScenario;
+use crate::difference::common_tau;
 use crate::distribution::{student_975, student_two_sided};
 use crate::random::Stream;
 use crate::survival::{MAX_TURNS, Observation, restricted_mean};
@@ -53,7 +54,7 @@ pub struct Paired {
     pub sign_flip_exact: bool,
     /// What flips are drawn from.
     pub seed: u64,
-    /// The horizon in turns.
+    /// The horizon in turns: as asked for, or as far as both curves over the shared scenarios are known.
     pub tau: u32,
     /// The scenarios, by name.
     pub scenarios: Vec<PairedScenario>,
@@ -70,6 +71,9 @@ const DRAWN_SIGNS: u32 = 9_999;
 /// of the run on the shared scenarios and θ₋ᵢ the same without episode i (Andersen, Hansen and Klein 2004, Lifetime
 /// Data Analysis 10:335): their mean is about θ, and without censoring they are exactly min(stamina, τ). They may lie below 0
 /// or above τ.
+///
+/// What either run did on other scenarios is not looked at, and so τ does not reach beyond what the shared ones say: it
+/// is lowered to the last turn to which both curves over them are known ([`common_tau`]).
 ///
 /// Test and interval are the paired t's; the sign-flip test asks how often random signs of the differences give a mean
 /// as far from 0 (exact up to 14 differences other than 0). Episodes that were never at risk are left out. `None` = no
@@ -89,6 +93,10 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     let (mut a, mut b) = (by_scenario(a), by_scenario(b));
     a.retain(|scenario, _| b.contains_key(scenario));
     b.retain(|scenario, _| a.contains_key(scenario));
+    let of_shared = |run: &BTreeMap<String, Vec<Observation>>| -> Vec<Observation> {
+        run.values().flatten().copied().collect()
+    };
+    let tau = common_tau(&[(&of_shared(&a), Some(tau)), (&of_shared(&b), Some(tau))]);
     let scenarios: Vec<PairedScenario> = values(&a, tau)
         .into_iter()
         .zip(values(&b, tau))

@@ -1,12 +1,10 @@
 //! How much the result rests on what is counted as censored.
 
-use std::collections::BTreeMap;
-
 use model::{CensoringPolicy, EndReason, Ending};
 use serde::{Deserialize, Serialize};
 
 use crate::difference::common_tau;
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
+use crate::survival::{Observation, RestrictedMean, StaminaSummary, summarise_over};
 
 /// An episode's stamina and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,45 +15,25 @@ pub struct Ended {
     pub reason: EndReason,
 }
 
-/// The same episodes read in three ways, over one τ.
+/// The same episodes read in two other ways, over the τ of the reading under the policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// Under the policy.
-    pub policy: StaminaSummary,
     /// As if every episode that was stopped from outside had failed at its next turn: the least that is thinkable.
     pub censored_failed: StaminaSummary,
     /// Without the episodes that were stopped from outside.
     pub censored_dropped: StaminaSummary,
-    /// The horizon of all three.
-    pub tau: u32,
-    /// Episodes stopped from outside, by reason. Passing every planned turn is not among them.
-    pub stopped: BTreeMap<EndReason, u32>,
-    /// How many of those were stopped before τ.
-    pub stopped_before_tau: u32,
 }
 
-impl Sensitivity {
-    /// Whether more than a tenth of the episodes were stopped before τ: the reader should be told.
-    pub fn is_doubtful(&self) -> bool {
-        u64::from(self.stopped_before_tau) * 10 > u64::from(self.policy.n)
-    }
-}
-
-/// Reads `episodes` under `policy`, with censored → failed, and with censored → dropped.
+/// Reads `episodes` with censored → failed, and with censored → dropped, over `tau` turns: that of the mean beside which
+/// these stand.
 ///
-/// An episode that passed every planned turn stays censored in all three: it was not stopped. τ is the greatest horizon
-/// to which all three curves are known (see [`common_tau`]; a reading without episodes does not count); `tau` lowers
-/// it, to the τ of a comparison.
-pub fn sensitivity(
-    episodes: &[Ended],
-    policy: &CensoringPolicy,
-    planned: Option<u32>,
-    tau: Option<u32>,
-) -> Sensitivity {
+/// An episode that passed every planned turn stays censored in both: it was not stopped. A reading whose curve is not
+/// known to τ (see [`common_tau`]) has no mean: one over fewer turns would stand beside one over more. With τ within
+/// what the policy's own reading knows this is so of *dropped* only, where those that remain planned fewer turns.
+pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
     let stopped_from_outside =
         |e: &Ended| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
     let plain = |e: &Ended| Observation::of_reason(e.turns, e.reason, policy);
-    let under_policy: Vec<Observation> = episodes.iter().map(plain).collect();
     let failed: Vec<Observation> = episodes
         .iter()
         .map(|e| {
@@ -65,23 +43,13 @@ pub fn sensitivity(
         })
         .collect();
     let dropped: Vec<Observation> = episodes.iter().filter(|e| !stopped_from_outside(e)).map(plain).collect();
-    let readings: Vec<(&[Observation], Option<u32>)> = [&under_policy, &failed, &dropped]
-        .into_iter()
-        .filter(|r| r.iter().any(|o| o.last_at_risk() > 0))
-        .map(|r| (r.as_slice(), planned))
-        .collect();
-    let tau = common_tau(&readings).min(tau.unwrap_or(MAX_TURNS));
-    let mut stopped = BTreeMap::new();
-    for episode in episodes.iter().filter(|e| stopped_from_outside(e)) {
-        *stopped.entry(episode.reason).or_insert(0) += 1;
-    }
-    Sensitivity {
-        policy: summarise_over(&under_policy, tau),
-        censored_failed: summarise_over(&failed, tau),
-        censored_dropped: summarise_over(&dropped, tau),
-        tau,
-        stopped,
-        stopped_before_tau: episodes.iter().filter(|e| stopped_from_outside(e) && e.turns < tau).count()
-            as u32,
-    }
+    let over = |reading: &[Observation]| {
+        let summary = summarise_over(reading, tau);
+        if common_tau(&[(reading, Some(tau))]) >= tau {
+            return summary;
+        }
+        let mean = RestrictedMean { mean: None, ci_low: None, ci_high: None, ..summary.restricted_mean };
+        StaminaSummary { restricted_mean: RestrictedMean { standard_error: None, ..mean }, ..summary }
+    };
+    Sensitivity { censored_failed: over(&failed), censored_dropped: over(&dropped) }
 }

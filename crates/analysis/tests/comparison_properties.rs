@@ -251,6 +251,28 @@ fn what_was_censored_before_the_horizon_is_marked_in_pairs() {
 }
 
 #[test]
+fn pairs_reach_no_further_than_what_is_shared() {
+    // Both know 12 turns, but on the scenario that both played the first was stopped after 5.
+    let a = vec![
+        InScenario::new("shared", Observation::censored_after(5)),
+        InScenario::new("shared too", Observation::failed_at(3)),
+        InScenario::new("own", Observation::censored_after(12)),
+    ];
+    let b = vec![
+        InScenario::new("shared", Observation::censored_after(12)),
+        InScenario::new("shared too", Observation::failed_at(7)),
+    ];
+    let p = paired(&a, &b, 12, 1).unwrap();
+    assert_eq!((p.n, p.tau), (2, 5));
+    let values: Vec<(f64, f64)> = p.scenarios.iter().map(|s| (s.a, s.b)).collect();
+    assert_eq!(values, [(5.0, 5.0), (2.0, 5.0)], "nothing is made up for the turns 6 to 12");
+    assert!(p.scenarios.iter().all(|s| !s.a_at_least && !s.b_at_least));
+    // Where all have failed, the curves are known for ever.
+    let dead = scenarios("s", &failed(&[2, 4]));
+    assert_eq!(paired(&dead, &dead, 12, 1).unwrap().tau, 12);
+}
+
+#[test]
 fn many_sign_flips_are_drawn_and_near_the_exact_share() {
     // 15 differences of 1 and 5 of −1: as far from 0 as this are P(X ≤ 5 or X ≥ 15) of Binomial(20, ½) = 0.0414.
     let a = scenarios("s", &failed(&[[3_u32; 15].as_slice(), &[2; 5]].concat()));

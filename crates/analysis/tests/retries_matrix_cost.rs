@@ -253,21 +253,40 @@ fn readings_of_censoring_bracket_the_result() {
         ended(1, EndReason::Budget),
         ended(0, EndReason::Endpoint),
     ];
-    let s = sensitivity(&episodes, &CensoringPolicy::default(), Some(10), None);
-    assert_eq!(s.tau, 10);
-    assert_eq!((s.policy.n, s.policy.events, s.policy.censored), (6, 2, 4));
+    let policy = CensoringPolicy::default();
+    let under = |policy: &CensoringPolicy, tau| {
+        let plain: Vec<Observation> =
+            episodes.iter().map(|e| Observation::of_reason(e.turns, e.reason, policy)).collect();
+        summarise_over(&plain, tau)
+    };
+    let s = sensitivity(&episodes, &policy, 10);
     assert_eq!((s.censored_failed.n, s.censored_failed.events), (6, 5), "who passed everything did not fail");
     assert_eq!((s.censored_dropped.n, s.censored_dropped.events), (3, 2));
     assert_eq!(s.censored_dropped.restricted_mean.mean, Some(7.0));
-    assert!(s.censored_failed.restricted_mean.mean < s.policy.restricted_mean.mean);
-    assert_eq!((s.stopped[&EndReason::Endpoint], s.stopped[&EndReason::Budget], s.stopped.len()), (2, 1, 2));
-    assert!(s.stopped_before_tau == 3 && s.is_doubtful());
+    assert!(s.censored_failed.restricted_mean.mean < under(&policy, 10).restricted_mean.mean);
     let strict = CensoringPolicy {
         overrides: [(EndReason::Endpoint, Ending::Event), (EndReason::Budget, Ending::Event)].into(),
     };
-    let s = sensitivity(&episodes, &strict, Some(10), Some(5));
-    assert_eq!((s.policy, s.tau), (s.censored_failed, 5));
-    assert!(s.stopped.is_empty() && !s.is_doubtful());
-    let s = sensitivity(&[], &strict, None, None);
-    assert_eq!((s.tau, s.policy.n, s.policy.restricted_mean.mean, s.is_doubtful()), (0, 0, None, false));
+    let s = sensitivity(&episodes, &strict, 5);
+    assert_eq!(under(&strict, 5), s.censored_failed);
+    let s = sensitivity(&[], &strict, 0);
+    assert_eq!((s.censored_failed.n, s.censored_failed.restricted_mean.mean), (0, None));
+}
+
+#[test]
+fn readings_of_censoring_have_the_horizon_of_the_headline_or_no_mean() {
+    let ended = |turns, reason| Ended { turns, reason };
+    // The task of 12 turns was stopped after 9; without it only tasks of 4 turns are left, of which one passed all.
+    let episodes =
+        [ended(9, EndReason::Endpoint), ended(4, EndReason::PassedAll), ended(1, EndReason::TestsFailed)];
+    let s = sensitivity(&episodes, &CensoringPolicy::default(), 9);
+    assert_eq!((s.censored_failed.restricted_mean.tau, s.censored_dropped.restricted_mean.tau), (9, 9));
+    // S = 1, 2/3, … to turn 9, also when the stopped one fails at turn 10.
+    assert!((s.censored_failed.restricted_mean.mean.unwrap() - (1.0 + 8.0 * 2.0 / 3.0)).abs() < 1e-12);
+    let dropped = s.censored_dropped.restricted_mean;
+    assert_eq!((dropped.mean, dropped.ci_low, dropped.standard_error), (None, None, None));
+    assert_eq!((s.censored_dropped.n, s.censored_dropped.events), (2, 1));
+    // Over what it knows it has one.
+    let s = sensitivity(&episodes, &CensoringPolicy::default(), 4);
+    assert_eq!(s.censored_dropped.restricted_mean.mean, Some(1.0 + 3.0 / 2.0));
 }

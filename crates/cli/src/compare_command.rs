@@ -71,6 +71,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "ratio": estimate(p.ratio),
             "paired": p.paired.as_ref().map(|paired| json!({
                 "n": paired.n,
+                "tau": paired.tau,
                 "mean": paired.mean,
                 "ci_low": paired.ci_low,
                 "ci_high": paired.ci_high,

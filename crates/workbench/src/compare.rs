@@ -92,7 +92,7 @@ impl Workbench {
                 .iter()
                 .map(|run| self.store.plays(run.record.entry.id))
                 .collect::<Result<Vec<_>, _>>()?;
-            let sensitivity = sensitivity(&pool.ended(), &policy, pool.planned(), Some(compared.tau));
+            let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier(&observations(episodes), turns);
             let mut member = member(pool, of_run, survival, &sensitivity, &plays, &policy);
             for run in &pool.runs {
@@ -173,7 +173,6 @@ fn member(
     policy: &CensoringPolicy,
 ) -> ComparedMember {
     let n = pool.episodes().count();
-    // Over the τ of the comparison: that of the sensitivity's own readings may be shorter.
     let tau = of_run.summary.restricted_mean.tau;
     let early = pool
         .episodes()

@@ -293,6 +293,8 @@ pub struct ComparedPair {
 pub struct PairedComparison {
     /// Shared scenarios.
     pub n: u32,
+    /// Its horizon in turns: that of the comparison, or less where the shared scenarios do not say so much.
+    pub tau: u32,
     /// Mean of the differences a − b, in turns.
     pub mean: f64,
     /// Lower end of the paired t interval; `None` = no variation.

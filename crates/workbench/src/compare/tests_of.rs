@@ -56,6 +56,7 @@ fn paired(paired: &Paired) -> PairedComparison {
     });
     PairedComparison {
         n: paired.n,
+        tau: paired.tau,
         mean: paired.mean,
         ci_low: paired.ci_low,
         ci_high: paired.ci_high,

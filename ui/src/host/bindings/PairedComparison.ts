@@ -10,6 +10,10 @@ export type PairedComparison = {
  */
 n: number, 
 /**
+ * Its horizon in turns: that of the comparison, or less where the shared scenarios do not say so much.
+ */
+tau: number, 
+/**
  * Mean of the differences a − b, in turns.
  */
 mean: number, 
