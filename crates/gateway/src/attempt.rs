@@ -14,6 +14,7 @@ use model::Tokens;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
+use crate::blame::Blame;
 use crate::ledger::{Books, Entry, Ledger, cost};
 use crate::log::Log;
 use crate::oracle::Task;
@@ -41,6 +42,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct House {
     pub(crate) backend: Backend,
     pub(crate) retry: Retry,
+    pub(crate) blame: Blame,
     pub(crate) books: Mutex<Books>,
     /// `None` = not written, or no more.
     pub(crate) log: Mutex<Option<Log>>,
@@ -65,10 +67,11 @@ pub(crate) enum Found {
 }
 
 impl House {
-    pub(crate) fn new(backend: Backend, retry: Retry, books: Books, log: Option<Log>) -> Self {
+    pub(crate) fn new(backend: Backend, retry: Retry, blame: Blame, books: Books, log: Option<Log>) -> Self {
         Self {
             backend,
             retry,
+            blame,
             books: Mutex::new(books),
             log: Mutex::new(log),
             rooms: Mutex::new(Rooms::default()),
@@ -378,7 +381,7 @@ impl Flight {
             notes.records.push(record);
         }
         notes.flights.remove(&self.id);
-        if matches!(self.kind, Kind::Model(_)) {
+        if self.house.blame.concerns(self.kind) {
             match progress.overflow.take() {
                 Some(message) => notes.overflow = Some(message),
                 None if good && cut.is_none() => notes.overflow = None,

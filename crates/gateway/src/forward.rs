@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use crate::attempt::{Flight, Found, Guard, House, Room, room_for, seconds};
+use crate::blame::{self, Blamed};
 use crate::overflow;
 use crate::refusal::Refusal;
 use crate::request::{self, Ask, Kind};
@@ -196,15 +197,15 @@ struct Fault {
     status: u16,
     /// One line.
     message: String,
-    /// Trying again is of no use.
-    last: bool,
     /// What the endpoint asks to wait.
     wait: Option<Duration>,
+    /// It looks like one for the owner of the key or of the settings: what the agent gets if it is its own.
+    owners: Option<Ready>,
 }
 
 impl Fault {
     fn of(message: String) -> Self {
-        Self { status: 0, message, last: false, wait: None }
+        Self { status: 0, message, wait: None, owners: None }
     }
 }
 
@@ -218,6 +219,7 @@ async fn tried(
 ) -> Result<Ready, Refusal> {
     let silence = house.retry.silence;
     let mut tries = 0;
+    let mut doubted = false;
     loop {
         // Another request may have spent what was left, or found the endpoint dead, while this one waited.
         refuse_if_over(house, room, ask.kind)?;
@@ -248,24 +250,52 @@ async fn tried(
             // A list of models is no reason to end an attempt, nor to keep an agent waiting.
             return Err(Refusal::new(StatusCode::BAD_GATEWAY, message));
         }
-        let wait = retry::wait(&house.retry, tries, flight.seed(), fault.wait);
-        match wait.filter(|_| !fault.last && tries < house.retry.tries) {
-            Some(wait) => {
-                tracing::debug!(%message, tries, ?wait, "the endpoint is tried again");
-                tokio::time::sleep(wait).await;
-            }
-            None => {
-                let message = match (fault.last, wait) {
-                    (true, _) => message,
-                    (false, None) => format!("{message}; it asks to be left alone for more than ten minutes"),
-                    (false, Some(_)) => format!("{message} ({tries} tries)"),
-                };
-                let over = Over::Endpoint { message };
-                room.end(over.clone());
-                return Err(Refusal::over(&over));
+        let mut asked_for = fault.wait;
+        let mut last = tries >= house.retry.tries;
+        if let Some(ready) = fault.owners {
+            match house.blame.find(&house.backend, ask.kind, fault.status).await {
+                Blamed::Endpoint => return Err(ended(room, message)),
+                Blamed::Agent if doubted => return Ok(told(flight, ready)),
+                // Keys and models have been refused by mistake: once more, and then it is the agent's own.
+                Blamed::Agent => {
+                    doubted = true;
+                    last = false;
+                    asked_for = None;
+                }
+                Blamed::Unclear => {}
             }
         }
+        let Some(wait) = retry::wait(&house.retry, tries, flight.seed(), asked_for) else {
+            let message = format!("{message}; it asks to be left alone for more than ten minutes");
+            return Err(given_up(house, room, ask.kind, message));
+        };
+        if last {
+            return Err(given_up(house, room, ask.kind, format!("{message} ({tries} tries)")));
+        }
+        tracing::debug!(%message, tries, ?wait, "the endpoint is tried again");
+        tokio::time::sleep(wait).await;
     }
+}
+
+/// A request is given up: the end of the attempt, where the harness could not do without it.
+fn given_up(house: &House, room: &Room, kind: Kind, message: String) -> Refusal {
+    if house.blame.concerns(kind) {
+        ended(room, message)
+    } else {
+        Refusal::new(StatusCode::BAD_GATEWAY, message)
+    }
+}
+
+fn ended(room: &Room, message: String) -> Refusal {
+    let over = Over::Endpoint { message };
+    room.end(over.clone());
+    Refusal::over(&over)
+}
+
+/// An error of the endpoint that the agent gets as it is.
+fn told(flight: &Flight, ready: Ready) -> Ready {
+    flight.progress().status = ready.status.as_u16();
+    ready
 }
 
 /// Looks at an answer before the agent gets any of it.
@@ -345,8 +375,9 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
     let status = reply.status.as_u16();
     let message = said(&text);
     let means_overflow = matches!(status, 400 | 413 | 422) && overflow::is_meant(&text);
-    // What the harness's own model is not asked through says nothing about it: the endpoint need not have embeddings.
-    let owners = kind.route().is_some() && !means_overflow && is_owners(reply.status, &text);
+    let ready =
+        |text: String| Ready { status: reply.status, headers: reply.headers.clone(), first: text.into(), rest: None };
+    let owners = house.blame.concerns(kind) && !means_overflow && blame::is_owners(reply.status, &text);
     let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=599);
     if owners || (kind.is_paid() && passing) {
         let what = if message.is_empty() {
@@ -355,32 +386,13 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
             format!("{}: {message}", reply.status)
         };
         let wait = retry::asked(&reply.headers, SystemTime::now());
-        return Err(Fault { status, message: what, last: owners, wait });
+        return Err(Fault { status, message: what, wait, owners: owners.then(|| ready(text)) });
     }
     let mut progress = flight.progress();
     progress.status = status;
     progress.overflow = means_overflow.then_some(message);
     drop(progress);
-    Ok(Ready { status: reply.status, headers: reply.headers, first: Bytes::from(text), rest: None })
-}
-
-/// Whether an error is for the owner of the key or of the settings: trying again is of no use, and no agent could have
-/// avoided it.
-fn is_owners(status: StatusCode, text: &str) -> bool {
-    let text = text.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
-    match status.as_u16() {
-        300..400 | 401 | 402 | 403 | 404 | 405 | 407 | 410 | 501 => true,
-        429 => says(&["insufficient_quota", "exceeded your current quota", "insufficient balance"]),
-        400 => says(&[
-            "credit balance is too low",
-            "model_not_found",
-            "model not exist",
-            "model does not exist",
-            "invalid_api_key",
-        ]),
-        _ => false,
-    }
+    Ok(ready(text))
 }
 
 /// What an error's body says, on one line.

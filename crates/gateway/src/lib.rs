@@ -5,7 +5,7 @@
 //! are forwarded to the [`Upstream`] with the real key put in, answers are passed on as they come (streams as streams),
 //! and every request is recorded: model, tokens, latency, status, retries ([`Record`]). Faults of the endpoint are
 //! retried here with back-off; where they persist the attempt is over with [`Over::Endpoint`], and it is not the agent's
-//! failure. Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
+//! failure. Only what the agent has no hand in counts as one (`blame.rs`). Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
 //!
 //! Three APIs pass through as they are: `OpenAI` chat completions and responses, Anthropic messages. They are not
 //! translated into each other: the endpoint has to speak what the harness speaks.
@@ -13,6 +13,7 @@
 //! One upstream is the [`oracle`], a scripted model that needs no endpoint.
 
 mod attempt;
+mod blame;
 mod clock;
 mod forward;
 pub mod keys;
@@ -140,6 +141,9 @@ impl Default for Retry {
 pub struct Settings {
     /// Where requests go.
     pub upstream: Upstream,
+    /// The API that the harness speaks. What goes wrong on another one is none of the endpoint's faults, because the
+    /// harness has no need of it; `None` = any of the three.
+    pub route: Option<Route>,
     /// Of the upstream's model; `None` = unknown cost.
     pub price: Option<Price>,
     /// What may be spent.

@@ -12,6 +12,8 @@ use crate::{Route, Upstream, overflow};
 
 /// How long the one request may take.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// The least that the responses API takes.
+pub(crate) const LEAST: u32 = 16;
 /// As much of the answer is read.
 const LONGEST_ANSWER: usize = 1 << 20;
 
@@ -88,31 +90,39 @@ pub async fn preflight(upstream: &Upstream, route: Route, model: &str) -> Result
     let scrub = |text: String| key.as_ref().map_or(text.clone(), |key| key.scrub(&text));
 
     let started = Instant::now();
+    let (status, text) = match tokio::time::timeout(PATIENCE, ask(&endpoint, route, model, LEAST)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(failure)) => {
+            let message = scrub(format!("{} can not be reached: {}", base.host, failure.message));
+            return Err(PreflightError {
+                trouble: failure.trouble,
+                message,
+                hint: hint(failure.trouble, route),
+            });
+        }
+        Err(_) => {
+            let message = format!("{} said nothing for {} s", base.host, PATIENCE.as_secs());
+            return Err(PreflightError {
+                trouble: Trouble::Silent,
+                message,
+                hint: hint(Trouble::Silent, route),
+            });
+        }
+    };
+    verdict(&base, route, model, status, &text, started.elapsed())
+        .map_err(|error| PreflightError { message: scrub(error.message), ..error })
+}
+
+/// Asks for one word, in an answer of at most so many tokens. What was answered.
+pub(crate) async fn ask(
+    endpoint: &Endpoint,
+    route: Route,
+    model: &str,
+    most: u32,
+) -> Result<(StatusCode, String), Unreached> {
     let mut limit = "max_tokens";
     loop {
-        let asked = async {
-            let reply = endpoint.ask(&own(route, &cheap(route, model, limit))).await?;
-            Ok::<_, Unreached>(read(reply).await)
-        };
-        let (status, text) = match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(failure)) => {
-                let message = scrub(format!("{} can not be reached: {}", base.host, failure.message));
-                return Err(PreflightError {
-                    trouble: failure.trouble,
-                    message,
-                    hint: hint(failure.trouble, route),
-                });
-            }
-            Err(_) => {
-                let message = format!("{} said nothing for {} s", base.host, PATIENCE.as_secs());
-                return Err(PreflightError {
-                    trouble: Trouble::Silent,
-                    message,
-                    hint: hint(Trouble::Silent, route),
-                });
-            }
-        };
+        let (status, text) = read(endpoint.ask(&own(route, &cheap(route, model, limit, most))).await?).await;
         if status == StatusCode::BAD_REQUEST
             && limit == "max_tokens"
             && text.contains("max_completion_tokens")
@@ -121,21 +131,20 @@ pub async fn preflight(upstream: &Upstream, route: Route, model: &str) -> Result
             limit = "max_completion_tokens";
             continue;
         }
-        return verdict(&base, route, model, status, &text, started.elapsed())
-            .map_err(|error| PreflightError { message: scrub(error.message), ..error });
+        return Ok((status, text));
     }
 }
 
-/// The cheapest request that an endpoint answers: 16 tokens, the least that the responses API takes.
-fn cheap(route: Route, model: &str, limit: &str) -> Value {
+/// A request that costs next to nothing.
+fn cheap(route: Route, model: &str, limit: &str, most: u32) -> Value {
     let ask = "Answer with the word yes.";
     match route {
         Route::ChatCompletions => {
-            json!({ "model": model, limit: 16, "messages": [{ "role": "user", "content": ask }] })
+            json!({ "model": model, limit: most, "messages": [{ "role": "user", "content": ask }] })
         }
-        Route::Responses => json!({ "model": model, "max_output_tokens": 16, "input": ask, "store": false }),
+        Route::Responses => json!({ "model": model, "max_output_tokens": most, "input": ask, "store": false }),
         Route::Messages => {
-            json!({ "model": model, "max_tokens": 16, "messages": [{ "role": "user", "content": ask }] })
+            json!({ "model": model, "max_tokens": most, "messages": [{ "role": "user", "content": ask }] })
         }
     }
 }

@@ -170,7 +170,8 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 /// agent could have the endpoint refuse it.
 pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
     let own = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
-    let account = ["x-api-key", "openai-organization", "openai-project"];
+    // A key that is used twice for different requests is a conflict that an agent could make.
+    let account = ["x-api-key", "openai-organization", "openai-project", "idempotency-key"];
     let mut headers = passing(from, |name| own.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers
@@ -267,7 +268,9 @@ mod tests {
     #[test]
     fn the_key_says_whose_account_it_is() {
         let mut given = HeaderMap::new();
-        for name in ["openai-organization", "openai-project", "x-api-key", "authorization"] {
+        for name in
+            ["openai-organization", "openai-project", "x-api-key", "authorization", "idempotency-key"]
+        {
             given.insert(HeaderName::from_static(name), HeaderValue::from_static("mine"));
         }
         given.insert(HeaderName::from_static("openai-beta"), HeaderValue::from_static("responses"));

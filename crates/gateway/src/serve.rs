@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::attempt::{House, lock};
+use crate::blame::Blame;
 use crate::ledger::Books;
 use crate::log::Log;
 use crate::upstream::Backend;
@@ -48,7 +49,7 @@ impl Gateway {
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let books = Books::new(settings.budgets, settings.price, settings.spent, settings.episodes);
         let backend = Backend::new(settings.upstream)?;
-        let house = Arc::new(House::new(backend, settings.retry, books, log));
+        let house = Arc::new(House::new(backend, settings.retry, Blame::new(settings.route), books, log));
 
         let stop = watch::Sender::new(false);
         let mut addresses = Vec::with_capacity(listen.len());

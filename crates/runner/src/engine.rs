@@ -22,6 +22,7 @@ const LONGEST_LOOK: Duration = Duration::from_secs(20);
 /// Connects to the engine, prepares the run's network, starts the gateway.
 pub(crate) async fn link(
     settings: &RunSettings,
+    api: harness::Api,
     place: &Place,
     run: &str,
     spent: Spent,
@@ -49,6 +50,7 @@ pub(crate) async fn link(
         Some(upstream) => {
             let settings = gateway::Settings {
                 upstream,
+                route: Some(route(api)),
                 price: price(settings),
                 budgets: settings.budgets,
                 retry: Retry::default(),
@@ -60,6 +62,15 @@ pub(crate) async fn link(
         }
     };
     Ok(Link { boxes, gateway })
+}
+
+/// The gateway's word for an API.
+fn route(api: harness::Api) -> gateway::Route {
+    match api {
+        harness::Api::ChatCompletions => gateway::Route::ChatCompletions,
+        harness::Api::Responses => gateway::Route::Responses,
+        harness::Api::Messages => gateway::Route::Messages,
+    }
 }
 
 /// Where boxes run.
@@ -149,7 +160,7 @@ pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
                     episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
                 }
             }
-            match self::link(&play.settings, &play.place, &play.id, spent, episodes).await {
+            match self::link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await {
                 Ok(new) => {
                     *link = Arc::new(new);
                     return true;

@@ -204,7 +204,7 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         resumed,
     });
     let (spent, of_episodes) = spent_so_far(&place, &run);
-    let link = match engine::link(&settings, &place, &run.id, spent, of_episodes).await {
+    let link = match engine::link(&settings, harness.api(), &place, &run.id, spent, of_episodes).await {
         Ok(link) => link,
         Err(error) => {
             // Nothing was played: it says why, and can be gone on with.

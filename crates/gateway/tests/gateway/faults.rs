@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use gateway::{Attempt, Cut, Over, Seen};
 
-use crate::endpoint::{Act, End, Endpoint, attempt, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, gateway, post};
 use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, tokens};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
@@ -120,7 +120,8 @@ async fn what_no_agent_can_help_ends_the_attempt_at_once() {
         error(402, "Insufficient Balance"),
         error(403, "not allowed"),
         error(404, "The model `m` does not exist"),
-        error(429, "You exceeded your current quota"),
+        Act::json(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
+        Act::json(400, r#"{"error":{"message":"There is no model `m`","code":"model_not_found"}}"#),
         Act::json(
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
@@ -135,7 +136,74 @@ async fn what_no_agent_can_help_ends_the_attempt_at_once() {
         let (status, _, seen, endpoint) = asked(vec![act]).await;
         assert_eq!(status, 403, "{shown}");
         assert!(is_endpoint(&seen, ""), "{shown}");
-        assert_eq!(endpoint.got().len(), 1, "{shown}");
+        let got = endpoint.got();
+        assert_eq!(got.len(), 2, "the agent's request, and ours: {shown}");
+        assert!(got[1].headers["authorization"].to_str().unwrap().contains(REAL_KEY), "{shown}");
+    }
+}
+
+/// What an agent sends that has it refused, and what the endpoint says to that.
+fn tricks() -> Vec<(&'static str, &'static str, Act)> {
+    let refused = |status, code: &str| {
+        Act::json(status, &format!(r#"{{"error":{{"message":"no","code":"{code}","type":"{code}"}}}}"#))
+    };
+    vec![
+        (CHAT_PATH, r#"{"model":"there-is-none"}"#, refused(404, "model_not_found")),
+        (CHAT_PATH, r#"{"model":"there-is-none"}"#, refused(400, "model_not_found")),
+        (CHAT_PATH, r#"{"tools":[{"type":"not-yours"}]}"#, refused(403, "permission_error")),
+        (CHAT_PATH, r#"{"max_tokens":1000000000}"#, refused(402, "payment_required")),
+        ("/v1/chat/completions?api-version=1999", "{}", refused(404, "not_found")),
+        ("/v1/chat/completions?key=mine", "{}", refused(401, "invalid_api_key")),
+    ]
+}
+
+#[tokio::test]
+async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
+    for (path, body, refused) in tricks() {
+        let Act::Answer { status, .. } = refused else { unreachable!() };
+        // Its request, ours, its request once more; then what it asks as it should.
+        let acts = vec![refused.clone(), Act::json(200, CHAT), refused.clone(), refused, Act::json(200, CHAT)];
+        let endpoint = Endpoint::start(acts).await;
+        let gateway = gateway(endpoint.settings()).await;
+        let attempt = gateway.open(attempt(1), None);
+        assert_eq!(post(&attempt, path, body).await.status().as_u16(), status, "{path} {body}");
+        assert_eq!(endpoint.got().len(), 3, "{path} {body}");
+        let ours = String::from_utf8_lossy(&endpoint.got()[1].body).into_owned();
+        assert!(!ours.contains("there-is-none") && ours.contains("\"default\""), "{ours}");
+        // Having it asked again and again costs nothing.
+        let again = post(&attempt, path, body).await;
+        assert_eq!(again.status().as_u16(), 200, "the refusal was passing: {path} {body}");
+        assert_eq!(endpoint.got().len(), 5, "no second request of ours: {path} {body}");
+        let seen = attempt.close();
+        assert_eq!(seen.over, None, "{path} {body}");
+        assert_eq!(seen.records[0].status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), error(401, "revoked")]).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
+    assert!(is_endpoint(&attempt.close(), "revoked"));
+}
+
+#[tokio::test]
+async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
+    for act in [error(401, "no"), error(404, "no such route"), error(501, "no"), error(503, "never"), Act::events("")] {
+        let shown = format!("{act:?}");
+        let endpoint = Endpoint::start(vec![act]).await;
+        let mut settings = endpoint.settings();
+        settings.route = Some(gateway::Route::ChatCompletions);
+        let gateway = gateway(settings).await;
+        let attempt = gateway.open(attempt(1), None);
+        for path in ["/v1/responses", "/v1/messages", "/v1/embeddings", "/v1/responses/compact"] {
+            let answer = post(&attempt, path, r#"{"stream":true}"#).await;
+            assert!(!answer.status().is_success(), "{shown} {path}");
+        }
+        assert_eq!(attempt.close().over, None, "{shown}");
     }
 }
 

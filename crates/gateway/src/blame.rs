@@ -1,0 +1,164 @@
+//! Whose fault an error is.
+//!
+//! An attempt that the endpoint ends is *censored*: it does not count against the agent. So an agent that is about to fail
+//! must not be able to bring that about. It writes its requests itself: it can ask for another model or another API, send a
+//! query or a header that no endpoint takes, and have its own words repeated in the error. So
+//!
+//! - only the API that the harness speaks counts ([`crate::Settings::route`]);
+//! - an error that looks like one for the owner of the key (401, 402, 403, 404, …) is believed only when a small request *of
+//!   ours*, with the run's key and model and nothing of the agent's, is refused in such a way, too.
+//!
+//! Faults that pass (429, 5xx, no answer) are retried and count as the endpoint's, whatever was asked: which request they
+//! answer can not be told apart from the load that they speak of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::Route;
+use crate::preflight::{self, LEAST};
+use crate::request::Kind;
+use crate::upstream::{Backend, Endpoint};
+
+/// An endpoint that has just answered is believed to do so for as long: an agent can not have it asked again and again.
+const BELIEVED: Duration = Duration::from_mins(1);
+/// How long our request may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Some endpoints want the longest answer to be paid for beforehand (402): one of usual length is asked for.
+const USUAL: u32 = 8192;
+
+/// Finds out whose an error is.
+#[derive(Debug)]
+pub(crate) struct Blame {
+    route: Option<Route>,
+    /// When it last answered us.
+    answered: Arc<Mutex<Option<Instant>>>,
+}
+
+/// Whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blamed {
+    /// We are refused as well.
+    Endpoint,
+    /// We get an answer.
+    Agent,
+    /// The endpoint has another trouble just now.
+    Unclear,
+}
+
+impl Blame {
+    /// `route` is what the harness speaks.
+    pub(crate) fn new(route: Option<Route>) -> Self {
+        Self { route, answered: Arc::default() }
+    }
+
+    /// Whether a fault of such a request says something of the endpoint.
+    pub(crate) fn concerns(&self, kind: Kind) -> bool {
+        kind.route().is_some_and(|route| self.route.is_none_or(|own| own == route))
+    }
+
+    /// Asks the endpoint ourselves.
+    pub(crate) async fn find(&self, backend: &Backend, kind: Kind, status: u16) -> Blamed {
+        let (Backend::Http(endpoint), Some(route)) = (backend, kind.route()) else { return Blamed::Agent };
+        let mut answered = self.answered.lock().await;
+        if answered.is_some_and(|at| at.elapsed() < BELIEVED) {
+            return Blamed::Agent;
+        }
+        let blamed = ask(endpoint, route, if status == 402 { USUAL } else { LEAST }).await;
+        *answered = (blamed == Blamed::Agent).then(Instant::now);
+        blamed
+    }
+}
+
+async fn ask(endpoint: &Endpoint, route: Route, most: u32) -> Blamed {
+    // Without a model of its own a run has harnesses ask for this one.
+    let model = endpoint.model.as_deref().unwrap_or("default");
+    match tokio::time::timeout(PATIENCE, preflight::ask(endpoint, route, model, most)).await {
+        Ok(Ok((status, text))) if is_owners(status, &text) => Blamed::Endpoint,
+        Ok(Ok((status, _))) if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) => Blamed::Unclear,
+        Ok(Ok(_)) => Blamed::Agent,
+        Ok(Err(_)) | Err(_) => Blamed::Unclear,
+    }
+}
+
+/// Whether an error looks like one for the owner of the key or of the settings: by its status, or by the code that it
+/// carries. Its words decide nothing, but for one that comes without a code of its own.
+pub(crate) fn is_owners(status: StatusCode, text: &str) -> bool {
+    const QUOTA: [&str; 4] =
+        ["insufficient_quota", "billing_hard_limit_reached", "billing_error", "exceeded_current_quota_error"];
+    const SETTINGS: [&str; 8] = [
+        "model_not_found",
+        "model_not_exist",
+        "invalid_model",
+        "invalid_api_key",
+        "authentication_error",
+        "permission_error",
+        "account_deactivated",
+        "insufficient_balance",
+    ];
+    let body: Value = serde_json::from_str(text).unwrap_or(Value::Null);
+    let error = body.get("error").filter(|error| error.is_object()).unwrap_or(&body);
+    let named = |codes: &[&str]| {
+        ["code", "type"].iter().any(|field| {
+            let code = error.get(field).and_then(Value::as_str).unwrap_or_default();
+            codes.iter().any(|known| known.eq_ignore_ascii_case(code))
+        })
+    };
+    match status.as_u16() {
+        300..400 | 401 | 402 | 403 | 404 | 405 | 407 | 410 | 501 => true,
+        429 => named(&QUOTA),
+        400 => {
+            // Anthropic has no code for it.
+            let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+            named(&QUOTA) || named(&SETTINGS) || message.starts_with("Your credit balance is too low")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(status: u16) -> StatusCode {
+        StatusCode::from_u16(status).unwrap()
+    }
+
+    #[test]
+    fn an_error_is_known_by_its_code_and_not_by_its_words() {
+        for (code, text) in [
+            (401, "anything"),
+            (404, ""),
+            (429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
+            (400, r#"{"error":{"message":"The model does not exist","code":"model_not_found"}}"#),
+            (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to"}}"#),
+        ] {
+            assert!(is_owners(status(code), text), "{code} {text}");
+        }
+        for (code, text) in [
+            (429, r#"{"error":{"message":"insufficient_quota","code":"rate_limit_exceeded"}}"#),
+            (400, r#"{"error":{"message":"tool `model_not_found` is not known","code":null}}"#),
+            (400, r#"{"error":{"message":"bad value: {\"code\":\"invalid_api_key\"}","code":"invalid_value"}}"#),
+            (400, r#"{"error":{"message":"messages[3]: `Your credit balance is too low`"}}"#),
+            (400, "model_not_found"),
+            (422, r#"{"code":"model_not_found"}"#),
+            (500, r#"{"code":"model_not_found"}"#),
+        ] {
+            assert!(!is_owners(status(code), text), "{code} {text}");
+        }
+    }
+
+    #[test]
+    fn only_the_harnesss_own_api_counts() {
+        let blame = Blame::new(Some(Route::Messages));
+        assert!(blame.concerns(Kind::Model(Route::Messages)));
+        for kind in [Kind::Model(Route::ChatCompletions), Kind::Model(Route::Responses), Kind::Paid, Kind::Free] {
+            assert!(!blame.concerns(kind));
+        }
+        assert!(Blame::new(None).concerns(Kind::Model(Route::Responses)));
+    }
+}
