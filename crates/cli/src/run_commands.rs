@@ -307,12 +307,30 @@ where
                 .at(folder.display().to_string())
                 .hint(format!("Mend it, then go on with: stamina resume {}", folder.display())));
         }
+        Finish::Finished if !as_json => {
+            let outside = ended_from_outside(folder);
+            if outside > 0 {
+                note(&format!(
+                    "{outside} of the episodes were ended by the endpoint or the boxes, not by the agent; play them on with: \
+                     stamina resume {}",
+                    folder.display()
+                ));
+            }
+        }
         Finish::Stopped | Finish::Budget if !as_json => {
             note(&format!("go on with: stamina resume {}", folder.display()));
         }
         _ => {}
     }
     Ok(ExitCode::from(finish.code()))
+}
+
+/// Episodes of a run that is over which can be played on.
+fn ended_from_outside(folder: &Path) -> usize {
+    live::read(folder).map_or(0, |run| {
+        let outside = |reason| matches!(reason, model::EndReason::Endpoint | model::EndReason::Environment);
+        run.episodes.iter().filter(|episode| episode.end_reason.is_some_and(outside)).count()
+    })
 }
 
 /// What is told of a run, from several threads.

@@ -258,6 +258,47 @@ fn another_terminal_pauses_continues_and_stops() {
 }
 
 #[test]
+fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
+    let room = Room::new();
+    let retry = |episode: &str| {
+        let folder = room.path("results").display().to_string();
+        let asked = json!({ "folder": folder, "action": { "do": "retry", "episode": episode } });
+        room.stamina(&["rpc", "control_run", &asked.to_string()])
+    };
+    // Each episode ends by its budget after its first attempt.
+    let mut playing = Playing::begin(&room, &with(small(12, 2), &["limits.episode.tokens=1"]));
+    let first = playing.until("episode");
+    assert_eq!(first["end_reason"], "budget");
+    let told = retry(first["episode"].as_str().expect("a name"));
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    let again = (0..14).any(|_| playing.until("episode")["episode"] == first["episode"]);
+    assert!(again, "it is taken up again while the run goes on");
+    assert_eq!(playing.code(), Some(0));
+
+    // What an agent ended is a result.
+    let room = Room::new();
+    let bad = [
+        "oracle.defect_rate=1",
+        "oracle.repair=0",
+        "fail_stop=true",
+        "restful_server_gen_iterative.attempt_limit=1",
+    ];
+    let mut playing = Playing::begin(&room, &with(small(12, 2), &bad));
+    let first = playing.until("episode");
+    assert_eq!(first["end_reason"], "tests_failed");
+    let folder = room.path("results").display().to_string();
+    let asked = json!({ "folder": folder, "action": { "do": "retry", "episode": first["episode"] } });
+    let told = room.stamina(&["rpc", "control_run", &asked.to_string()]);
+    assert!(
+        !told.status.success() && text(&told.stderr).contains("is a result, and stays"),
+        "{}",
+        text(&told.stderr)
+    );
+    room.json(&["stop", "results"]);
+    playing.code();
+}
+
+#[test]
 fn a_budget_ends_it_and_a_larger_one_goes_on() {
     let room = Room::new();
     let output = room.stamina(&refs(&with(small(1, 3), &["limits.run.tokens=1"])));

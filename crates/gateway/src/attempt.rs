@@ -373,6 +373,7 @@ impl Flight {
             retries: progress.tries.saturating_sub(1),
             faults: std::mem::take(&mut progress.faults),
             cut,
+            unmetered: taken && !tally.is_whole(),
         };
         if let Some(log) = lock(&self.house.log).as_ref() {
             log.append(&record);

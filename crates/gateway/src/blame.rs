@@ -135,14 +135,20 @@ mod tests {
             (404, ""),
             (429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
             (400, r#"{"error":{"message":"The model does not exist","code":"model_not_found"}}"#),
-            (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to"}}"#),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to"}}"#,
+            ),
         ] {
             assert!(is_owners(status(code), text), "{code} {text}");
         }
         for (code, text) in [
             (429, r#"{"error":{"message":"insufficient_quota","code":"rate_limit_exceeded"}}"#),
             (400, r#"{"error":{"message":"tool `model_not_found` is not known","code":null}}"#),
-            (400, r#"{"error":{"message":"bad value: {\"code\":\"invalid_api_key\"}","code":"invalid_value"}}"#),
+            (
+                400,
+                r#"{"error":{"message":"bad value: {\"code\":\"invalid_api_key\"}","code":"invalid_value"}}"#,
+            ),
             (400, r#"{"error":{"message":"messages[3]: `Your credit balance is too low`"}}"#),
             (400, "model_not_found"),
             (422, r#"{"code":"model_not_found"}"#),
@@ -156,7 +162,9 @@ mod tests {
     fn only_the_harnesss_own_api_counts() {
         let blame = Blame::new(Some(Route::Messages));
         assert!(blame.concerns(Kind::Model(Route::Messages)));
-        for kind in [Kind::Model(Route::ChatCompletions), Kind::Model(Route::Responses), Kind::Paid, Kind::Free] {
+        for kind in
+            [Kind::Model(Route::ChatCompletions), Kind::Model(Route::Responses), Kind::Paid, Kind::Free]
+        {
             assert!(!blame.concerns(kind));
         }
         assert!(Blame::new(None).concerns(Kind::Model(Route::Responses)));

@@ -375,8 +375,12 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
     let status = reply.status.as_u16();
     let message = said(&text);
     let means_overflow = matches!(status, 400 | 413 | 422) && overflow::is_meant(&text);
-    let ready =
-        |text: String| Ready { status: reply.status, headers: reply.headers.clone(), first: text.into(), rest: None };
+    let ready = |text: String| Ready {
+        status: reply.status,
+        headers: reply.headers.clone(),
+        first: text.into(),
+        rest: None,
+    };
     let owners = house.blame.concerns(kind) && !means_overflow && blame::is_owners(reply.status, &text);
     let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=599);
     if owners || (kind.is_paid() && passing) {

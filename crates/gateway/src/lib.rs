@@ -35,6 +35,7 @@ mod upstream;
 mod usage;
 
 pub use attempt::Attempt;
+pub use log::{Counted, count};
 pub use preflight::{Answered, PreflightError, Trouble, preflight};
 pub use price::PriceTable;
 pub use route::{Answer, Route};
@@ -197,6 +198,9 @@ pub struct Record {
     /// Who ended it before its end; `None` = it came to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+    /// The endpoint took it and told no usage, so what it cost is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmetered: bool,
 }
 
 /// Who ended an answer before its end.

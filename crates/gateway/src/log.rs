@@ -3,13 +3,15 @@
 //! A thread of its own writes, so that nothing that serves an agent waits for a disk. Lines are written whole and without a
 //! buffer in between: what is killed loses at most the line in flight.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use crate::{GatewayError, Record};
+use crate::request::Kind;
+use crate::{GatewayError, Record, Spent};
 
 /// Lines that may wait for the disk.
 const WAITING: usize = 4096;
@@ -61,6 +63,56 @@ impl Log {
             tracing::warn!("the gateway's log can not keep up with the requests; a record is lost");
         }
     }
+}
+
+/// What a log says was spent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counted {
+    /// By all.
+    pub all: Spent,
+    /// By each episode.
+    pub episodes: BTreeMap<String, Spent>,
+}
+
+/// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded. Seconds are
+/// not in it: they are of attempts, not of requests. A log that is not there is empty; lines that are broken are left out.
+/// Blocks.
+pub fn count(path: &Path) -> std::io::Result<Counted> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Counted::default()),
+        Err(error) => return Err(error),
+    };
+    let mut counted = Counted::default();
+    for line in BufReader::new(file).split(b'\n') {
+        let Ok(record) = serde_json::from_slice::<Record>(&line?) else { continue };
+        add(&mut counted.all, &record);
+        if !counted.episodes.contains_key(&record.key.episode) {
+            counted.episodes.insert(record.key.episode.clone(), Spent::default());
+        }
+        if let Some(of_episode) = counted.episodes.get_mut(&record.key.episode) {
+            add(of_episode, &record);
+        }
+    }
+    Ok(counted)
+}
+
+fn add(spent: &mut Spent, record: &Record) {
+    let route = record.route.split_once(' ').and_then(|(method, path)| {
+        let method = axum::http::Method::from_bytes(method.as_bytes()).ok()?;
+        Kind::of(&method, path)
+    });
+    let answered = (200..300).contains(&record.status) && route.is_some_and(Kind::is_paid);
+    if !answered && !record.unmetered {
+        return;
+    }
+    // The sum so far is unknown once one of its parts was; before the first it is nothing.
+    let known = spent.cost_usd.or((spent.requests == 0 && spent.unmetered == 0).then_some(0.0));
+    spent.cost_usd = known.zip(record.cost_usd).map(|(sum, cost)| sum + cost);
+    spent.known_usd += record.cost_usd.unwrap_or(0.0);
+    spent.requests += u64::from(answered);
+    spent.unmetered += u64::from(record.unmetered);
+    spent.tokens = spent.tokens.plus(record.tokens);
 }
 
 impl Drop for Log {

@@ -142,7 +142,9 @@ fn cheap(route: Route, model: &str, limit: &str, most: u32) -> Value {
         Route::ChatCompletions => {
             json!({ "model": model, limit: most, "messages": [{ "role": "user", "content": ask }] })
         }
-        Route::Responses => json!({ "model": model, "max_output_tokens": most, "input": ask, "store": false }),
+        Route::Responses => {
+            json!({ "model": model, "max_output_tokens": most, "input": ask, "store": false })
+        }
         Route::Messages => {
             json!({ "model": model, "max_tokens": most, "messages": [{ "role": "user", "content": ask }] })
         }

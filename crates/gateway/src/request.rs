@@ -268,8 +268,7 @@ mod tests {
     #[test]
     fn the_key_says_whose_account_it_is() {
         let mut given = HeaderMap::new();
-        for name in
-            ["openai-organization", "openai-project", "x-api-key", "authorization", "idempotency-key"]
+        for name in ["openai-organization", "openai-project", "x-api-key", "authorization", "idempotency-key"]
         {
             given.insert(HeaderName::from_static(name), HeaderValue::from_static("mine"));
         }

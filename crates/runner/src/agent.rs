@@ -17,16 +17,6 @@ use crate::status::Status;
 
 /// What an agent may still do when no request of it is answered any more.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-/// The original's list of what it hands on to boxes in direct mode.
-pub(crate) const AWS_CHAIN: [&str; 6] = [
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "AWS_REGION",
-    "AWS_PROFILE",
-];
-
 /// A harness, ours or somebody's own.
 #[derive(Clone)]
 pub(crate) enum Agent {
@@ -80,6 +70,8 @@ pub(crate) struct Called {
     pub(crate) outcome: Outcome,
     /// `None` in direct mode.
     pub(crate) seen: Option<Seen>,
+    /// A budget, or the endpoint, that ended it.
+    pub(crate) over: Option<Over>,
 }
 
 /// Why there is nothing that a call came to.
@@ -142,26 +134,29 @@ pub(crate) async fn call(
         owner: owner.clone(),
         image: play.image.clone(),
         argv,
-        env: env.into_iter().chain(play.forwarded.iter().cloned()).collect(),
+        // What comes later counts: a variable that is handed on does not take the place of the attempt's own key.
+        env: play.forwarded.iter().cloned().chain(env).collect(),
         volumes: live.clone(),
         limits: Limits { seconds: call.seconds, ..play.settings.limits },
         reach: play.settings.reach,
         extra: play.settings.extra.clone(),
     };
-    let end = run(link, &what, attempt.as_ref(), stop, status).await;
+    let time = if attempt.is_none() { play.time_left(status.seconds()) } else { None };
+    let (end, late) = run(link, &what, attempt.as_ref(), time, stop, status).await;
     let seen = attempt.map(gateway::Attempt::close);
+    let over = seen.as_ref().map_or(late, |seen| seen.over.clone());
     let end = end.map_err(NotCalled::Boxes)?;
     crate::faults::point("agent ended");
     if stop.is_cancelled() {
         return Err(NotCalled::Stopped);
     }
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
-    let (harness, folders) = (play.harness.clone(), folders.clone());
+    let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
     let read = blocking(move || {
         let home = files::Tree::open(&live.home).map_err(|error| {
             crate::disk::at(&live.home, format!("the agent's HOME can not be read: {error}"))
         })?;
-        let outcome = harness.outcome(
+        let mut outcome = harness.outcome(
             &call.borrow(),
             &Ended {
                 exit: exit_of(&end),
@@ -172,10 +167,11 @@ pub(crate) async fn call(
                 changed: folders.changed(),
             },
         );
+        outcome.message = outcome.message.map(|message| scrub.text(&message));
         Ok((end, outcome))
     });
     let (end, outcome) = read.await.map_err(NotCalled::Files)?;
-    Ok(Called { end, outcome, seen })
+    Ok(Called { end, outcome, seen, over })
 }
 
 fn exit_of(end: &BoxEnd) -> Exit {
@@ -188,14 +184,16 @@ fn exit_of(end: &BoxEnd) -> Exit {
     }
 }
 
-/// Runs the box, watching the gateway and the agent's output.
+/// Runs the box, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
+/// time that is left. With it what did.
 async fn run(
     link: &Link,
     what: &AgentBox,
     attempt: Option<&gateway::Attempt>,
+    time: Option<(Duration, Over)>,
     stop: &CancellationToken,
     status: &Arc<Status>,
-) -> Result<BoxEnd, sandbox::SandboxError> {
+) -> (Result<BoxEnd, sandbox::SandboxError>, Option<Over>) {
     let box_stop = stop.child_token();
     let (send, mut output) = tokio::sync::mpsc::channel::<bytes::Bytes>(64);
     let shown = status.clone();
@@ -205,28 +203,33 @@ async fn run(
             // It writes a small file every few seconds.
             let _ = tokio::task::spawn_blocking(move || shown.sign(&piece)).await;
         }
+        let _ = tokio::task::spawn_blocking(move || shown.signed()).await;
     });
     let mut running = std::pin::pin!(link.boxes.agent(what, box_stop.clone(), Some(send)));
     let mut over = std::pin::pin!(async {
-        match attempt {
-            Some(attempt) => attempt.over().await,
-            None => std::future::pending::<Over>().await,
+        match (attempt, time) {
+            (Some(attempt), _) => attempt.over().await,
+            (None, Some((left, over))) => {
+                tokio::time::sleep(left).await;
+                over
+            }
+            (None, None) => std::future::pending::<Over>().await,
         }
     });
-    let mut cut_off = false;
+    let mut cut_off = None;
     let mut last_words = std::pin::pin!(tokio::time::sleep(Duration::MAX));
     let end = loop {
         tokio::select! {
             end = &mut running => break end,
-            _ = &mut over, if !cut_off => {
-                cut_off = true;
+            why = &mut over, if cut_off.is_none() => {
+                cut_off = Some(why);
                 last_words.as_mut().reset(tokio::time::Instant::now() + LAST_WORDS);
             }
-            () = &mut last_words, if cut_off && !box_stop.is_cancelled() => box_stop.cancel(),
+            () = &mut last_words, if cut_off.is_some() && !box_stop.is_cancelled() => box_stop.cancel(),
         }
     };
     let _ = watching.await;
-    end
+    (end, cut_off)
 }
 
 /// Runs something that blocks on a thread for it.

@@ -7,26 +7,26 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gateway::{AttemptKey, Over, Scope, Spent, oracle};
-use model::{EndReason, Tokens, Verdict};
+use gateway::{AttemptKey, Over, Scope, oracle};
+use model::{EndReason, Verdict};
 use sandbox::{Owner, ServerBox};
 use scenario::client::{CaseStatus, Verdicts};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{self, Called, NotCalled, OwnedCall, blocking};
+use crate::bill::{bill, plus};
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Link, Play};
 use crate::prompt::{self, Told};
-use crate::record::{self, AttemptFiles, AttemptLeft, AttemptRecord, EpisodeFolder, Exception, pytest};
+use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, EpisodeFolder, pytest};
 use crate::scenarios::TurnData;
 use crate::server::{self, What};
 use crate::state::{Known, Label};
 use crate::status::Status;
+use crate::verdict::{AgentEnd, agent_end, exception};
 use crate::{RunError, clock, faults};
 
-/// Longest message that is kept of a failure.
-const MESSAGE: usize = 2000;
 /// Bytes of a server's log that feedback is made from.
 const LOG: usize = 16 << 10;
 
@@ -97,12 +97,6 @@ impl From<sandbox::SandboxError> for Fault {
     }
 }
 
-/// How the agent's side ended, where it did not end well.
-struct AgentEnd {
-    reason: Option<EndReason>,
-    exception: Option<Exception>,
-}
-
 /// What came of the server.
 struct Tested {
     verdicts: Option<Verdicts>,
@@ -130,7 +124,9 @@ impl Attempt<'_> {
         let (called, prompt) = self.agent().await?;
         let budget = self.budget(called.as_ref().ok())?;
         let (end, called) = match called {
-            Ok(called) => (self.agent_end(&called, budget.as_ref())?, Some(called)),
+            Ok(called) => {
+                (agent_end(&called, budget.as_ref(), self.play.settings.limits.seconds)?, Some(called))
+            }
             Err(refused) => (
                 AgentEnd {
                     reason: Some(EndReason::AgentError),
@@ -159,9 +155,8 @@ impl Attempt<'_> {
     /// Calls the agent, and says what it was told.
     async fn agent(&self) -> Result<(Result<Called, harness::HarnessError>, String), Fault> {
         let Self { play, data, .. } = self;
-        let in_box = play.settings.use_docker;
         let is_open = play.settings.reach == sandbox::Reach::Open;
-        let request = prompt::request(data.turn, &data.request, in_box, is_open);
+        let request = prompt::request(data.turn, &data.request, play.stacks, is_open);
         let mut prompt = match &self.known.feedback {
             Some(feedback) if self.number > 1 => feedback.clone(),
             _ => request.clone(),
@@ -209,8 +204,7 @@ impl Attempt<'_> {
     /// A budget that ended the attempt. One of the run ends the run; a fault of the endpoint is none of the agent's.
     fn budget(&self, called: Option<&Called>) -> Result<Option<Over>, Fault> {
         let Some(called) = called else { return Ok(None) };
-        let over = called.seen.as_ref().and_then(|seen| seen.over.clone());
-        match over {
+        match called.over.clone() {
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
                 Err(Fault::Stopped)
@@ -218,62 +212,6 @@ impl Attempt<'_> {
             Some(Over::Endpoint { message }) => Err(Fault::Endpoint(message)),
             over @ Some(Over::Budget { .. }) => Ok(over),
             Some(Over::ContextOverflow { .. }) | None => Ok(None),
-        }
-    }
-
-    fn agent_end(&self, called: &Called, budget: Option<&Over>) -> Result<AgentEnd, Fault> {
-        let exit = called.end.exit;
-        let outcome = &called.outcome;
-        let said = outcome.message.as_deref().unwrap_or_default();
-        let of = |reason, kind: &str, message: &str| AgentEnd {
-            reason: Some(reason),
-            exception: Some(exception(kind, message)),
-        };
-        if let Some(Over::Budget { scope, of: what }) = budget {
-            let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
-            return Ok(of(EndReason::Budget, "Budget", &format!("the {scope}'s budget of {what} is spent")));
-        }
-        // What the harness tells of a call that ran out of time is finer than that it did: it may have finished and only
-        // not exited, or have lost itself in calls that can not be read.
-        let told = match outcome.end {
-            Some(EndReason::Endpoint) => called.seen.is_none(),
-            end => matches!(
-                end,
-                None | Some(EndReason::ToolCallFormat | EndReason::NoChange | EndReason::GaveUp)
-            ),
-        };
-        if exit.timed_out && !told {
-            let limit = format!("the wall limit of {} s ended it", self.play.settings.limits.seconds);
-            return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
-        }
-        if exit.disk_full {
-            return Ok(of(
-                EndReason::AgentError,
-                "DiskLimit",
-                "the disk limit of the box ended it; its changes were undone",
-            ));
-        }
-        if exit.code.is_none() && !exit.stopped && !exit.timed_out {
-            return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
-        }
-        if exit.out_of_memory && outcome.end.is_some() {
-            return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the box ended it"));
-        }
-        let overflow = called.seen.as_ref().and_then(|seen| match &seen.over {
-            Some(Over::ContextOverflow { message }) => Some(message),
-            _ => None,
-        });
-        if let (Some(message), Some(_)) = (overflow, outcome.end) {
-            return Ok(of(EndReason::ContextOverflow, "ContextOverflow", message));
-        }
-        match outcome.end {
-            None => Ok(AgentEnd { reason: None, exception: None }),
-            Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
-            // The gateway saw no fault, so it was none of the endpoint's.
-            Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
-            Some(reason) => {
-                Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
-            }
         }
     }
 
@@ -377,7 +315,7 @@ impl Attempt<'_> {
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
         let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
         let exception = end.exception.or(server_exception);
-        let feedback = (!passed).then(|| self.feedback(&tested, end.reason));
+        let feedback = (!passed).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let bill = bill(self.play, called.as_ref());
         let mut after = Known {
             session: self.known.session.clone(),
@@ -498,69 +436,6 @@ impl Attempt<'_> {
     }
 }
 
-/// What an attempt cost.
-struct Bill {
-    tokens: Tokens,
-    cost_usd: Option<f64>,
-    spent: Spent,
-}
-
-/// By the gateway where there is one, else by the harness.
-fn bill(play: &Play, called: Option<&Called>) -> Bill {
-    let Some(called) = called else {
-        return Bill { tokens: Tokens::default(), cost_usd: None, spent: Spent::default() };
-    };
-    if let Some(seen) = &called.seen {
-        return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
-    }
-    let tokens = called.outcome.usage;
-    let by_price = || {
-        let price = crate::engine::price(&play.settings)?;
-        let (input, output) = (tokens.input?, tokens.output?);
-        let cached = tokens.cached.unwrap_or(0).min(input);
-        let of_input =
-            (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
-        Some((of_input + output as f64 * price.output) / 1e6)
-    };
-    let cost_usd = called.outcome.cost_usd.or_else(by_price);
-    let spent = Spent {
-        tokens,
-        cost_usd,
-        known_usd: cost_usd.unwrap_or(0.0),
-        unmetered: u64::from(tokens.is_unknown()),
-        seconds: called.end.seconds,
-        ..Spent::default()
-    };
-    {
-        let mut all = crate::play::lock(&play.direct_spent);
-        *all = plus(*all, spent);
-    }
-    Bill { tokens, cost_usd, spent }
-}
-
-/// The sum of two; a cost with an unknown part is unknown.
-pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
-    let nothing = |spent: &Spent| spent.requests == 0 && spent.unmetered == 0 && spent.tokens.is_unknown();
-    let cost_usd = match (one.cost_usd, other.cost_usd) {
-        (Some(a), Some(b)) => Some(a + b),
-        (Some(a), None) if nothing(&other) => Some(a),
-        (None, Some(b)) if nothing(&one) => Some(b),
-        _ => None,
-    };
-    Spent {
-        requests: one.requests + other.requests,
-        tokens: one.tokens.plus(other.tokens),
-        cost_usd,
-        known_usd: one.known_usd + other.known_usd,
-        unmetered: one.unmetered + other.unmetered,
-        seconds: one.seconds + other.seconds,
-    }
-}
-
-fn exception(kind: &str, message: &str) -> Exception {
-    Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
-}
-
 /// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
 fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
     use sha2::Digest as _;
@@ -585,14 +460,5 @@ mod tests {
         assert_ne!(id, session_id("0a1b2c3d", "scenario_2", true, 0));
         assert_ne!(id, session_id("0a1b2c3d", "scenario_1", true, 4));
         assert_eq!((id.len(), id.as_bytes()[14]), (36, b'4'));
-    }
-
-    #[test]
-    fn a_sum_with_an_unknown_cost_is_unknown() {
-        let known = Spent { requests: 1, cost_usd: Some(1.0), known_usd: 1.0, ..Spent::default() };
-        let unknown = Spent { requests: 1, ..Spent::default() };
-        assert_eq!(plus(known, known).cost_usd, Some(2.0));
-        assert_eq!(plus(known, unknown).cost_usd, None);
-        assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
     }
 }

@@ -16,8 +16,9 @@ pub struct Wish {
     pub pause: bool,
     /// Attempts in flight are dropped (they are played again after a resume), the run ends.
     pub stop: bool,
-    /// Episodes whose attempt in flight is to be ended and played again from its snapshot, each with a number that
-    /// grows with every wish.
+    /// Episodes whose attempt in flight is to be ended and played again from its snapshot, or that are over because of
+    /// something outside and are to be played on ([`crate::live::is_played_on`]); each with a number that grows with every
+    /// wish.
     pub retry: std::collections::BTreeMap<String, u32>,
 }
 

@@ -17,8 +17,21 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// Folders in folders. Each takes two open files while it is copied.
-const DEEPEST: u32 = 200;
+/// Folders in folders: as deep as boxes may make them. Each takes two open files while it is copied.
+const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
+
+/// Lets this process have as many open files as the system allows it: copies of deep trees of several episodes at once need
+/// more than the usual 1024. Where that can not be had it goes on with what it has.
+pub(crate) fn allow_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        limit.current = limit.maximum;
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit of open files stays as it is");
+        }
+    }
+}
 
 /// What a copy is bounded by and leaves out.
 #[derive(Clone, Copy)]

@@ -160,7 +160,8 @@ pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
                     episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
                 }
             }
-            match self::link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await {
+            match self::link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await
+            {
                 Ok(new) => {
                     *link = Arc::new(new);
                     return true;

@@ -8,30 +8,20 @@ use model::{EndReason, Verdict};
 use sandbox::Owner;
 use scenario::change::Change;
 use scenario::ir::Schema;
-use tokio_util::sync::CancellationToken;
 
 use crate::agent::blocking;
-use crate::attempt::{Attempt, Fault, Played};
-use crate::engine;
+use crate::attempt::Played;
 use crate::folders::Folders;
 use crate::live::Phase;
-use crate::play::{Ending, Play, lock};
-use crate::record::report::Scored;
-use crate::record::{
-    AttemptFiles, AttemptRecord, End, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest,
-};
+use crate::play::{Ending, Play};
+use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest};
+use crate::reopen::{self, keep_score};
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
-use crate::state::{After, Journal, Known, Label, Planned};
+use crate::state::{After, Journal, Known, Planned};
 use crate::status::Status;
 use crate::{Event, RunError, clock, faults};
 
-/// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
-const REPEATS: u32 = 3;
-/// Wait before the first repetition; doubled each time.
-const FIRST_WAIT: Duration = Duration::from_secs(5);
-/// How often an engine may go away in one attempt before that counts as such a fault.
-const AWAY: u32 = 10;
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -45,15 +35,15 @@ pub(crate) enum EpisodeEnd {
 }
 
 /// An episode that is played.
-struct Episode<'a> {
-    play: &'a Play,
-    planned: &'a Planned,
-    owner: Owner,
-    folders: Folders,
-    results: EpisodeFolder,
+pub(crate) struct Episode<'a> {
+    pub(crate) play: &'a Play,
+    pub(crate) planned: &'a Planned,
+    pub(crate) owner: Owner,
+    pub(crate) folders: Folders,
+    pub(crate) results: EpisodeFolder,
     trajectory: Trajectory,
-    known: Known,
-    status: Arc<Status>,
+    pub(crate) known: Known,
+    pub(crate) status: Arc<Status>,
     turns: Turns,
     /// Schemas and changes so far, for the scripted model.
     history: Vec<(Arc<Schema>, Vec<Change>)>,
@@ -62,29 +52,17 @@ struct Episode<'a> {
 }
 
 /// What comes after an attempt.
-enum Next {
+pub(crate) enum Next {
     Retry,
     Turn,
     Over(EndReason),
-}
-
-/// Whether an episode whose trajectory has an end is played on at a resume: what ended it was not the agent.
-fn is_reopened(reason: EndReason) -> bool {
-    matches!(
-        reason,
-        EndReason::Endpoint
-            | EndReason::Environment
-            | EndReason::Cancelled
-            | EndReason::Budget
-            | EndReason::Unfinished
-    )
 }
 
 /// Plays an episode from where it stands.
 pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd, RunError> {
     let opened = {
         let (play, planned) = (play.clone(), planned.clone());
-        blocking(move || open(&play, &planned)).await?
+        blocking(move || reopen::open(&play, &planned)).await?
     };
     let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
     let mut episode = Episode {
@@ -106,85 +84,6 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         episode.leave().await?;
     }
     Ok(end)
-}
-
-struct Opened {
-    folders: Folders,
-    results: EpisodeFolder,
-    trajectory: Trajectory,
-    known: Known,
-    status: Arc<Status>,
-}
-
-/// Looks at what is there. Nothing if the episode is over. Blocks.
-fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
-    let results = EpisodeFolder::new(play.place.episode(&planned.name))?;
-    let state = play.place.state(&planned.name);
-    let folders = Folders::new(state.clone())?;
-    let trajectory = match Trajectory::read(results.path())? {
-        Some(trajectory) => trajectory,
-        None => Trajectory::new(results.path(), &planned.name, planned.turns, play.settings.attempt_limit),
-    };
-    let known = Journal::read(&state)?.known(trajectory.last());
-    let status = Status::open(play.place.episode_file(&planned.name), &planned.name, known.seconds);
-    let mut opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
-    let over = opened.trajectory.end.finished_at.is_some();
-    let reopened = opened.trajectory.end.end_reason.is_some_and(is_reopened);
-    if over && !reopened {
-        keep_score(play, planned, &opened.trajectory);
-        show_over(&opened, planned);
-        opened.folders.close()?;
-        return Ok(None);
-    }
-    if over {
-        drop_last_if_censored(&mut opened, &state)?;
-    }
-    opened.trajectory.end = End::default();
-    keep_score(play, planned, &opened.trajectory);
-    Ok(Some(opened))
-}
-
-/// Takes an attempt back that something outside ended: it is played again from its snapshot.
-fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
-    let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
-    let label = opened.folders.label();
-    let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
-    let unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
-    if unfinished && label == Some(Label { turn, attempt }) {
-        current.attempts.pop();
-        let journal = Journal::read(state)?;
-        opened.known = journal.before.clone();
-        // From here on the trajectory says again what the journal's first half holds for.
-        Journal { before: journal.before, after: None }.write(state)?;
-        opened.trajectory.end = End::default();
-        opened.trajectory.write()?;
-    }
-    Ok(())
-}
-
-fn keep_score(play: &Play, planned: &Planned, trajectory: &Trajectory) {
-    let scored = Scored {
-        name: planned.name.clone(),
-        planned_turns: planned.turns,
-        turns: trajectory.summaries(),
-        end_reason: trajectory.end.end_reason,
-    };
-    lock(&play.scores).insert(planned.scenario, scored);
-}
-
-fn show_over(opened: &Opened, planned: &Planned) {
-    let trajectory = &opened.trajectory;
-    let summaries = trajectory.summaries();
-    opened.status.set(|shown| {
-        shown.name.clone_from(&planned.name);
-        shown.title.clone_from(&trajectory.head.title);
-        shown.phase = Phase::Over;
-        shown.turn = summaries.len() as u32;
-        shown.attempt = summaries.last().map_or(0, |turn| turn.attempts);
-        shown.cells = summaries.iter().map(|turn| turn.state).collect();
-        shown.end_reason = trajectory.end.end_reason;
-        shown.now = None;
-    });
 }
 
 impl Episode<'_> {
@@ -387,84 +286,7 @@ impl Episode<'_> {
             .filter(|over| matches!(over, Over::Budget { scope: Scope::Episode, .. }))
     }
 
-    /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
-    async fn attempt(&mut self, data: &Arc<TurnData>, attempt: u32) -> Result<Option<Next>, RunError> {
-        let (mut repeats, mut away) = (0, 0);
-        let mut wait = FIRST_WAIT;
-        loop {
-            let stop = self.play.stop.child_token();
-            let link = self.play.link().await;
-            let what = Attempt {
-                play: self.play,
-                link: &link,
-                owner: &self.owner,
-                folders: &self.folders,
-                results: &self.results,
-                status: &self.status,
-                data,
-                number: attempt,
-                known: &self.known,
-                task: self.task(data, attempt),
-                stop: &stop,
-                repeats,
-            };
-            let played = tokio::select! {
-                played = what.play() => played,
-                // The attempt ends by itself once it is stopped; this only stops it.
-                never = self.retry_wished(&stop) => match never {},
-            };
-            let fault = match played {
-                Ok(played) => return self.commit(data, played).await.map(Some),
-                Err(fault) => fault,
-            };
-            if self.play.stop.is_cancelled() {
-                return Ok(None);
-            }
-            let (reason, why) = match fault {
-                // Somebody wishes that it is played again.
-                Fault::Stopped => continue,
-                Fault::Files(error) => return Err(error),
-                Fault::Boxes { why, gone: true } if away < AWAY => {
-                    away += 1;
-                    self.status.phase(Phase::Waiting, "the container engine does not answer");
-                    if !engine::wait(self.play, &link, &why).await {
-                        return Ok(None);
-                    }
-                    continue;
-                }
-                Fault::Boxes { why, .. } => (EndReason::Environment, why),
-                Fault::Endpoint(why) => (EndReason::Endpoint, why),
-            };
-            tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
-            if repeats >= REPEATS {
-                return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
-            }
-            repeats += 1;
-            self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = self.play.stop.cancelled() => return Ok(None),
-            }
-            wait *= 2;
-        }
-    }
-
-    /// Stops the attempt when somebody wishes that it is played again; never ends.
-    async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
-        let mut wishes = self.play.wishes.clone();
-        loop {
-            let wished = wishes.borrow_and_update().retry.get(&self.planned.name).copied().unwrap_or(0);
-            if wished > self.status.retries() {
-                self.status.set_retries(wished);
-                stop.cancel();
-            }
-            if wishes.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    }
-
-    fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {
+    pub(crate) fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {
         if self.history.is_empty() {
             return None;
         }
@@ -481,7 +303,7 @@ impl Episode<'_> {
     }
 
     /// Records an attempt: the journal first, then the trajectory, which decides.
-    async fn commit(&mut self, data: &TurnData, played: Played) -> Result<Next, RunError> {
+    pub(crate) async fn commit(&mut self, data: &TurnData, played: Played) -> Result<Next, RunError> {
         let Played { record, after, over, failed, own_seconds } = played;
         let turn = data.turn;
         self.failed.push(failed);
@@ -552,48 +374,6 @@ impl Episode<'_> {
             Ok(trajectory)
         })
         .await
-    }
-
-    /// Records that something outside ended the attempt, as often as it was tried.
-    async fn give_up(
-        &mut self,
-        data: &TurnData,
-        attempt: u32,
-        reason: EndReason,
-        why: &str,
-        repeats: u32,
-    ) -> Result<Next, RunError> {
-        let now = clock::now();
-        let record = AttemptRecord {
-            attempt,
-            verdict: Verdict::Unfinished,
-            success: false,
-            passed: None,
-            total: None,
-            outcomes: None,
-            end_reason: Some(reason),
-            tokens: model::Tokens::default(),
-            cost_usd: None,
-            tool_calls: None,
-            started_at: now.clone(),
-            finished_at: now,
-            agent_seconds: None,
-            test_seconds: None,
-            exception: Some(Exception {
-                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }
-                    .to_owned(),
-                message: crate::record::one_line(why, 2000),
-            }),
-            files: AttemptFiles::default(),
-            own_seconds: None,
-            model_requests: None,
-            agent_end: None,
-            harness_tokens: None,
-            repeats,
-        };
-        let known = self.known.clone();
-        let played = Played { record, after: known, over: None, failed: Vec::new(), own_seconds: 0.0 };
-        self.commit(data, played).await
     }
 
     /// The episode is over.

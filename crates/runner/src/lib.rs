@@ -11,6 +11,7 @@
 
 mod agent;
 mod attempt;
+mod bill;
 mod clock;
 pub mod control;
 mod copy;
@@ -23,12 +24,18 @@ pub mod live;
 mod play;
 mod prompt;
 mod record;
+mod reopen;
+mod repeat;
 mod scenarios;
 mod schedule;
+mod secrets;
 mod server;
 pub mod settings;
 mod state;
 mod status;
+mod verdict;
+
+pub use secrets::AWS_CHAIN;
 
 use std::path::PathBuf;
 use std::sync::Arc;

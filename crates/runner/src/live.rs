@@ -157,6 +157,19 @@ const MANY_GAPS: f64 = 10.0;
 /// How far back faults are counted, in seconds.
 const FAULTS_SINCE: f64 = 600.0;
 
+/// Whether an episode that is over can be played on: what ended it was not its agent. A resume does so by itself.
+pub fn is_played_on(reason: model::EndReason) -> bool {
+    use model::EndReason;
+    matches!(
+        reason,
+        EndReason::Endpoint
+            | EndReason::Environment
+            | EndReason::Cancelled
+            | EndReason::Budget
+            | EndReason::Unfinished
+    )
+}
+
 /// Reads a run's folder.
 pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
     let place = Place::new(folder);
@@ -242,8 +255,8 @@ fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>) -> Option<String> {
     }
     let silent = clock::since(episode.last_event_at.as_deref()?)?;
     let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
-    let usually =
-        usual_gap.map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap)));
+    let usually = usual_gap
+        .map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap.max(1.0))));
     (silent > odd).then(|| format!("No sign of life for {}{usually}.", spoken(silent)))
 }
 

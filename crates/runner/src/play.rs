@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use gateway::{Gateway, Over, Scope, Spent};
-use sandbox::Boxes;
+use sandbox::{Boxes, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,7 @@ use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::record::report::{self, Scored};
 use crate::scenarios::Scenarios;
+use crate::secrets::Scrub;
 use crate::settings::RunSettings;
 use crate::state::{Events, Place, RunFile};
 use crate::{Event, RunError, clock};
@@ -33,6 +35,8 @@ pub(crate) struct Play {
     pub(crate) harness: Agent,
     /// The image that boxes run.
     pub(crate) image: String,
+    /// What servers can be written in; `None` = not in a box.
+    pub(crate) stacks: Option<Stacks>,
     pub(crate) scenarios: Scenarios,
     pub(crate) events: Events,
     pub(crate) wishes: watch::Receiver<Wish>,
@@ -40,6 +44,8 @@ pub(crate) struct Play {
     pub(crate) stop: CancellationToken,
     /// What forwarded variables were when the run began.
     pub(crate) forwarded: Vec<(String, String)>,
+    /// Takes their values out of what is written.
+    pub(crate) scrub: Arc<Scrub>,
     pub(crate) link: tokio::sync::RwLock<Arc<Link>>,
     pub(crate) run: Mutex<RunFile>,
     pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
@@ -107,14 +113,27 @@ impl Play {
         if let Some(gateway) = &self.link().await.gateway {
             return gateway.over(episode);
         }
-        let spent = |limit: Option<u64>, seconds: f64| limit.is_some_and(|limit| seconds >= limit as f64);
-        let of = || "seconds".to_owned();
-        let seconds = lock(&self.run).seconds_now();
-        if spent(self.settings.budgets.run.seconds, seconds) {
-            return Some(Over::Budget { scope: Scope::Run, of: of() });
-        }
-        spent(self.settings.budgets.episode.seconds, episode_seconds)
-            .then(|| Over::Budget { scope: Scope::Episode, of: of() })
+        let (left, over) = self.time_left(episode_seconds)?;
+        left.is_zero().then_some(over)
+    }
+
+    /// The time that an attempt has by its budgets where no gateway watches, and the one that ends it.
+    pub(crate) fn time_left(&self, episode_seconds: f64) -> Option<(Duration, Over)> {
+        let budgets = &self.settings.budgets;
+        let left = |limit: Option<u64>, seconds: f64| Some((limit? as f64 - seconds).max(0.0));
+        // The widest first: it decides what else stops.
+        [
+            (left(budgets.run.seconds, lock(&self.run).seconds_now()), Scope::Run),
+            (left(budgets.episode.seconds, episode_seconds), Scope::Episode),
+            (left(budgets.attempt.seconds, 0.0), Scope::Attempt),
+        ]
+        .into_iter()
+        .filter_map(|(left, scope)| Some((left?, scope)))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(left, scope)| {
+            let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+            (left, Over::Budget { scope, of: "seconds".to_owned() })
+        })
     }
 
     /// After an attempt: what was spent is written down and told.

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use model::EndReason;
+use sandbox::Stacks;
 use scenario::client::{CaseResult, CaseStatus, Verdicts};
 
 use crate::settings::Feedback;
@@ -32,15 +33,11 @@ pub(crate) enum Told<'a> {
 }
 
 /// The request of a turn. At the first turn the agent also learns what its box has.
-pub(crate) fn request(turn: u32, request: &str, in_box: bool, is_open: bool) -> String {
-    if turn > 1 || !in_box {
-        return request.to_owned();
-    }
+pub(crate) fn request(turn: u32, request: &str, stacks: Option<Stacks>, is_open: bool) -> String {
+    let Some(stacks) = stacks.filter(|_| turn == 1) else { return request.to_owned() };
     let mut text = request.trim_end().to_owned();
-    text.push_str(
-        "\n\n## Your environment\n\nYou work in `/workspace`, which is the project's top folder. Python 3 with Flask, FastAPI and \
-         uvicorn, and Node.js 22 with Express are installed; use any of them. ",
-    );
+    text.push_str("\n\n## Your environment\n\nYou work in `/workspace`, which is the project's top folder. ");
+    text.push_str(&installed(stacks));
     text.push_str(if is_open {
         "The internet can be reached from here, but not from where your server will run. "
     } else {
@@ -51,6 +48,22 @@ pub(crate) fn request(turn: u32, request: &str, in_box: bool, is_open: bool) -> 
          seconds until it listens there. Processes that you start end when you are done.\n",
     );
     text
+}
+
+/// What is known to be there; nothing of what is not.
+fn installed(stacks: Stacks) -> String {
+    let python = match (stacks.flask, stacks.fastapi) {
+        (true, true) => Some("Python 3 with Flask, FastAPI and uvicorn"),
+        (true, false) => Some("Python 3 with Flask"),
+        (false, true) => Some("Python 3 with FastAPI and uvicorn"),
+        (false, false) => None,
+    };
+    let node = stacks.express.then_some("Node.js with Express");
+    match (python, node) {
+        (Some(python), Some(node)) => format!("{python}, and {node} are installed; use any of them. "),
+        (Some(one), None) | (None, Some(one)) => format!("{one} is installed. "),
+        (None, None) => String::new(),
+    }
 }
 
 /// What is said before an attempt that is a retry; nothing where there is no feedback but that it is one.
@@ -186,9 +199,29 @@ mod tests {
 
     #[test]
     fn only_the_first_request_says_what_is_there() {
-        assert!(request(1, "Build it.\n", true, false).contains("There is no internet access"));
-        assert!(request(1, "Build it.\n", true, true).contains("The internet can be reached"));
-        assert_eq!(request(2, "Change it.\n", true, false), "Change it.\n");
-        assert_eq!(request(1, "Build it.\n", false, false), "Build it.\n");
+        let ours = Some(Stacks::OURS);
+        assert!(request(1, "Build it.\n", ours, false).contains("There is no internet access"));
+        assert!(request(1, "Build it.\n", ours, true).contains("The internet can be reached"));
+        assert_eq!(request(2, "Change it.\n", ours, false), "Change it.\n");
+        assert_eq!(request(1, "Build it.\n", None, false), "Build it.\n");
+    }
+
+    #[test]
+    fn an_image_is_said_to_have_what_it_has() {
+        let told = |flask, fastapi, express| {
+            request(1, "Build it.\n", Some(Stacks { flask, fastapi, express }), false)
+        };
+        let all = told(true, true, true);
+        assert!(
+            all.contains("Python 3 with Flask, FastAPI and uvicorn, and Node.js with Express are installed")
+        );
+        let node = told(false, false, true);
+        assert!(node.contains("Node.js with Express is installed. ") && !node.contains("Python"), "{node}");
+        let nothing = told(false, false, false);
+        assert!(
+            !nothing.contains("is installed")
+                && !nothing.contains("are installed")
+                && nothing.contains("sh run.sh")
+        );
     }
 }

@@ -11,12 +11,17 @@ mod text;
 pub(crate) mod trajectory;
 mod transcript;
 
+use std::borrow::Cow;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::RunError;
 use crate::copy::{self, Bounds};
 use crate::disk::{self, Keep};
 use crate::scenarios::TurnData;
+use crate::secrets::Scrub;
 
 pub(crate) use self::text::{head_and_tail, one_line};
 pub(crate) use self::trajectory::{
@@ -40,6 +45,8 @@ const CODE: Bounds<'static> = Bounds {
 #[derive(Debug, Clone)]
 pub(crate) struct EpisodeFolder {
     path: PathBuf,
+    /// What agents leave goes through it.
+    scrub: Arc<Scrub>,
 }
 
 /// What an attempt left, as files.
@@ -62,7 +69,7 @@ pub(crate) struct AttemptLeft<'a> {
 
 impl EpisodeFolder {
     /// Makes the folder and those in it.
-    pub(crate) fn new(path: PathBuf) -> Result<Self, RunError> {
+    pub(crate) fn new(path: PathBuf, scrub: Arc<Scrub>) -> Result<Self, RunError> {
         const FOLDERS: [&str; 9] = [
             "agent_code",
             "agent_logs",
@@ -77,7 +84,7 @@ impl EpisodeFolder {
         for folder in FOLDERS {
             disk::folder(&path.join(folder))?;
         }
-        Ok(Self { path })
+        Ok(Self { path, scrub })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -112,7 +119,7 @@ impl EpisodeFolder {
     pub(crate) fn attempt(&self, left: &AttemptLeft<'_>) -> Result<AttemptFiles, RunError> {
         let name = format!("turn_{}_attempt_{}", left.turn, left.attempt);
         let put = |path: String, content: &[u8]| {
-            disk::write(&self.path.join(&path), content, Keep::Durably).map(|()| path)
+            disk::write(&self.path.join(&path), &self.scrub.bytes(content), Keep::Durably).map(|()| path)
         };
         let log = agent_log(left.stdout, left.stderr);
         let agent_log = put(format!("agent_logs/step_{}.txt", left.call), &log)?;
@@ -151,6 +158,7 @@ impl EpisodeFolder {
         let wrong = |error: std::io::Error| disk::at(&path, error);
         copy::remove(&part).map_err(wrong)?;
         copy::copy(workspace, &part, CODE).map_err(wrong)?;
+        scrubbed(&part, &self.scrub).map_err(wrong)?;
         copy::remove(&path).map_err(wrong)?;
         std::fs::rename(&part, &path).map_err(wrong)?;
         if let Some(keep) = keep {
@@ -174,6 +182,33 @@ impl EpisodeFolder {
         }
         Ok(())
     }
+}
+
+/// Takes values out of the files of a copy of ours, which has no links.
+fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
+    if scrub.is_idle() {
+        return Ok(());
+    }
+    let writable = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode));
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        writable(&folder, 0o755)?;
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                let mode = entry.metadata()?.permissions().mode();
+                writable(&entry.path(), mode | 0o600)?;
+                let content = std::fs::read(entry.path())?;
+                if let Cow::Owned(changed) = scrub.bytes(&content) {
+                    std::fs::write(entry.path(), changed)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Turn and attempt of `turn_3_attempt_2`.

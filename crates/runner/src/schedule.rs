@@ -6,20 +6,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gateway::Spent;
-use sandbox::Process;
+use model::EndReason;
+use sandbox::{Boxes, Process};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{AWS_CHAIN, Agent, blocking};
+use crate::agent::{Agent, blocking};
 use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::engine;
 use crate::episode::{self, EpisodeEnd};
 use crate::play::{Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
-use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
-use crate::state::{Events, HarnessNamed, Journal, Lock, Place, RunFile};
+use crate::secrets::{Scrub, forwarded};
+use crate::settings::{self, RunSettings, SettingsError};
+use crate::state::{Events, HarnessNamed, Journal, Lock, Place, Planned, RunFile};
 use crate::{Event, Finish, OnEvent, RunError, clock, control, faults};
 
 /// How often wishes are looked at.
@@ -175,22 +177,39 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
     crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
 }
 
-/// What earlier parts have spent: of the run, as it was written after every attempt, and of each episode.
+/// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
+/// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
+/// have been paid for. Blocks.
 fn spent_so_far(place: &Place, run: &RunFile) -> (Spent, BTreeMap<String, Spent>) {
+    let counted = gateway::count(&place.gateway_log()).unwrap_or_else(|error| {
+        tracing::warn!(
+            "the gateway's log can not be read, so what killed attempts have spent is not counted: {error}"
+        );
+        gateway::Counted::default()
+    });
     let mut episodes = BTreeMap::new();
     for planned in &run.episodes {
         let state = place.state(&planned.name);
         let journal = Journal::read(&state).unwrap_or_default();
-        // An attempt that was not recorded has been paid for as well.
         let known = journal.after.map_or(journal.before.spent, |after| after.known.spent);
-        episodes.insert(planned.name.clone(), known);
+        let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
+        episodes.insert(planned.name.clone(), larger(known, logged));
     }
-    (run.spent, episodes)
+    (larger(run.spent, counted.all), episodes)
+}
+
+/// The account that knows of more; seconds are only in the written one.
+fn larger(written: Spent, logged: Spent) -> Spent {
+    let sum = |spent: &Spent| spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
+    let more = (logged.requests, logged.unmetered, sum(&logged))
+        > (written.requests, written.unmetered, sum(&written));
+    if more { Spent { seconds: written.seconds, ..logged } } else { written }
 }
 
 /// Plays all episodes to their ends.
 async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) -> Result<Finish, RunError> {
     let Ready { place, run, scenarios, lock: held } = ready;
+    crate::copy::allow_open_files();
     let settings = run.settings.clone();
     let events = Events::open(&place, on_event)?;
     events.tell(&Event::Started {
@@ -203,9 +222,24 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         turns: run.turns(),
         resumed,
     });
-    let (spent, of_episodes) = spent_so_far(&place, &run);
-    let link = match engine::link(&settings, harness.api(), &place, &run.id, spent, of_episodes).await {
-        Ok(link) => link,
+    let (spent, of_episodes, run) = {
+        let place = place.clone();
+        blocking(move || {
+            let (spent, of_episodes) = spent_so_far(&place, &run);
+            Ok((spent, of_episodes, run))
+        })
+        .await?
+    };
+    let linked = async {
+        let link = engine::link(&settings, harness.api(), &place, &run.id, spent, of_episodes).await?;
+        let stacks = match &link.boxes {
+            Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
+            Boxes::Local(_) => None,
+        };
+        Ok::<_, RunError>((link, stacks))
+    };
+    let (link, stacks) = match linked.await {
+        Ok(linked) => linked,
         Err(error) => {
             // Nothing was played: it says why, and can be gone on with.
             let finish = Finish::Failed { message: error.to_string() };
@@ -217,13 +251,16 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         }
     };
     let (send_wish, wishes) = watch::channel(Wish::default());
+    let forwarded = forwarded(&settings);
     let play = Arc::new(Play {
-        forwarded: forwarded(&settings),
+        scrub: Arc::new(Scrub::of(&forwarded, &settings)),
+        forwarded,
         image: run.harness.image.clone(),
         id: run.id.clone(),
         place,
         settings,
         harness,
+        stacks,
         scenarios,
         events,
         wishes,
@@ -246,48 +283,79 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
     finish
 }
 
-/// Plays the episodes, as many at once as the settings say. How many are over.
+/// Plays the episodes, as many at once as the settings say, and those anew that were ended from outside and are wished for.
+/// How many are over.
 async fn episodes(play: &Arc<Play>) -> u32 {
     let planned = lock(&play.run).episodes.clone();
     let places = Arc::new(Semaphore::new(play.settings.batch_size as usize));
     let mut tasks = JoinSet::new();
     for episode in planned {
-        let (play, places) = (play.clone(), places.clone());
-        tasks.spawn(async move {
-            let Ok(_place) = places.acquire_owned().await else { return EpisodeEnd::Unfinished };
-            if play.stop.is_cancelled() {
-                return EpisodeEnd::Unfinished;
-            }
-            let name = episode.name.clone();
-            let end = match episode::play(play.clone(), episode).await {
-                Ok(end) => end,
-                Err(error) => {
-                    play.end(Ending::Broken(format!("{name}: {error}")));
-                    EpisodeEnd::Unfinished
-                }
-            };
-            if end == EpisodeEnd::Over {
-                let reporting = play.clone();
-                if let Err(error) = blocking(move || reporting.write_report()).await {
-                    play.end(Ending::Broken(error.to_string()));
-                }
-            }
-            end
-        });
+        tasks.spawn(in_its_place(play.clone(), places.clone(), episode));
     }
-    let mut over = 0;
-    while let Some(ended) = tasks.join_next().await {
-        match ended {
-            Ok(EpisodeEnd::Over) => over += 1,
-            Ok(EpisodeEnd::Unfinished) => {}
-            Err(panicked) => {
-                play.end(Ending::Broken(format!(
-                    "an episode ended with a fault of this program: {panicked}"
-                )));
+    let mut wishes = play.wishes.clone();
+    // Those that are over, with the number of the last wish for each.
+    let mut over: BTreeMap<String, (Planned, u32)> = BTreeMap::new();
+    loop {
+        tokio::select! {
+            ended = tasks.join_next() => match ended {
+                None => break,
+                Some(Ok((planned, EpisodeEnd::Over))) => {
+                    let wished = wishes.borrow().retry.get(&planned.name).copied().unwrap_or(0);
+                    over.insert(planned.name.clone(), (planned, wished));
+                }
+                Some(Ok((_, EpisodeEnd::Unfinished))) => {}
+                Some(Err(panicked)) => {
+                    play.end(Ending::Broken(format!(
+                        "an episode ended with a fault of this program: {panicked}"
+                    )));
+                }
+            },
+            Ok(()) = wishes.changed() => {
+                let wished = wishes.borrow_and_update().retry.clone();
+                let again: Vec<String> = over
+                    .iter()
+                    .filter(|(name, (planned, known))| {
+                        wished.get(*name).is_some_and(|number| number > known)
+                            && end_reason(play, planned).is_some_and(crate::live::is_played_on)
+                    })
+                    .map(|(name, _)| name.clone())
+                    .collect();
+                for name in again {
+                    if let Some((planned, _)) = over.remove(&name) {
+                        tasks.spawn(in_its_place(play.clone(), places.clone(), planned));
+                    }
+                }
             }
         }
     }
-    over
+    over.len() as u32
+}
+
+/// Why an episode that is over ended.
+fn end_reason(play: &Play, planned: &Planned) -> Option<EndReason> {
+    lock(&play.scores).get(&planned.scenario)?.end_reason
+}
+
+/// Plays an episode once there is room for it.
+async fn in_its_place(play: Arc<Play>, places: Arc<Semaphore>, planned: Planned) -> (Planned, EpisodeEnd) {
+    let Ok(_place) = places.acquire_owned().await else { return (planned, EpisodeEnd::Unfinished) };
+    if play.stop.is_cancelled() {
+        return (planned, EpisodeEnd::Unfinished);
+    }
+    let end = match episode::play(play.clone(), planned.clone()).await {
+        Ok(end) => end,
+        Err(error) => {
+            play.end(Ending::Broken(format!("{}: {error}", planned.name)));
+            EpisodeEnd::Unfinished
+        }
+    };
+    if end == EpisodeEnd::Over {
+        let reporting = play.clone();
+        if let Err(error) = blocking(move || reporting.write_report()).await {
+            play.end(Ending::Broken(error.to_string()));
+        }
+    }
+    (planned, end)
 }
 
 /// Passes wishes on as they are written.
@@ -307,13 +375,33 @@ async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
     }
 }
 
+/// Why a run whose episodes are all over has nothing to show: none of them was ended by its agent.
+fn all_from_outside(play: &Play) -> Option<String> {
+    let planned = lock(&play.run).episodes.clone();
+    let reasons: Vec<EndReason> = planned.iter().filter_map(|planned| end_reason(play, planned)).collect();
+    let of = |reason| reasons.iter().filter(|found| **found == reason).count();
+    let (endpoint, environment) = (of(EndReason::Endpoint), of(EndReason::Environment));
+    if planned.is_empty() || endpoint + environment < planned.len() {
+        return None;
+    }
+    let whose = match (endpoint, environment) {
+        (_, 0) => "the model's endpoint",
+        (0, _) => "the boxes",
+        _ => "the model's endpoint or the boxes",
+    };
+    Some(format!("no episode was ended by its agent: {whose} failed in all {}", planned.len()))
+}
+
 /// Writes down how the run ended.
 async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
     let spent = play.spent().await;
     let ending = lock(&play.ending).clone();
     let all = over as usize == lock(&play.run).episodes.len();
     let finish = match ending {
-        _ if all => Finish::Finished,
+        _ if all => match all_from_outside(play) {
+            Some(message) => Finish::Failed { message },
+            None => Finish::Finished,
+        },
         Some(Ending::Stopped) | None => Finish::Stopped,
         Some(Ending::Budget(over)) => {
             let budget = play.settings.budgets.run;
@@ -350,18 +438,4 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         spent,
     });
     Ok(finish)
-}
-
-/// Variables for boxes: what the settings name, and in direct mode the AWS chain; their values are only in memory.
-fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
-    let mut list: Vec<(String, String)> = Vec::new();
-    let direct = settings.endpoint == EndpointSettings::Direct;
-    let chain = AWS_CHAIN.iter().filter(|_| direct).map(|name| (*name).to_owned());
-    for entry in chain.chain(settings.env_vars.iter().cloned()) {
-        match entry.split_once('=') {
-            Some((name, value)) => list.push((name.to_owned(), value.to_owned())),
-            None => list.extend(std::env::var(&entry).ok().map(|value| (entry, value))),
-        }
-    }
-    list
 }

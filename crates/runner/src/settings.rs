@@ -35,6 +35,7 @@ pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
 pub use self::resolve::resolve;
+pub(crate) use self::secrets::is_secret_name;
 
 /// Whether and how failures are told to the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,13 +3,14 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::disk::{self, Keep};
 use crate::live::{EpisodeFile, LiveEpisode, Phase};
 use crate::play::lock;
+use crate::secrets::Scrub;
 
 /// Signs of life are written no more often than this.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -21,6 +22,8 @@ const LOG: u64 = 4 << 20;
 /// The status of one episode.
 pub(crate) struct Status {
     path: PathBuf,
+    /// The agent's output goes through it.
+    scrub: Arc<Scrub>,
     inner: Mutex<Inner>,
 }
 
@@ -33,11 +36,13 @@ struct Inner {
     before: f64,
     /// Bytes in the log; `None` = it could not be written.
     logged: Option<u64>,
+    /// The end of the output so far, in which a value that is to be taken out may have begun.
+    held: Vec<u8>,
 }
 
 impl Status {
     /// Goes on with what an earlier part wrote.
-    pub(crate) fn open(path: PathBuf, name: &str, seconds: f64) -> Self {
+    pub(crate) fn open(path: PathBuf, name: &str, seconds: f64, scrub: Arc<Scrub>) -> Self {
         let file: Option<EpisodeFile> = disk::read_json(&path).ok().flatten();
         let mut file = file.unwrap_or_else(|| EpisodeFile {
             shown: LiveEpisode::queued(name),
@@ -45,8 +50,15 @@ impl Status {
             retries: 0,
         });
         file.shown.seconds = seconds;
-        let inner = Inner { file, written: Instant::now(), since: None, before: seconds, logged: None };
-        Self { path, inner: Mutex::new(inner) }
+        let inner = Inner {
+            file,
+            written: Instant::now(),
+            since: None,
+            before: seconds,
+            logged: None,
+            held: Vec::new(),
+        };
+        Self { path, scrub, inner: Mutex::new(inner) }
     }
 
     /// Begins to count time.
@@ -73,7 +85,10 @@ impl Status {
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
             let fresh = std::fs::File::create(self.log());
-            lock(&self.inner).logged = fresh.is_ok().then_some(0);
+            let mut inner = lock(&self.inner);
+            inner.logged = fresh.is_ok().then_some(0);
+            inner.held.clear();
+            drop(inner);
         }
         self.set(|shown| {
             shown.phase = phase;
@@ -84,6 +99,8 @@ impl Status {
     /// Output of the agent: the last line that says something.
     pub(crate) fn sign(&self, output: &[u8]) {
         let mut inner = lock(&self.inner);
+        let whole = self.ready(&mut inner, output);
+        let output = whole.as_slice();
         inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
         if inner.written.elapsed() < PAUSE {
             return;
@@ -94,6 +111,27 @@ impl Status {
         }
         inner.file.shown.last_event_at = Some(clock::now());
         self.write(&mut inner);
+    }
+
+    /// What can be shown of the output: without values that are secret, also where one comes in two pieces.
+    fn ready(&self, inner: &mut Inner, output: &[u8]) -> Vec<u8> {
+        if self.scrub.is_idle() {
+            return output.to_vec();
+        }
+        inner.held.extend_from_slice(output);
+        let mut clean = self.scrub.bytes(&inner.held).into_owned();
+        let shown = clean.len().saturating_sub(self.scrub.overlap());
+        inner.held = clean.split_off(shown);
+        clean
+    }
+
+    /// The agent's output is at its end.
+    pub(crate) fn signed(&self) {
+        let mut inner = lock(&self.inner);
+        let held = std::mem::take(&mut inner.held);
+        if !held.is_empty() {
+            inner.logged = inner.logged.and_then(|logged| self.append(&held, logged));
+        }
     }
 
     fn log(&self) -> PathBuf {

@@ -56,9 +56,7 @@ impl Engine {
         let network = network::agents(run, what.reach);
         self.network(run, &network, what.reach == Reach::Gateway).await?;
         self.remove_stale(&what.owner, "agent").await?;
-        if what.extra.user.is_none() {
-            give_volumes(&what.volumes).await?;
-        }
+        give_volumes(&what.volumes).await?;
         let name = unique_name(run, &what.owner.episode, "agent");
         let plan = Plan {
             owner: &what.owner,

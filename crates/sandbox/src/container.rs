@@ -59,10 +59,8 @@ impl Engine {
                 std::iter::once(plan.limits.seconds.to_string()).chain(plan.argv.iter().cloned()).collect(),
             ),
             env: Some(environment(plan)),
-            user: Some(plan.extra.user.clone().unwrap_or_else(|| {
-                let (uid, gid) = box_user();
-                format!("{uid}:{gid}")
-            })),
+            // Whatever the settings ask for: both folders belong to this user, and no box works as root.
+            user: Some(format!("{}:{}", box_user().0, box_user().1)),
             working_dir: Some("/workspace".to_owned()),
             hostname: Some("box".to_owned()),
             labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
@@ -271,11 +269,16 @@ pub(crate) struct State {
     pub(crate) out_of_memory: bool,
 }
 
-/// HOME, then the caller's, then the configuration's; later ones win.
+/// The configuration's variables, then the caller's, then HOME; later ones win, each name stands once. So no setting leads
+/// HOME out of its volume, nor an agent to another endpoint than its attempt's.
 fn environment(plan: &Plan<'_>) -> Vec<String> {
-    std::iter::once("HOME=/agent".to_owned())
-        .chain(plan.env.iter().chain(&plan.extra.env).map(|(name, value)| format!("{name}={value}")))
-        .collect()
+    let home = [("HOME".to_owned(), "/agent".to_owned())];
+    let mut list: Vec<(&str, &str)> = Vec::new();
+    for (name, value) in plan.extra.env.iter().chain(plan.env).chain(&home) {
+        list.retain(|(other, _)| other != name);
+        list.push((name, value));
+    }
+    list.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 fn signed(value: u64) -> i64 {

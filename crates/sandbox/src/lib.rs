@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineInfo};
 pub use images::{
-    BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Trial, Wanted, default_ca, recipe,
+    BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Stacks, Trial, Wanted, default_ca, recipe,
 };
 pub use local::Local;
 pub use owner::Process;
@@ -130,14 +130,27 @@ pub struct AgentBox {
 /// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`, `--gpus`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraArgs {
-    /// `uid:gid`.
+    /// `uid:gid`. Not obeyed: boxes run as [`box_user`], whose their folders are ([`ExtraArgs::ignored`]).
     pub user: Option<String>,
-    /// `NAME=value`.
+    /// `NAME=value`; HOME and what the caller sets stay as they are.
     pub env: Vec<(String, String)>,
     /// `host:box[:ro]`.
     pub binds: Vec<String>,
     /// `name:address`.
     pub hosts: Vec<String>,
+}
+
+impl ExtraArgs {
+    /// What of it is not obeyed, for a person; in the words of `docker run`.
+    pub fn ignored(&self) -> Vec<String> {
+        let (uid, gid) = box_user();
+        let user =
+            self.user.iter().filter(|user| **user != format!("{uid}:{gid}") && **user != uid.to_string());
+        let home = self.env.iter().filter(|(name, value)| name == "HOME" && value != "/agent");
+        user.map(|user| format!("-u {user}"))
+            .chain(home.map(|(_, value)| format!("-e HOME={value}")))
+            .collect()
+    }
 }
 
 /// A server to run as a server box: `sh /workspace/run.sh` with `PORT` set.

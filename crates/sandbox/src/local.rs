@@ -60,7 +60,7 @@ impl Local {
         let mut command = self.command(program, &what.volumes);
         command
             .args(arguments)
-            .envs(what.env.iter().chain(&what.extra.env).map(|(name, value)| (name, value)));
+            .envs(what.extra.env.iter().chain(&what.env).map(|(name, value)| (name, value)));
         // Dropping the group kills it: so does dropping this future.
         let mut group = Group::start(command, program)?;
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);

@@ -16,10 +16,10 @@ const form = { harnesses: [{ name: "mock", title: "Mock", version: "1", image: "
 test("every field has exactly one place, whatever the settings are", () => {
   // Keys of other programs are kept, and have no field.
   const all = Object.keys(defaults).filter((field) => field !== "other").sort();
-  for (const endpoint_mode of ["gateway", "direct", "oracle"] as const) {
+  for (const [endpoint_mode, agent] of [["gateway", "mock"], ["direct", "mimo"], ["oracle", "custom"]] as const) {
     for (const scenarios_dir of ["", "/packs/a.zip"]) {
       for (const iterative of [true, false]) {
-        const shown = sectionsOf({ ...defaults, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
+        const shown = sectionsOf({ ...defaults, agent, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
         expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
       }
     }
@@ -28,7 +28,17 @@ test("every field has exactly one place, whatever the settings are", () => {
 
 test("an unknown harness stays selectable", () => {
   const agents = sectionsOf({ ...defaults, agent: "mimo" }, form)[0]?.fields[0];
-  expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["mock", "mimo"]);
+  expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["mock", "mimo", "custom"]);
+});
+
+test("a harness of a TOML file can be chosen, and its file stands beside it", () => {
+  const own = withAgent({ ...defaults, agent: "opencode", endpoint_mode: "gateway", harness_file: "" }, "custom");
+  const fields = sectionsOf(own, form)[0]?.fields ?? [];
+  expect(fields.slice(0, 2).map((f) => f.field)).toEqual(["agent", "harness_file"]);
+  expect(fields[0]?.kind === "choice" ? fields[0].choices.map(([value]) => value) : []).toEqual(["mock", "custom"]);
+  const named = { ...own, harness_file: "/agents/mine.toml" };
+  expect(withAgent(named, "custom").harness_file).toBe("/agents/mine.toml");
+  expect(withAgent(named, "opencode").harness_file).toBe("");
 });
 
 test("what differs is counted", () => {

@@ -36,6 +36,9 @@ const words = (field: WordsField): Placed => ({ kind: "words", field, span: 2 })
 const choice = (field: TextField, ...choices: readonly (readonly [string, string])[]): Placed => ({ kind: "choice", field, choices, span: 1 });
 const truth = (field: TruthField, no = "no", yes = "yes"): Placed => ({ kind: "truth", field, no, yes, span: 1 });
 
+/** A harness that a TOML file describes. */
+const ownHarness = "custom";
+
 /** What the harness speaks to the gateway, short enough for a column. */
 const apis: Readonly<Record<string, string>> = { chat_completions: "chat", responses: "responses", messages: "messages" };
 const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
@@ -44,7 +47,9 @@ const keyPlace = choice("key_place", ["none", "none"], ["env", "environment vari
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
 export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
   const harness = form.harnesses.find((h) => h.name === settings.agent);
-  const agents = choice("agent", ...form.harnesses.map((h) => [h.name, h.title] as const), ...(harness || settings.agent === "" ? [] : [[settings.agent, settings.agent] as const]));
+  const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
+  const agents = choice("agent", ...form.harnesses.map((h) => [h.name, h.title] as const), ...others, [ownHarness, "another, from a TOML file…"]);
+  const file = settings.agent === ownHarness ? [text("harness_file", 2)] : [];
   const endpoint: readonly Placed[] =
     settings.endpoint_mode === "gateway"
       ? [mode(harness?.api), text("model"), text("base_url", 2), keyPlace, text("key_name"), number("price_input"), number("price_output")]
@@ -53,7 +58,7 @@ export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harne
         : [mode(harness?.api), text("model"), words("env_vars")];
   const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "drawn from the seed", "filled in by a model")] : [];
   const shown: readonly Section[] = [
-    { id: "agent", title: "Agent", fields: [agents, text("image", 2), ...endpoint] },
+    { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: [text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
     { id: "loop", title: "Loop", fields: [number("attempt_limit"), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "go on with next turn", "stop the episode"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
@@ -142,8 +147,9 @@ export function emptyMeans(field: FieldName, defaults: FormSettings): string {
     case "tags":
     case "env_vars":
     case "extra_docker_args":
-    case "harness_file":
       return "none";
+    case "harness_file":
+      return "/path/to/my_agent.toml";
     default:
       return "";
   }
@@ -207,7 +213,9 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
   const part = lastPart(settings.output_dir);
   const named = before !== "" && part.startsWith(`${before}-`) && /^\d+$/.test(part.slice(before.length + 1));
   const output_dir = named ? `${settings.output_dir.slice(0, settings.output_dir.lastIndexOf(part))}${dashed(agent)}${part.slice(before.length)}` : settings.output_dir;
-  const next: FormSettings = { ...settings, agent, output_dir };
+  // A file describes the harness of one's own and no other.
+  const harness_file = agent === ownHarness ? settings.harness_file : "";
+  const next: FormSettings = { ...settings, agent, harness_file, output_dir };
   if (agent === "mock") return { ...next, endpoint_mode: "oracle", use_docker: false, oracle_stack: "native" };
   return settings.agent === "mock" ? { ...next, endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask" } : next;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
 import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import { about, aboutRange, canResume, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange } from "./live";
+import { about, aboutRange, canGoOn, canResume, censoredBy, clock, dollarRange, endInWords, endedOutside, episodeMark, faultsInWords, isLive, outcome, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange } from "./live";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
@@ -17,6 +17,16 @@ function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail[
     turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
   };
 }
+
+test("what the endpoint ended can be played on, what the agent ended is a result", () => {
+  const outside = episode({ phase: "over", end_reason: "endpoint" });
+  const own = episode({ phase: "over", end_reason: "tests_failed" });
+  expect([outside, own, episode({ end_reason: "endpoint" })].map(endedOutside)).toEqual([true, false, false]);
+  expect(canGoOn("finished", [own, outside])).toBe(true);
+  expect(canGoOn("finished", [own])).toBe(false);
+  expect(canGoOn("running", [outside])).toBe(false);
+  expect(canGoOn("failed", [])).toBe(true);
+});
 
 test("times read as on a stop watch, forecasts only as exactly as they are", () => {
   expect([0, 7.9, 61, 3599.9, 6130, 90_000].map(clock)).toEqual(["0:00", "0:07", "1:01", "59:59", "1:42:10", "25:00:00"]);

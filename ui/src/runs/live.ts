@@ -89,6 +89,12 @@ export const isLive = (state: LiveState): boolean => state === "starting" || sta
 /** Whether it can be gone on with. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
+/** Whether an episode is over because of something outside: it can be played on, from the attempt that was dropped. */
+export const endedOutside = (episode: Pick<LiveEpisode, "phase" | "end_reason">): boolean => episode.phase === "over" && (episode.end_reason === "endpoint" || episode.end_reason === "environment");
+
+/** Whether a run can be gone on with: it did not come to its end, or something outside ended episodes of it. */
+export const canGoOn = (state: LiveState, episodes: readonly Pick<LiveEpisode, "phase" | "end_reason">[]): boolean => canResume(state) || (state === "finished" && episodes.some(endedOutside));
+
 /** Whether an attempt of the episode is in flight. */
 export const inPlay = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
 

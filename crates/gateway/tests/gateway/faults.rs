@@ -120,7 +120,10 @@ async fn what_no_agent_can_help_ends_the_attempt_at_once() {
         error(402, "Insufficient Balance"),
         error(403, "not allowed"),
         error(404, "The model `m` does not exist"),
-        Act::json(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
+        Act::json(
+            429,
+            r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
+        ),
         Act::json(400, r#"{"error":{"message":"There is no model `m`","code":"model_not_found"}}"#),
         Act::json(
             400,
@@ -162,7 +165,8 @@ async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
     for (path, body, refused) in tricks() {
         let Act::Answer { status, .. } = refused else { unreachable!() };
         // Its request, ours, its request once more; then what it asks as it should.
-        let acts = vec![refused.clone(), Act::json(200, CHAT), refused.clone(), refused, Act::json(200, CHAT)];
+        let acts =
+            vec![refused.clone(), Act::json(200, CHAT), refused.clone(), refused, Act::json(200, CHAT)];
         let endpoint = Endpoint::start(acts).await;
         let gateway = gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
@@ -192,7 +196,13 @@ async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
 
 #[tokio::test]
 async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
-    for act in [error(401, "no"), error(404, "no such route"), error(501, "no"), error(503, "never"), Act::events("")] {
+    for act in [
+        error(401, "no"),
+        error(404, "no such route"),
+        error(501, "no"),
+        error(503, "never"),
+        Act::events(""),
+    ] {
         let shown = format!("{act:?}");
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();

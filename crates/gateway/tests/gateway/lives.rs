@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::{Attempt, Cut, Gateway, Record, Upstream};
+use gateway::{Attempt, Cut, Gateway, Record, Spent, Upstream};
 use serde_json::Value;
 
 use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
@@ -203,6 +203,37 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
         assert_eq!(fields["episode"], "scenario_1");
     }
     assert!(!text.contains("private"));
+}
+
+#[tokio::test]
+async fn what_was_spent_can_be_counted_again_from_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    assert_eq!(gateway::count(&log).unwrap(), gateway::Counted::default());
+    let refused = Act::json(400, "{}");
+    let silent = Act::json(200, r#"{"choices":[{"message":{"content":"no usage"}}]}"#);
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), refused, Act::json(200, CHAT), silent]).await;
+    let mut settings = endpoint.settings();
+    settings.log = Some(log.clone());
+    let house = gateway(settings).await;
+    let first = house.open(attempt(1), None);
+    let second =
+        house.open(gateway::AttemptKey { episode: "scenario_7".to_owned(), turn: 1, attempt: 1 }, None);
+    post(&first, PATH, "{}").await;
+    post(&first, PATH, "{}").await;
+    post(&second, PATH, "{}").await;
+    post(&second, PATH, "{}").await;
+    // Nobody closes them: so it is where the program is killed.
+    let spent = |episode: &str| Spent { seconds: 0.0, ..house.spent_of(episode) };
+    let (one, other, all) =
+        (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..house.spent() });
+    assert_eq!((one.requests, one.cost_usd.is_some(), other.unmetered, all.cost_usd), (1, true, 1, None));
+    drop((first, second));
+    drop(house);
+    let counted = gateway::count(&log).unwrap();
+    assert_eq!(counted.all, all);
+    assert_eq!(counted.episodes["scenario_1"], one);
+    assert_eq!(counted.episodes["scenario_7"], other);
 }
 
 /// Attempts come and go by the thousand; connections of a box are bounded, and one box does not shut out another.

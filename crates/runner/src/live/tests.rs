@@ -34,6 +34,7 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         retries: 0,
         faults,
         cut: None,
+        unmetered: false,
     };
     serde_json::to_string(&record).unwrap() + "\n"
 }

@@ -128,7 +128,7 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
         HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
     let run = RunFile::new(settings, harness, planned, None);
     std::fs::write(results.join("config.yaml"), run.settings.to_yaml()).unwrap();
-    let folder = EpisodeFolder::new(results.join("scenario_0")).unwrap();
+    let folder = EpisodeFolder::new(results.join("scenario_0"), Arc::default()).unwrap();
     let workspace = results.join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     std::fs::write(workspace.join("run.sh"), "exec true\n").unwrap();
@@ -288,7 +288,7 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
 #[test]
 fn the_latest_snapshots_are_kept() {
     let room = tempfile::tempdir().unwrap();
-    let folder = EpisodeFolder::new(room.path().join("scenario_0")).unwrap();
+    let folder = EpisodeFolder::new(room.path().join("scenario_0"), Arc::default()).unwrap();
     let workspace = room.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     for (turn, attempt) in [(1, 1), (2, 1), (2, 2), (10, 1)] {

@@ -2,7 +2,7 @@
 
 /// Whether a name is one that secrets have: `OPENAI_API_KEY`, `password`. Names of models and limits with `token` in them
 /// are not.
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let whole =

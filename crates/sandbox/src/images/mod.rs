@@ -16,7 +16,7 @@ use crate::{Engine, SandboxError};
 
 pub use build::{BuildNews, BuildSettings, default_ca};
 pub use recipes::{BASE, RECIPES, Recipe, recipe};
-pub use trial::{Check, Trial};
+pub use trial::{Check, Stacks, Trial};
 
 /// An image that the caller knows something of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use bollard::query_parameters::{AttachContainerOptions, CreateContainerOptions};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::Wanted;
+use super::{Wanted, recipe};
 use crate::engine::{failed, status};
 use crate::output::Kept;
 use crate::owner::{labels, unique_name};
@@ -24,6 +24,23 @@ const STACKS: [(&str, &[&str]); 3] = [
     ("Node with Express", &["node", "-e", "require('express')"]),
     ("timeout", &["timeout", "-k", "1", "5", "true"]),
 ];
+
+/// What servers can be written in, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stacks {
+    /// Python 3 with Flask.
+    pub flask: bool,
+    /// Python 3 with `FastAPI` and uvicorn.
+    pub fastapi: bool,
+    /// Node.js with Express.
+    pub express: bool,
+}
+
+impl Stacks {
+    /// What our recipes put into every image; `images test` tries it.
+    pub const OURS: Self = Self { flask: true, fastapi: true, express: true };
+}
 
 /// What a trial came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +70,22 @@ impl Trial {
 }
 
 impl Engine {
+    /// What servers can be written in, in an image: tried, unless it is one of ours.
+    pub async fn stacks(&self, image: &str) -> Result<Stacks, SandboxError> {
+        if recipe(image).is_some() {
+            return Ok(Stacks::OURS);
+        }
+        let works = async |command: [&str; 3]| {
+            let command = command.map(str::to_owned);
+            Ok::<_, SandboxError>(self.try_command(image, &command).await?.0 == Some(0))
+        };
+        Ok(Stacks {
+            flask: works(["python3", "-c", "import flask"]).await?,
+            fastapi: works(["python3", "-c", "import fastapi, uvicorn"]).await?,
+            express: works(["node", "-e", "require('express')"]).await?,
+        })
+    }
+
     /// Tries an image. Not working is a result; an error is an engine that can not say.
     pub async fn try_image(&self, wanted: &Wanted) -> Result<Trial, SandboxError> {
         let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;

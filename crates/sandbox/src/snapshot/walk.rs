@@ -32,6 +32,37 @@ pub(crate) fn open_in(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result
     rustix::fs::openat(parent, name, FOLDER, Mode::empty())
 }
 
+/// Opens a folder also where its owner, who is this user, may not read it or look into it (mode 311, 644): what lies there
+/// counts all the same. It can be read from then on.
+fn open_locked(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    let folder = match open_in(parent, name) {
+        Err(Errno::ACCESS) => unlocked(parent, name)?,
+        other => other?,
+    };
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode);
+    if !mode.contains(Mode::RUSR | Mode::XUSR) {
+        rustix::fs::fchmod(&folder, mode | Mode::RUSR | Mode::XUSR)?;
+    }
+    Ok(folder)
+}
+
+/// The mode is changed through a handle of the folder itself: by its name it could be a link by now.
+#[cfg(target_os = "linux")]
+fn unlocked(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    use std::os::fd::AsRawFd as _;
+    let handle = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(parent, name, handle, Mode::empty())?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode);
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::chmod(&path, mode | Mode::RUSR | Mode::XUSR)?;
+    rustix::fs::open(&path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unlocked(_: BorrowedFd<'_>, _: &CStr) -> rustix::io::Result<OwnedFd> {
+    Err(Errno::ACCESS)
+}
+
 /// The entry itself, not what a link points to.
 pub(crate) fn look(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Stat> {
     rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
@@ -68,11 +99,20 @@ pub struct Size {
 /// What an entry counts at least.
 pub const ENTRY: u64 = 1024;
 
-/// How much a folder takes on the disk, as far as it can be read. Blocks: run it on a thread for that. What vanishes or
-/// is locked while we look does not count.
+/// How much a folder takes on the disk. Folders that are locked to this user, whose they are, are opened. Blocks: run it on
+/// a thread for that. What vanishes while we look does not count.
 pub fn size_of(folder: &Path) -> io::Result<Size> {
     let mut size = Size::default();
-    measure(open_top(folder)?.as_fd(), 0, &mut size);
+    let top = match open_top(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let parent = open_top(folder.parent().unwrap_or(Path::new("/")))?;
+            let name = folder.file_name().map(std::os::unix::ffi::OsStrExt::as_bytes).unwrap_or_default();
+            let name = std::ffi::CString::new(name).map_err(io::Error::other)?;
+            open_locked(parent.as_fd(), &name)?
+        }
+        other => other?,
+    };
+    measure(top.as_fd(), 0, &mut size);
     Ok(size)
 }
 
@@ -90,7 +130,7 @@ fn measure(folder: BorrowedFd<'_>, depth: usize, size: &mut Size) {
         if kind(&stat) == FileType::Directory {
             if depth + 1 >= DEPTH {
                 size.too_deep = true;
-            } else if let Ok(inner) = open_in(folder, entry.file_name()) {
+            } else if let Ok(inner) = open_locked(folder, entry.file_name()) {
                 measure(inner.as_fd(), depth + 1, size);
             }
         }
@@ -168,6 +208,35 @@ mod tests {
         assert!((100_000..200_000).contains(&size.bytes), "{size:?}");
         assert!(!size.too_deep);
         assert!(size_of(&tree.join("root")).is_err(), "a link is no folder");
+    }
+
+    /// For root nothing is locked, so this process begins itself anew as somebody else.
+    #[test]
+    fn what_is_locked_counts_all_the_same() {
+        use std::os::unix::process::CommandExt as _;
+        const NAME: &str = "snapshot::walk::tests::what_is_locked_counts_all_the_same";
+        if rustix::process::getuid().is_root() {
+            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+            match again.args(["--exact", NAME]).uid(1000).gid(1000).output() {
+                Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
+                // Where the build lies in a folder of root's.
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+            }
+            return;
+        }
+        let (_dir, tree, _) = place();
+        let mode = |path: &std::path::Path, mode| {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        };
+        for locked in [0o311, 0o644, 0o000] {
+            let inner = tree.join(format!("locked{locked:o}"));
+            fs::create_dir(&inner).unwrap();
+            fs::write(inner.join("large"), vec![1; 1 << 20]).unwrap();
+            mode(&inner, locked);
+        }
+        mode(&tree, 0o311);
+        let size = size_of(&tree).unwrap();
+        assert!(size.entries == 6 && size.bytes >= 3 << 20, "{size:?}");
     }
 
     #[test]

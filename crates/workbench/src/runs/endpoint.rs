@@ -7,16 +7,6 @@ use runner::settings::{EndpointSettings, RunSettings};
 
 use crate::api::{Check, CheckState, Fix, FixAction};
 
-/// Variables of the AWS credential chain, which direct mode hands on.
-const AWS: [&str; 6] = [
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "AWS_REGION",
-    "AWS_PROFILE",
-];
-
 fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) -> Check {
     Check {
         id: "endpoint".to_owned(),
@@ -61,7 +51,7 @@ fn direct(settings: &RunSettings) -> Check {
             )),
         );
     }
-    let found = AWS.iter().filter(|name| set(name)).count();
+    let found = runner::AWS_CHAIN.iter().filter(|name| set(name)).count();
     let named = settings.env_vars.len();
     let told = "In direct mode the agents hold the key, and their own counts of tokens are taken. Whether the endpoint \
                 answers is seen at the first turn.";

@@ -322,8 +322,16 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         oracle_malformed: Some(s.oracle.mischief.malformed),
         oracle_kill: Some(s.oracle.mischief.kill),
         oracle_give_up: Some(s.oracle.mischief.give_up),
-        other: s.kept.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        other: others(s),
     }
+}
+
+/// Keys that have no field.
+fn others(s: &RunSettings) -> Vec<String> {
+    let kept = s.kept.iter().map(|(key, value)| format!("{key}={value}"));
+    // Beside the limit of the box, which the form has, there is a budget of the same.
+    let budget = s.budgets.attempt.seconds.map(|n| format!("limits.attempt.minutes={}", n as f64 / 60.0));
+    kept.chain(budget).collect()
 }
 
 /// Fields whose values are others than the defaults'. What is empty counts as its default.

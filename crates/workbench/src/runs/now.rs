@@ -213,12 +213,15 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
                 return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
                     .at(folder.display().to_string()));
             };
-            if matches!(found.phase, Phase::Over | Phase::Queued) {
+            let ended_from_outside =
+                found.phase == Phase::Over && found.end_reason.is_some_and(live::is_played_on);
+            if matches!(found.phase, Phase::Over | Phase::Queued) && !ended_from_outside {
                 return Err(ApiError::new(
                     "run.episode_not_live",
                     format!("No attempt of {episode} is in play"),
                 )
-                .at(folder.display().to_string()));
+                .at(folder.display().to_string())
+                .hint("An episode that its agent ended is a result, and stays; one that the endpoint ended can be retried"));
             }
             *wish.retry.entry(episode.clone()).or_default() += 1;
         }

@@ -77,6 +77,7 @@ impl Workbench {
         checks.push(disk(settings, &estimate));
         checks.extend(machine_holds(settings));
         checks.extend(network(settings));
+        checks.extend(arguments(settings));
         checks.extend(leftovers);
         if plan.turns == 0 {
             "Nothing is to be played".clone_into(&mut estimate.basis);
@@ -313,6 +314,17 @@ fn machine_holds(settings: &RunSettings) -> Option<Check> {
     }
     let check = |state| Check::new("machine", "Machine", state, value.clone());
     Some(if said.is_empty() { check(CheckState::Ok) } else { check(CheckState::Warn).says(said.join(" ")) })
+}
+
+/// What of the container arguments is not done.
+fn arguments(settings: &RunSettings) -> Option<Check> {
+    let ignored = settings.extra.ignored();
+    (settings.use_docker && !ignored.is_empty()).then(|| {
+        Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).says(
+            "This is not obeyed: boxes run as the user to whom their folders belong, and HOME is a folder of the episode, in \
+             which the session of the agent goes on.",
+        )
+    })
 }
 
 /// What agents reach beside the gateway.

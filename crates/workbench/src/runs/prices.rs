@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gateway::{GatewayError, Price, PriceTable as Table};
-use runner::settings::{EndpointSettings, RunSettings};
+use runner::settings::RunSettings;
 
 use crate::Workbench;
 use crate::api::{ApiError, ModelPrice, Nothing, PriceTable, SetPrices};
@@ -35,7 +35,7 @@ pub(super) fn of(model: Option<&str>) -> Option<Price> {
 
 /// Puts the price of the table into settings that have none, so that a run keeps the price it began with.
 pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
-    if settings.price.is_none() && matches!(settings.endpoint, EndpointSettings::Gateway { .. }) {
+    if settings.price.is_none() && !settings.is_simulated() {
         let table = table()?;
         settings.price = settings.model.as_deref().and_then(|model| table.of(model));
     }

@@ -1,0 +1,104 @@
+//! Where an episode stands when it is begun, or taken up again: by its trajectory, its journal and its snapshot.
+
+use std::sync::Arc;
+
+use model::Verdict;
+
+use crate::RunError;
+use crate::folders::Folders;
+use crate::live::{Phase, is_played_on};
+use crate::play::{Play, lock};
+use crate::record::report::Scored;
+use crate::record::{End, EpisodeFolder, Trajectory};
+use crate::state::{Journal, Known, Label, Planned};
+use crate::status::Status;
+
+/// What is there.
+pub(crate) struct Opened {
+    pub(crate) folders: Folders,
+    pub(crate) results: EpisodeFolder,
+    pub(crate) trajectory: Trajectory,
+    pub(crate) known: Known,
+    pub(crate) status: Arc<Status>,
+}
+
+/// Looks at what is there. Nothing if the episode is over. Blocks.
+pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
+    let results = EpisodeFolder::new(play.place.episode(&planned.name), play.scrub.clone())?;
+    let state = play.place.state(&planned.name);
+    let folders = Folders::new(state.clone())?;
+    let trajectory = match Trajectory::read(results.path())? {
+        Some(trajectory) => trajectory,
+        None => Trajectory::new(results.path(), &planned.name, planned.turns, play.settings.attempt_limit),
+    };
+    let known = Journal::read(&state)?.known(trajectory.last());
+    let status = Status::open(
+        play.place.episode_file(&planned.name),
+        &planned.name,
+        known.seconds,
+        play.scrub.clone(),
+    );
+    let mut opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
+    let over = opened.trajectory.end.finished_at.is_some();
+    let reopened = opened.trajectory.end.end_reason.is_some_and(is_played_on);
+    if over && !reopened {
+        keep_score(play, planned, &opened.trajectory);
+        show_over(&opened, planned);
+        opened.folders.close()?;
+        return Ok(None);
+    }
+    if over {
+        drop_last_if_censored(&mut opened, &state)?;
+        // A wish to play it on is fulfilled by that.
+        if let Some(wished) = play.wishes.borrow().retry.get(&planned.name) {
+            opened.status.set_retries(*wished);
+        }
+    }
+    opened.trajectory.end = End::default();
+    keep_score(play, planned, &opened.trajectory);
+    Ok(Some(opened))
+}
+
+/// Takes an attempt back that something outside ended: it is played again from its snapshot.
+fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
+    let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
+    let label = opened.folders.label();
+    let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
+    let unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
+    if unfinished && label == Some(Label { turn, attempt }) {
+        current.attempts.pop();
+        let journal = Journal::read(state)?;
+        opened.known = journal.before.clone();
+        // From here on the trajectory says again what the journal's first half holds for.
+        Journal { before: journal.before, after: None }.write(state)?;
+        opened.trajectory.end = End::default();
+        opened.trajectory.write()?;
+    }
+    Ok(())
+}
+
+/// The report follows the trajectory.
+pub(crate) fn keep_score(play: &Play, planned: &Planned, trajectory: &Trajectory) {
+    let scored = Scored {
+        name: planned.name.clone(),
+        planned_turns: planned.turns,
+        turns: trajectory.summaries(),
+        end_reason: trajectory.end.end_reason,
+    };
+    lock(&play.scores).insert(planned.scenario, scored);
+}
+
+fn show_over(opened: &Opened, planned: &Planned) {
+    let trajectory = &opened.trajectory;
+    let summaries = trajectory.summaries();
+    opened.status.set(|shown| {
+        shown.name.clone_from(&planned.name);
+        shown.title.clone_from(&trajectory.head.title);
+        shown.phase = Phase::Over;
+        shown.turn = summaries.len() as u32;
+        shown.attempt = summaries.last().map_or(0, |turn| turn.attempts);
+        shown.cells = summaries.iter().map(|turn| turn.state).collect();
+        shown.end_reason = trajectory.end.end_reason;
+        shown.now = None;
+    });
+}

@@ -1,0 +1,147 @@
+//! An attempt that is ended by something outside is played again from its snapshot, a few times; then it is recorded as that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{EndReason, Verdict};
+use tokio_util::sync::CancellationToken;
+
+use crate::attempt::{Attempt, Fault, Played};
+use crate::engine;
+use crate::episode::{Episode, Next};
+use crate::live::Phase;
+use crate::record::{AttemptFiles, AttemptRecord, Exception};
+use crate::scenarios::TurnData;
+use crate::{RunError, clock};
+
+/// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
+const REPEATS: u32 = 3;
+/// Wait before the first repetition; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// How often an engine may go away in one attempt before that counts as such a fault.
+const AWAY: u32 = 10;
+
+impl Episode<'_> {
+    /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
+    pub(crate) async fn attempt(
+        &mut self,
+        data: &Arc<TurnData>,
+        attempt: u32,
+    ) -> Result<Option<Next>, RunError> {
+        let (mut repeats, mut away) = (0, 0);
+        let mut wait = FIRST_WAIT;
+        loop {
+            let stop = self.play.stop.child_token();
+            let link = self.play.link().await;
+            let what = Attempt {
+                play: self.play,
+                link: &link,
+                owner: &self.owner,
+                folders: &self.folders,
+                results: &self.results,
+                status: &self.status,
+                data,
+                number: attempt,
+                known: &self.known,
+                task: self.task(data, attempt),
+                stop: &stop,
+                repeats,
+            };
+            let played = tokio::select! {
+                played = what.play() => played,
+                // The attempt ends by itself once it is stopped; this only stops it.
+                never = self.retry_wished(&stop) => match never {},
+            };
+            let fault = match played {
+                Ok(played) => return self.commit(data, played).await.map(Some),
+                Err(fault) => fault,
+            };
+            if self.play.stop.is_cancelled() {
+                return Ok(None);
+            }
+            let (reason, why) = match fault {
+                // Somebody wishes that it is played again.
+                Fault::Stopped => continue,
+                Fault::Files(error) => return Err(error),
+                Fault::Boxes { why, gone: true } if away < AWAY => {
+                    away += 1;
+                    self.status.phase(Phase::Waiting, "the container engine does not answer");
+                    if !engine::wait(self.play, &link, &why).await {
+                        return Ok(None);
+                    }
+                    continue;
+                }
+                Fault::Boxes { why, .. } => (EndReason::Environment, why),
+                Fault::Endpoint(why) => (EndReason::Endpoint, why),
+            };
+            tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
+            if repeats >= REPEATS {
+                return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
+            }
+            repeats += 1;
+            self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.play.stop.cancelled() => return Ok(None),
+            }
+            wait *= 2;
+        }
+    }
+
+    /// Stops the attempt when somebody wishes that it is played again; never ends.
+    async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
+        let mut wishes = self.play.wishes.clone();
+        loop {
+            let wished = wishes.borrow_and_update().retry.get(&self.planned.name).copied().unwrap_or(0);
+            if wished > self.status.retries() {
+                self.status.set_retries(wished);
+                stop.cancel();
+            }
+            if wishes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Records that something outside ended the attempt, as often as it was tried.
+    async fn give_up(
+        &mut self,
+        data: &TurnData,
+        attempt: u32,
+        reason: EndReason,
+        why: &str,
+        repeats: u32,
+    ) -> Result<Next, RunError> {
+        let now = clock::now();
+        let record = AttemptRecord {
+            attempt,
+            verdict: Verdict::Unfinished,
+            success: false,
+            passed: None,
+            total: None,
+            outcomes: None,
+            end_reason: Some(reason),
+            tokens: model::Tokens::default(),
+            cost_usd: None,
+            tool_calls: None,
+            started_at: now.clone(),
+            finished_at: now,
+            agent_seconds: None,
+            test_seconds: None,
+            exception: Some(Exception {
+                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }
+                    .to_owned(),
+                message: crate::record::one_line(why, 2000),
+            }),
+            files: AttemptFiles::default(),
+            own_seconds: None,
+            model_requests: None,
+            agent_end: None,
+            harness_tokens: None,
+            repeats,
+        };
+        let known = self.known.clone();
+        let played = Played { record, after: known, over: None, failed: Vec::new(), own_seconds: 0.0 };
+        self.commit(data, played).await
+    }
+}
