@@ -78,7 +78,7 @@ pub fn bootstrap_ratio(
 }
 
 /// NaN for 0 / 0.
-pub(crate) fn ratio(a: f64, b: f64) -> f64 {
+fn ratio(a: f64, b: f64) -> f64 {
     match (a > 0.0, b > 0.0) {
         (_, true) => a / b,
         (true, false) => f64::INFINITY,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean, ratio};
+use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Difference, Ratio, common_tau, mean_difference, mean_ratio};
 use crate::logrank::{LogRank, Permutation, holm, log_rank, permutation_log_rank, stratified_log_rank};
@@ -80,8 +80,6 @@ pub struct Pair {
     pub difference_bootstrap: Option<Bootstrapped>,
     /// Ratio of mean stamina (log scale).
     pub ratio: Option<Ratio>,
-    /// The same by cluster bootstrap.
-    pub ratio_bootstrap: Option<Bootstrapped>,
     /// On shared scenarios; `None` = none are shared.
     pub paired: Option<Paired>,
 }
@@ -137,7 +135,6 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             difference: mean_difference(plain_a, plain_b, tau),
             difference_bootstrap: means.and_then(|r| r.of(|m| m[i] - m[j])),
             ratio: mean_ratio(plain_a, plain_b, tau),
-            ratio_bootstrap: means.and_then(|r| r.of(|m| ratio(m[i], m[j]))),
             paired: paired(of_a, of_b, tau, how.seed),
         }
     };

@@ -41,7 +41,8 @@ impl CostPerTurn {
 
 /// Σ cost ÷ Σ stamina over episodes, each with its cost in US dollars and its stamina.
 ///
-/// Stamina is what was observed, so both sums are over the same time; an episode censored early brings few turns and
+/// The cost is that of whole episodes: what was paid for them. Where an episode went on after its first failure those
+/// turns are in the cost and not in the stamina, as they bought none; an episode censored early brings few turns and
 /// little cost. Known only where every episode's cost is.
 pub fn cost_per_turn(episodes: &[(Option<f64>, u32)]) -> CostPerTurn {
     if episodes.is_empty() {

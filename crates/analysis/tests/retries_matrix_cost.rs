@@ -177,7 +177,7 @@ fn a_matrix_has_cells_margins_and_extremes() {
         run("opencode", "weak", open_weak.as_slice()),
         run("mini", "strong", more.as_slice()),
     ];
-    let m = matrix(&runs, how());
+    let m = matrix(&runs, None, how());
     assert_eq!(m.tau, 20);
     let names = |margins: &[analysis::matrix::Margin]| -> Vec<String> {
         margins.iter().map(|m| m.name.clone()).collect()
@@ -186,23 +186,25 @@ fn a_matrix_has_cells_margins_and_extremes() {
         (names(&m.harnesses), names(&m.models)),
         (vec!["mini".to_owned(), "opencode".to_owned()], vec!["strong".to_owned(), "weak".to_owned()])
     );
-    let pooled = m.cells[0][0].unwrap();
-    assert_eq!((pooled.runs, pooled.n, pooled.events), (2, 6, 6));
-    assert!((pooled.mean.unwrap() - 8.0 / 6.0).abs() < 1e-12);
+    let pooled = m.cells[0][0].as_ref().unwrap();
+    assert_eq!((pooled.runs.as_slice(), pooled.summary.n, pooled.summary.events), (&[1, 3][..], 6, 6));
+    assert!((pooled.summary.restricted_mean.mean.unwrap() - 8.0 / 6.0).abs() < 1e-12);
     assert_eq!(m.cells[0][1], None, "no run is no cell");
-    assert_eq!(m.cells[1][1].unwrap().ci_low, None, "all did the same");
+    let alike = m.cells[1][1].as_ref().unwrap().summary.restricted_mean;
+    assert_eq!(alike.ci_low, None, "all did the same");
     let mini = &m.harnesses[0];
-    assert_eq!((mini.present, mini.missing, mini.extremes.as_ref()), (1, 1, None));
+    assert_eq!((mini.present, mini.missing), (1, 1));
     assert_eq!(m.harnesses[1].mean, Some(4.0), "cells weigh the same");
-    let strong = m.models[0].extremes.as_ref().unwrap();
-    assert_eq!((strong.best.as_str(), strong.worst.as_str()), ("opencode", "mini"));
-    let ratio = strong.ratio.unwrap();
+    assert_eq!(m.extremes[1], None, "one harness alone is neither best nor worst");
+    let strong = m.extremes[0].as_ref().unwrap();
+    assert_eq!((strong.best, strong.worst), (1, 0));
+    let ratio = strong.ratio.as_ref().unwrap();
     assert!((ratio.value - 5.25).abs() < 1e-12 && ratio.ci_low.unwrap() > 3.0, "{ratio:?}");
     let mut turned = runs;
     turned.reverse();
-    let again = matrix(&turned, how());
-    assert_eq!((again.tau, again.cells), (m.tau, m.cells));
-    assert_eq!(matrix(&[], how()).cells.len(), 0);
+    let again = matrix(&turned, None, how());
+    assert_eq!((again.tau, again.harnesses, again.models), (m.tau, m.harnesses, m.models));
+    assert_eq!(matrix(&[], None, how()).cells.len(), 0);
 }
 
 #[test]
@@ -214,9 +216,12 @@ fn a_cell_in_which_nobody_was_at_risk_has_no_mean_and_shortens_nothing() {
             MatrixRun { harness: "a", model: "x", episodes: &good, planned: Some(9) },
             MatrixRun { harness: "b", model: "x", episodes: &never, planned: Some(9) },
         ],
+        None,
         how(),
     );
-    assert_eq!((m.tau, m.cells[1][0].unwrap().mean, m.cells[1][0].unwrap().n), (9, None, 1));
+    let never = m.cells[1][0].as_ref().unwrap().summary;
+    assert_eq!((m.tau, never.restricted_mean.mean, never.n), (9, None, 1));
+    assert_eq!(m.extremes, [None], "one mean is neither best nor worst");
     assert_eq!((m.models[0].present, m.models[0].missing, m.models[0].mean), (1, 1, Some(4.5)));
 }
 

@@ -44,6 +44,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "events": m.stamina.events,
             "censored": m.stamina.censored,
             "mean_stamina": mean_stamina(&m.stamina),
+            "mean_stamina_bootstrap": m.stamina_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
             "median": m.stamina.median,
             "censored_failed": mean_stamina(&m.censored_failed),
             "censored_dropped": mean_stamina(&m.censored_dropped),

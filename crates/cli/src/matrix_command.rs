@@ -50,6 +50,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
                 "median": cell.stamina.median,
                 "runs": cell.runs,
                 "simulated": cell.simulated,
+                "mixed": cell.mixed,
             })),
         }
     }

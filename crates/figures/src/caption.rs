@@ -4,7 +4,7 @@ use analysis::survival::StaminaSummary;
 
 use crate::names::{clean, said};
 use crate::number::{decimal, interval, p_value};
-use crate::spec::{Figure, FigureSpec, Method, SeriesLabel};
+use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel};
 use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
@@ -12,7 +12,7 @@ use crate::words::{count, counted};
 pub fn caption(spec: &FigureSpec) -> String {
     let method = &spec.method;
     let mut parts = vec![drawn(&spec.figure, method)];
-    parts.extend(numbers(&spec.figure));
+    parts.extend(numbers(&spec.figure, method));
     parts.extend(tau(&spec.figure, method));
     if let Some(test) = &method.test {
         parts.push(clean(test));
@@ -57,11 +57,14 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         Figure::Differences(data) => {
             with(&format!("{} to {}", clean(&data.axis), said(&data.reference)), "95 % CI")
         }
-        Figure::Paired(data) => format!(
-            "Stamina by scenario, {} and {}, arrows: lower bounds (censored)",
-            said(&data.a),
-            said(&data.b)
-        ),
+        Figure::Paired(data) => {
+            let what = format!(
+                "Stamina by scenario, {} and {}, arrows: lower bounds (censored)",
+                said(&data.a),
+                said(&data.b)
+            );
+            with(&what, if data.mean.is_some() { "95 % CI" } else { "" })
+        }
         Figure::Bars(data) => {
             let has_ci = data.rows.iter().any(|r| r.ci_low.is_some());
             with(
@@ -87,21 +90,25 @@ fn drawn(figure: &Figure, method: &Method) -> String {
     }
 }
 
-/// n and events of each run, or what else was counted.
-fn numbers(figure: &Figure) -> Option<String> {
-    let of = |s: &StaminaSummary| {
-        format!(
-            "n = {}, {}, {} censored",
-            count(s.n),
-            counted(s.events, "event", "events"),
-            count(s.censored)
-        )
-    };
+/// `n = 25, 23 events, 2 censored`.
+fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
+    let mut parts = vec![format!("n = {}", count(n))];
+    parts.extend(events.map(|events| counted(events, "event", "events")));
+    parts.extend(censored.map(|censored| format!("{} censored", count(censored))));
+    parts.join(", ")
+}
+
+/// n and events of each run, or what else was counted: as the figure's own data says it, else as its method does.
+fn numbers(figure: &Figure, method: &Method) -> Option<String> {
+    let of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
     let several = |series: &[crate::spec::SeriesData]| {
         let each: Vec<String> =
             series.iter().map(|s| format!("{}: {}", said(&s.label), of(&s.summary))).collect();
         each.join("; ")
     };
+    let counts =
+        method.counts.iter().map(|c| format!("{}: {}", clean(&c.name), ended(c.n, c.events, c.censored)));
+    let counts = Some(counts.collect::<Vec<_>>().join("; ")).filter(|counts| !counts.is_empty());
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
             Some(format!("{}: {}", clean(&data.name), of(&data.summary)))
@@ -115,14 +122,20 @@ fn numbers(figure: &Figure) -> Option<String> {
                 let ci = interval(mean.ci_low, mean.ci_high, 2);
                 format!(", mean difference {} {ci} turns{p}", decimal(mean.value, 2))
             });
-            Some(format!("{pairs}{}", mean.unwrap_or_default()))
+            let counts = counts.map(|counts| format!("; all episodes of {counts}"));
+            Some(format!("{pairs}{}{}", mean.unwrap_or_default(), counts.unwrap_or_default()))
         }
         Figure::Matrix(data) => {
-            let total: u32 = data.cells.iter().fold(0, |all, c| all.saturating_add(c.n));
+            let played: Vec<&MatrixCell> = data.cells.iter().filter(|c| !c.is_published_only()).collect();
+            let total: u32 = played.iter().fold(0, |all, c| all.saturating_add(c.n));
+            let sum = |of: fn(&EpisodeCounts) -> Option<u32>| {
+                let all: Option<Vec<u32>> = method.counts.iter().map(of).collect();
+                all.filter(|all| !all.is_empty()).map(|all| all.into_iter().fold(0, u32::saturating_add))
+            };
             Some(format!(
                 "{} in {}",
-                counted(total, "episode", "episodes"),
-                counted(data.cells.len() as u32, "cell", "cells")
+                ended(total, sum(|c| c.events), sum(|c| c.censored)),
+                counted(played.len() as u32, "cell", "cells")
             ))
         }
         Figure::FailureShares(data) => {
@@ -132,14 +145,15 @@ fn numbers(figure: &Figure) -> Option<String> {
             });
             Some(groups.collect::<Vec<_>>().join(", "))
         }
-        Figure::Pareto(data) => {
+        Figure::Pareto(data) => counts.or_else(|| {
             let known = data
                 .points
                 .iter()
                 .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", "))
-        }
-        Figure::Bars(_) | Figure::Differences(_) | Figure::Retries(_) => None,
+        }),
+        Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),
+        Figure::Bars(_) | Figure::Differences(_) => counts,
     }
 }
 

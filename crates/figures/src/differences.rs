@@ -189,8 +189,11 @@ fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &Dif
         }
         style.marker(canvas, (plan.axis.at(value), middle), 1.1 * sizes.mark);
     } else {
-        let x = plan.axis.ends().0;
-        canvas.text("unknown", (x, base), Anchor::Start, size, sheet.tokens.muted);
+        // A ratio of 0 is known, and stands left of every axis of factors.
+        let off = row.value.filter(|v| v.is_finite());
+        let text = off.map_or_else(|| "unknown".to_owned(), |v| format!("← {}", decimal(v, 2)));
+        let color = if off.is_some() { style.text } else { sheet.tokens.muted };
+        canvas.text(&text, (plan.axis.ends().0, base), Anchor::Start, size, color);
     }
     let known = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     canvas.text(&texts.value, (plan.value_right, base), Anchor::End, size, known);

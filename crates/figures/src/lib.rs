@@ -60,10 +60,11 @@ pub use caption::caption;
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use greyscale::greyscale_check;
 pub use spec::{
-    Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares,
-    Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell, Method, Pair,
-    Paired, PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries,
-    RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel, SharesForm, SurvivalComparison,
+    Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
+    FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell,
+    Method, Pair, Paired, PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint,
+    RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel, SharesForm,
+    SurvivalComparison,
 };
 pub use theme::{SERIES, Theme, Tokens};
 

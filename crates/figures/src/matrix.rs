@@ -45,7 +45,7 @@ pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
 }
 
 /// What a cell without a run says; where that does not fit, its frame is empty and a note says what that means.
-const NO_RUN: &str = "no run";
+pub(crate) const NO_RUN: &str = "no run";
 
 pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
     text_width(NO_RUN, size) <= column - 2.0
@@ -84,7 +84,7 @@ impl Wording {
     /// Lines of a cell below its mean.
     fn details(self, cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
         let mut lines = Vec::new();
-        if self == Self::Mean {
+        if self == Self::Mean || cell.is_published_only() {
             return lines;
         }
         if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
@@ -237,6 +237,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let mut all_means = data
         .cells
         .iter()
+        .filter(|c| !c.is_published_only())
         .map(|c| c.mean)
         .chain(data.row_means.iter().chain(&data.column_means).map(|m| m.mean));
     let big =
@@ -278,7 +279,8 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
         }
     }
     let mut sentences: Vec<String> = wording.note().map(str::to_owned).into_iter().collect();
-    let missing = data.cells.len() < data.rows.len() * data.columns.len();
+    let shown = data.cells.iter().filter(|c| no_run_fits(column, size) || !c.is_published_only()).count();
+    let missing = shown < data.rows.len() * data.columns.len();
     if missing && !no_run_fits(column, size) {
         sentences.push(format!("Empty frame: {NO_RUN}"));
     }
@@ -351,7 +353,12 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let count = lines.len() + usize::from(published.is_some());
     let block = big + count as f64 * 1.2 * size;
     let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * big;
-    canvas.text(&fit(&mean_text(cell.mean), width, big), (middle, base), Anchor::Middle, big, ink);
+    // Where "no run" does not fit, the note says what a frame without a mean is.
+    if !cell.is_published_only() {
+        canvas.text(&fit(&mean_text(cell.mean), width, big), (middle, base), Anchor::Middle, big, ink);
+    } else if no_run_fits(area.right - area.left, size) {
+        canvas.text(NO_RUN, (middle, base), Anchor::Middle, size, ink);
+    }
     for line in lines {
         base += 1.2 * size;
         canvas.text(&fit(&line, width, size), (middle, base), Anchor::Middle, size, ink);
@@ -407,12 +414,16 @@ fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
 fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {
     let mut lines = vec![format!("{} × {}", clean(&data.rows[row]), clean(&data.columns[column]))];
     let Some(cell) = cell else {
-        lines.push("no run".to_owned());
+        lines.push(NO_RUN.to_owned());
         return lines;
     };
-    let ci = crate::number::interval(cell.ci_low, cell.ci_high, 1);
-    let simulated = if cell.simulated { ", simulated" } else { "" };
-    lines.push(format!("{} {ci}, n = {}{simulated}", mean_text(cell.mean), cell.n));
+    if cell.is_published_only() {
+        lines.push(NO_RUN.to_owned());
+    } else {
+        let ci = crate::number::interval(cell.ci_low, cell.ci_high, 1);
+        let simulated = if cell.simulated { ", simulated" } else { "" };
+        lines.push(format!("{} {ci}, n = {}{simulated}", mean_text(cell.mean), cell.n));
+    }
     lines.extend(
         cell.published.iter().map(|p| format!("published: {} ({})", decimal(p.value, 1), clean(&p.source))),
     );

@@ -197,6 +197,7 @@ fn member(
         swatch: pool.swatch,
         scenarios: pool.scenarios().len() as u32,
         stamina: stamina(&of_run.summary),
+        stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         censored_failed: stamina(&sensitivity.censored_failed),
         censored_dropped: stamina(&sensitivity.censored_dropped),
         early_censored: if n == 0 { 0.0 } else { early as f64 / n as f64 },
@@ -268,6 +269,21 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
             "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
         )
     });
+    // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.
+    for member in &comparison.members {
+        let (after, all) = (member.spent.turns_after_failure, member.spent.turns_played);
+        if after > 0 && member.spent.cost_per_survived_turn.is_some() {
+            cautions.push(format!(
+                "{}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them.",
+                member.name
+            ));
+        }
+    }
+    let mut say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
+        if !names.is_empty() {
+            cautions.push(sentence(list(names)));
+        }
+    };
     say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
     let twice = twice(pools);
     if let Some((a, b)) = twice {

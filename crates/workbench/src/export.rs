@@ -10,6 +10,8 @@ mod caption;
 mod figure;
 mod file;
 mod inputs;
+mod matrix;
+mod method;
 mod report;
 mod tables;
 

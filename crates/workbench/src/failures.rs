@@ -186,6 +186,7 @@ impl Workbench {
             classes,
             attempts: total.attempts,
             all_attempts: found.episodes().map(|(_, _, episode)| episode.made.len() as u32).sum(),
+            episodes: found.episodes().count() as u32,
             tests,
             not_described,
             total,
@@ -221,7 +222,14 @@ impl Workbench {
             .cases(request.of.scope)
             .filter(|place| {
                 let case = place.case;
-                class.is_none_or(|class| case.class == class)
+                let is_of = |class: &FailureClass| {
+                    if request.by_tests {
+                        case.tests.get(class).is_some_and(|tests| *tests > 0)
+                    } else {
+                        case.class == *class
+                    }
+                };
+                class.as_ref().is_none_or(is_of)
                     && origin.is_none_or(|origin| case.origins[origin] > 0)
                     && (request.group.is_empty() || place.group(request.of.group).0 == request.group)
             })
@@ -347,16 +355,17 @@ fn flips(found: &Found) -> Vec<FlippingTest> {
         .collect()
 }
 
-/// What is known of the test at the end of each turn.
+/// What is known of the test at the end of each turn in which its outcome is known.
 fn outcomes(flip: &Flip, turns: u32) -> String {
     let mut changes = flip.outcomes.iter().peekable();
+    let mut known = flip.turns.iter().peekable();
     let mut letter = '.';
     (1..=turns.min(store::limits::GRID_TURNS))
         .map(|turn| {
             while let Some(outcome) = changes.next_if(|outcome| outcome.turn <= turn) {
                 letter = if outcome.passed { 'p' } else { 'f' };
             }
-            letter
+            if known.next_if_eq(&&turn).is_some() { letter } else { '.' }
         })
         .collect()
 }

@@ -6,17 +6,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use analysis::bootstrap::Resampling;
-use analysis::clusters::{InScenario, observations};
-use analysis::matrix::{Margin, MatrixRun, matrix_over};
-use analysis::survival::summarise_over;
+use analysis::clusters::InScenario;
+use analysis::matrix::{Margin, MatrixRun, matrix};
 use store::{RunEntry, RunFilter};
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, Comparability, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries,
-    RetriesRequest,
+    ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
+    SettingDifference,
 };
-use crate::compare::members::{self, Pool};
+use crate::compare::members;
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
 use crate::published;
@@ -72,7 +71,7 @@ impl Workbench {
             })
             .collect();
         let how = Resampling::default();
-        let made = matrix_over(&runs, request.tau, how);
+        let made = matrix(&runs, request.tau, how);
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
             return Err(ApiError::new(
                 "matrix.tau",
@@ -80,47 +79,41 @@ impl Workbench {
             )
             .hint("Ask for a smaller τ, or for none"));
         }
-        let row = |harness: &str| made.harnesses.iter().position(|line| line.name == harness);
-        let column = |model: &str| made.models.iter().position(|line| line.name == model);
+        let not_comparable = settings::not_comparable(&pools);
         let columns = made.models.len();
-        let mut cells: Vec<Option<MatrixCell>> = Vec::new();
-        cells.resize_with(made.harnesses.len() * columns, || None);
-        let mut pooled: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (i, (harness, model)) in names.iter().enumerate() {
-            if let (Some(row), Some(column)) = (row(harness), column(model)) {
-                pooled.entry(row * columns + column).or_default().push(i);
-            }
-        }
-        for (place, of) in pooled {
-            let together: Vec<InScenario> = of.iter().flat_map(|i| episodes[*i].iter().cloned()).collect();
-            let entries = || of.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
-            cells[place] = Some(MatrixCell {
-                harness: (place / columns) as u32,
-                model: (place % columns) as u32,
-                stamina: stamina(&summarise_over(&observations(&together), made.tau)),
+        let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
+            let cell = cell.as_ref()?;
+            let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
+            let differs = |of: &&SettingDifference| {
+                let mut values = cell.runs.iter().map(|i| &of.values[*i]);
+                let first = values.next();
+                values.any(|value| Some(value) != first)
+            };
+            Some(MatrixCell {
+                harness: (at / columns) as u32,
+                model: (at % columns) as u32,
+                stamina: stamina(&cell.summary),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
-            });
-        }
-        let spread = made
-            .models
-            .iter()
-            .map(|model| {
-                let extremes = model.extremes.as_ref()?;
-                Some(HarnessSpread {
-                    best: row(&extremes.best)? as u32,
-                    worst: row(&extremes.worst)? as u32,
-                    ratio: extremes.ratio.as_ref().map(bootstrapped),
-                })
+                mixed: not_comparable.iter().filter(differs).map(|of| of.setting.clone()).collect(),
             })
-            .collect();
+        };
+        let cells = made.cells.iter().flatten().enumerate().map(place).collect();
+        let spread = |extremes: &Option<analysis::matrix::Extremes>| {
+            extremes.as_ref().map(|extremes| HarnessSpread {
+                best: extremes.best as u32,
+                worst: extremes.worst as u32,
+                ratio: extremes.ratio.as_ref().map(bootstrapped),
+            })
+        };
+        let spread = made.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
             tau: made.tau,
             harnesses: made.harnesses.iter().map(line).collect(),
             models: made.models.iter().map(line).collect(),
             cells,
             spread,
-            not_comparable: not_comparable(&pools),
+            not_comparable: not_comparable.iter().map(in_words).collect(),
             published: published::numbers(&benchmark.0),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
@@ -207,28 +200,19 @@ fn line(margin: &Margin) -> MatrixLine {
     }
 }
 
-/// Settings that make runs of the matrix not comparable, each with its values and how many runs have them.
-fn not_comparable(pools: &[Pool]) -> Vec<String> {
-    settings::compare(pools, 0)
-        .differences
-        .into_iter()
-        .filter(|difference| difference.comparability == Comparability::NotComparable)
-        .map(|difference| {
-            let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-            for value in &difference.values {
-                *counts.entry(value.clone().unwrap_or_else(|| "unknown".to_owned())).or_default() += 1;
-            }
-            let mut values: Vec<(String, u32)> = counts.into_iter().collect();
-            values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-            let words: Vec<String> = values
-                .iter()
-                .map(|(value, n)| {
-                    format!("{value} ({})", if *n == 1 { "1 run".into() } else { format!("{n} runs") })
-                })
-                .collect();
-            format!("{}: {}", difference.setting, words.join(", "))
-        })
-        .collect()
+/// A setting with its values and how many runs have them.
+fn in_words(difference: &SettingDifference) -> String {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for value in &difference.values {
+        *counts.entry(value.as_deref().unwrap_or("unknown")).or_default() += 1;
+    }
+    let mut values: Vec<(&str, u32)> = counts.into_iter().collect();
+    values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let words: Vec<String> = values
+        .iter()
+        .map(|(value, n)| format!("{value} ({})", if *n == 1 { "1 run".into() } else { format!("{n} runs") }))
+        .collect();
+    format!("{}: {}", difference.setting, words.join(", "))
 }
 
 fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
@@ -244,6 +228,17 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
         cautions.push(format!(
             "{missing} of {} cells have no run. Margins are over the cells that are there, so lines with other gaps are not comparable.",
             matrix.cells.len()
+        ));
+    }
+    let name = |lines: &[MatrixLine], at: u32| {
+        lines.get(at as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    };
+    for cell in matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()) {
+        cautions.push(format!(
+            "{} × {} pools runs that are not comparable: they differ in {}.",
+            name(&matrix.harnesses, cell.harness),
+            name(&matrix.models, cell.model),
+            cell.mixed.join(", ")
         ));
     }
     let few = matrix.cells.iter().flatten().filter(|cell| cell.stamina.n < 10).count();

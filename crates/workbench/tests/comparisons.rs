@@ -208,6 +208,26 @@ fn turns_are_set_side_by_side() {
 }
 
 #[test]
+fn a_turn_without_a_verdict_differs_where_it_counts_as_a_failure() {
+    let library = Library::fixtures(&["evocode"]);
+    let pair = || members(&["evocode.big-2-high", "evocode.tiny-1"]);
+    let different = || -> Vec<(String, u32)> {
+        let page = library.disagreements(pair(), DisagreementMode::Different);
+        page.rows.into_iter().map(|row| (row.scenario, row.turn)).collect()
+    };
+    let by_tests = ("task_one".to_owned(), 2);
+    // The second has no verdict on the first turn of this task, which the first passed; at turn 3 neither has one.
+    let without = ("task_two".to_owned(), 1);
+    assert_eq!(different(), [by_tests.clone(), without]);
+    let mut policy = model::CensoringPolicy::default();
+    for reason in model::EndReason::ALL.iter().copied().filter(|r| *r != model::EndReason::TestsFailed) {
+        policy.overrides.insert(reason, model::Ending::Censored);
+    }
+    library.workbench.set_policy(workbench::api::SetPolicy { policy }).unwrap();
+    assert_eq!(different(), [by_tests], "what the policy takes for a fault from outside is no disagreement");
+}
+
+#[test]
 fn the_matrix_has_a_cell_for_each_pair_and_says_what_is_missing() {
     let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
     let get = |request| library.workbench.get_matrix(request);
@@ -279,6 +299,18 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
             ..FailureCasesRequest::default()
         });
         assert_eq!((page.total, page.rows.len() as u32), (share.attempts, share.attempts));
+        // A share of tests leads to the attempts that have them, whatever their own class is.
+        let page = cases(FailureCasesRequest {
+            of: request.clone(),
+            class: Some(share.class.clone()),
+            by_tests: true,
+            ..FailureCasesRequest::default()
+        });
+        let of_class = |case: &workbench::api::FailureCase| -> u32 {
+            case.tests.iter().filter(|(class, _)| *class == share.class).map(|(_, n)| n).sum()
+        };
+        assert_eq!(page.rows.iter().map(of_class).sum::<u32>(), share.tests, "{}", share.class);
+        assert!(page.rows.iter().all(|case| of_class(case) > 0));
     }
     let all = cases(FailureCasesRequest { of: request.clone(), ..FailureCasesRequest::default() });
     assert_eq!((all.rows[0].turn, all.rows[0].passed, all.rows[0].total), (3, Some(2), Some(10)));

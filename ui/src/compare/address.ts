@@ -39,6 +39,8 @@ export interface CompareAddress {
   /** Index of the member that the reference is paired with. */
   readonly other: number | null;
   readonly bands: boolean;
+  /** Whether published numbers are laid over the bars of mean stamina. */
+  readonly published: boolean;
 }
 
 function whole(text: string | undefined): number | null {
@@ -64,6 +66,7 @@ export function readAddress(query: Query): CompareAddress {
     allPairs: query["pairs"] === "all",
     other: other !== null && other < members.length ? other : null,
     bands: query["bands"] === "all",
+    published: query["published"] === "yes",
   };
 }
 

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { caseRoute, originsInWords, percent, readChoice } from "./words";
 
 test("an address that says nothing shows every failed attempt by run", () => {
-  expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, origin: undefined });
-  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" });
+  expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
+  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", byTests: false, origin: "regression" });
+  expect([readChoice({ class: "guard_ignored", of: "tests" }).byTests, readChoice({ of: "tests" }).byTests]).toEqual([true, false]);
   expect(readChoice({ group: "x", origin: "y" }).group).toBe("member");
 });
 

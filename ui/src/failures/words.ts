@@ -38,6 +38,8 @@ export interface Choice {
   /** Key of the group whose cases are shown; `""` = all. */
   readonly at: string;
   readonly class: string | undefined;
+  /** Whether the class is that of failing tests, and not the attempts' own. */
+  readonly byTests: boolean;
   readonly origin: FailureOrigin | undefined;
 }
 
@@ -48,6 +50,7 @@ export function readChoice(query: Query): Choice {
     tab: tabs.find((t) => t === query["tab"]) ?? "cases",
     at: query["at"] ?? "",
     class: query["class"],
+    byTests: query["of"] === "tests" && query["class"] !== undefined,
     origin: (["new", "regression", "still_failing", "unknown"] as const).find((o) => o === query["origin"]),
   };
 }

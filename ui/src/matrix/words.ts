@@ -6,7 +6,7 @@ import type { Member } from "../host/bindings/Member";
 import { UNKNOWN } from "../parts/format";
 
 /** A comparison of more than these can not be read. */
-const MOST = 8;
+export const MOST = 8;
 
 export const lineName = (line: MatrixLine | undefined): string => line?.name ?? UNKNOWN;
 
@@ -31,6 +31,12 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
 /** The runs of cells, as members of a comparison. */
 export function chosenMembers(cells: readonly MatrixCell[]): Member[] {
   return cells.flatMap((cell) => cell.runs).slice(0, MOST).map((run) => ({ by: "run", run }));
+}
+
+/** What the button says: how many of the runs in these cells are compared, where that is not all of them. */
+export function comparedInWords(cells: readonly MatrixCell[]): string {
+  const runs = cells.reduce((sum, cell) => sum + cell.runs.length, 0);
+  return runs > MOST ? `Compare the first ${String(MOST)} of ${String(runs)} runs` : `Compare ${runs === 1 ? "1 run" : `${String(runs)} runs`}`;
 }
 
 /** Whose retries are shown: the chosen cells', or those of the first cells. */

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use self::identity::Identities;
 pub use self::repair::{Repair, RepairTimes, repair_times, turn_repairs};
+use crate::survival::MAX_TURNS;
 
 /// How a failing test stood before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -129,6 +130,8 @@ pub struct Flip {
     pub changes: u32,
     /// The first outcome, and each that differs from the one before.
     pub outcomes: Vec<Outcome>,
+    /// The turns in which an outcome of it is known, as far as [`MAX_TURNS`].
+    pub turns: Vec<u32>,
 }
 
 /// What the turns of an episode say about its failing tests.
@@ -153,6 +156,8 @@ struct Known {
     /// The place in `repairs` of the stretch in which it fails now, and the turn before it in which it passed.
     failing: Option<(usize, Option<u32>)>,
     outcomes: Vec<Outcome>,
+    /// The turns in which its outcome is known, a bit each.
+    turns: Vec<u64>,
     /// The last attempt that names it, counted over the episode.
     listed_at: u32,
 }
@@ -269,6 +274,13 @@ impl Known {
         if self.id != id {
             id.clone_into(&mut self.id);
         }
+        if outcome.turn <= MAX_TURNS {
+            let word = outcome.turn as usize / 64;
+            if word >= self.turns.len() {
+                self.turns.resize(word + 1, 0);
+            }
+            self.turns[word] |= 1 << (outcome.turn % 64);
+        }
         if self.outcomes.last().is_none_or(|last| last.passed != outcome.passed) {
             self.outcomes.push(outcome);
         }
@@ -296,6 +308,12 @@ fn flips(tests: impl Iterator<Item = Known>) -> Vec<Flip> {
         .map(|known| Flip {
             id: known.id,
             changes: known.outcomes.len() as u32 - 1,
+            turns: (0..)
+                .zip(&known.turns)
+                .flat_map(|(word, bits)| {
+                    (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit)
+                })
+                .collect(),
             outcomes: known.outcomes,
         })
         .collect();

@@ -15,7 +15,7 @@ pub struct Matrix {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The cells that have a run; all others say "no run".
+    /// The cells that have a run, and those of which others published a number; all others say "no run".
     pub cells: Vec<MatrixCell>,
     /// Means of the rows, at the right; as many as rows, or none.
     #[serde(default)]
@@ -46,7 +46,7 @@ pub struct MatrixCell {
     /// Upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_high: Option<f64>,
-    /// Number of episodes.
+    /// Number of episodes; 0 with published numbers and no mean = there is no run, only those.
     pub n: u32,
     /// Made by a simulation.
     #[serde(default)]
@@ -54,6 +54,13 @@ pub struct MatrixCell {
     /// What others published for the same pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+}
+
+impl MatrixCell {
+    /// Whether nothing but published numbers stands here: no run was read. It has no episodes and no mean.
+    pub fn is_published_only(&self) -> bool {
+        self.n == 0 && self.mean.is_none() && !self.published.is_empty()
+    }
 }
 
 /// The mean of a row or of a column.

@@ -28,6 +28,9 @@ pub struct Method {
     /// The bootstrap behind the intervals, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
+    /// How many episodes stand behind each run (cell, group) of figures whose data does not say so itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<EpisodeCounts>,
     /// Number of scenarios that the runs share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenarios: Option<u32>,
@@ -50,12 +53,28 @@ impl Default for Method {
             intervals: None,
             test: None,
             bootstrap: None,
+            counts: Vec::new(),
             scenarios: None,
             notes: Vec::new(),
             data: None,
             software: SOFTWARE.to_owned(),
         }
     }
+}
+
+/// How many episodes stand behind a run, and how they ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpisodeCounts {
+    /// The run as the figure names it; anything may stand in it.
+    pub name: String,
+    /// Episodes.
+    pub n: u32,
+    /// How many ended in an event; `None` = what is drawn does not depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u32>,
+    /// How many were censored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<u32>,
 }
 
 /// A bootstrap that can be repeated.

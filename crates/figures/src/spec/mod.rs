@@ -26,7 +26,7 @@ pub use label::{Published, Scale, SeriesLabel};
 pub use layout::{Fonts, Layout};
 pub use matrix::{Margin, Matrix, MatrixCell};
 pub use measures::{BarRow, Bars, Pareto, ParetoPoint};
-pub use method::{Bootstrap, Method, SOFTWARE};
+pub use method::{Bootstrap, EpisodeCounts, Method, SOFTWARE};
 pub use paired::{Pair, Paired, PairedMean};
 pub use retries::{PublishedPoint, Retries, RetryPoint, RetrySeries};
 

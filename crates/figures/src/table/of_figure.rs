@@ -268,12 +268,13 @@ fn matrix(data: &Matrix) -> Table {
         for (c, column) in (0_u32..).zip(&data.columns) {
             let mut values = vec![known(row.as_str()), known(column.as_str())];
             if let Some(cell) = data.cells.iter().find(|cell| (cell.row, cell.column) == (r, c)) {
+                let only = cell.is_published_only();
                 values.extend([
                     maybe(cell.mean),
                     maybe(cell.ci_low),
                     maybe(cell.ci_high),
-                    known(cell.n),
-                    known(cell.simulated),
+                    if only { None } else { known(cell.n) },
+                    if only { None } else { known(cell.simulated) },
                 ]);
                 if laid_over {
                     values.extend(published(&cell.published));

@@ -107,6 +107,9 @@ pub struct ComparedMember {
     pub scenarios: u32,
     /// Over the common τ.
     pub stamina: Stamina,
+    /// The interval of the mean from a bootstrap that draws scenarios; `None` = no variation. Right also where a scenario
+    /// was played several times.
+    pub stamina_bootstrap: Option<(f64, f64)>,
     /// The same with every censored episode counted as failed at the turn after the last one passed.
     pub censored_failed: Stamina,
     /// The same without censored episodes (those that passed everything stay).
@@ -150,6 +153,8 @@ pub struct Spent {
     pub agent_seconds: Option<f64>,
     /// Turns with at least one attempt.
     pub turns_played: u32,
+    /// How many of them came after an episode's first failure: in the costs, and in no stamina.
+    pub turns_after_failure: u32,
     /// Tool calls per turn played.
     pub steps_per_turn: Option<f64>,
     /// Agent seconds per turn played.
@@ -158,7 +163,8 @@ pub struct Spent {
     pub cost_per_turn: Option<f64>,
     /// Tokens, input and output, per turn played.
     pub tokens_per_turn: Option<f64>,
-    /// US dollars per turn survived (cost / sum of stamina); `None` = cost not known for every episode, or no turn survived.
+    /// US dollars per turn survived: the cost of whole episodes, turns after the first failure included, / the sum of
+    /// stamina; `None` = cost not known for every episode, or no turn survived.
     pub cost_per_survived_turn: Option<f64>,
     /// Mean US dollars per episode, where known for every one.
     pub cost_per_episode: Option<f64>,
@@ -334,7 +340,7 @@ pub struct PairedScenarioRow {
 pub enum DisagreementMode {
     /// Every turn that any member reached.
     All,
-    /// Turns that one passes and another fails.
+    /// Turns that one passes and another fails, by its tests or by an end without a verdict that counts as a failure.
     #[default]
     Different,
     /// Turns that some member fails.
@@ -495,6 +501,8 @@ pub struct MatrixCell {
     pub runs: Vec<String>,
     /// Whether any of them is simulated.
     pub simulated: bool,
+    /// Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
+    pub mixed: Vec<String>,
 }
 
 /// Best and worst harness of a model.

@@ -16,13 +16,13 @@ pub enum Measure {
     Score,
     /// Tokens per turn played.
     Tokens,
-    /// Cost in US dollars.
+    /// US dollars per episode.
     Cost,
     /// Agent seconds per turn played.
     Time,
     /// Tool calls per turn played.
     Steps,
-    /// US dollars per turn survived.
+    /// US dollars of whole episodes per turn survived.
     CostPerSurvivedTurn,
 }
 
@@ -183,9 +183,9 @@ pub struct DrawnFigure {
 /// A place of a figure that stands for data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct FigureMark {
-    /// What it belongs to: index of the member, row × columns + column of a matrix, index of a group.
+    /// What it belongs to: index of the member, row of a matrix, index of a group.
     pub series: u32,
-    /// Turn, retry budget, scenario or class index, where there is one.
+    /// Turn, retry budget, scenario or class index, column of a matrix, where there is one.
     pub item: Option<u32>,
     /// Left edge in px.
     pub x0: f64,

@@ -56,6 +56,8 @@ pub struct Failures {
     pub attempts: u32,
     /// Attempts in all, passed ones included.
     pub all_attempts: u32,
+    /// Episodes in which these were made.
+    pub episodes: u32,
     /// Failing tests in scope that the source describes.
     pub tests: u32,
     /// Failing tests that the source counts and does not describe.
@@ -186,7 +188,7 @@ pub struct FlippingTest {
     pub test: String,
     /// How often its outcome changed.
     pub flips: u32,
-    /// For each turn its outcome as it was last known at the end of the turn: `p`, `f`, `.` = not known yet.
+    /// For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
     pub outcomes: String,
 }
 
@@ -201,6 +203,10 @@ pub struct FailureCasesRequest {
     /// Only this class.
     #[serde(default)]
     pub class: Option<String>,
+    /// The class is that of failing tests: attempts with a failing test of it, whatever their own class. Without it the
+    /// attempts whose own class it is.
+    #[serde(default)]
+    pub by_tests: bool,
     /// Only attempts with a failing test of this origin.
     #[serde(default)]
     pub origin: Option<FailureOrigin>,

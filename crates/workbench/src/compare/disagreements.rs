@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::TurnState;
+use analysis::retries::AttemptEnd;
+use model::{CensoringPolicy, TurnState};
 use store::{EpisodeEntry, Play};
 
 use super::members::{self, Pool, Scenario as Key};
@@ -50,6 +51,8 @@ struct Cell {
     /// Index in `episodes` of the member.
     episode: usize,
     state: TurnState,
+    /// Whether the agent failed it: by its tests, or without a verdict for a reason that counts as a failure.
+    failed: bool,
     passed: Option<u32>,
     total: Option<u32>,
     after_failure: bool,
@@ -93,7 +96,7 @@ impl TurnLine {
         match mode {
             DisagreementMode::All => any(|state| state != TurnState::NotReached),
             DisagreementMode::Different => {
-                any(TurnState::is_passed) && any(|state| state == TurnState::Failed)
+                any(TurnState::is_passed) && self.cells.iter().flatten().any(|cell| cell.failed)
             }
             DisagreementMode::Failures => any(|state| state == TurnState::Failed),
             DisagreementMode::Errors => any(|state| state == TurnState::Error),
@@ -103,13 +106,12 @@ impl TurnLine {
     /// Whether the reference fails it and another member passes it.
     fn reference_fails(&self, reference: usize) -> bool {
         let of_reference = self.cells.get(reference).copied().flatten();
-        of_reference.is_some_and(|cell| cell.state == TurnState::Failed)
-            && self.states().any(TurnState::is_passed)
+        of_reference.is_some_and(|cell| cell.failed) && self.states().any(TurnState::is_passed)
     }
 }
 
 impl Table {
-    fn of(pools: &[Pool], plays: &[Vec<Vec<Play>>]) -> Self {
+    fn of(pools: &[Pool], plays: &[Vec<Vec<Play>>], policy: &CensoringPolicy) -> Self {
         let mut scenarios: BTreeMap<Key<'_>, Scenario> = BTreeMap::new();
         let mut turns: BTreeMap<Key<'_>, u32> = BTreeMap::new();
         let mut of_member: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
@@ -123,7 +125,7 @@ impl Table {
                     let most = turns.entry(key.clone()).or_default();
                     *most = (*most).max(episode.cells.len() as u32);
                     scenarios.entry(key.clone()).or_insert_with(|| Scenario::of(episode));
-                    played.entry(key).or_default().push((ids.len(), Grid::of(episode, play)));
+                    played.entry(key).or_default().push((ids.len(), Grid::of(episode, play, policy)));
                     ids.push((run.record.entry.slug.clone(), episode.slug.clone()));
                 }
             }
@@ -214,35 +216,60 @@ impl Scenario {
     }
 }
 
-/// The turns of one episode: state and tests of turn `i + 1`, and its stamina.
+/// The turns of one episode, from turn 1, and its stamina.
 struct Grid {
-    turns: Vec<(TurnState, Option<u32>, Option<u32>)>,
+    turns: Vec<Played>,
     stamina: u32,
 }
 
+/// One turn of an episode.
+#[derive(Clone, Copy)]
+struct Played {
+    state: TurnState,
+    failed: bool,
+    passed: Option<u32>,
+    total: Option<u32>,
+}
+
+impl Played {
+    const fn not_reached() -> Self {
+        Self { state: TurnState::NotReached, failed: false, passed: None, total: None }
+    }
+}
+
 impl Grid {
-    fn of(episode: &EpisodeEntry, play: &Play) -> Self {
-        let state = |letter| TurnState::from_letter(letter).unwrap_or(TurnState::NotReached);
-        let mut turns: Vec<_> = episode.cells.chars().map(|letter| (state(letter), None, None)).collect();
+    fn of(episode: &EpisodeEntry, play: &Play, policy: &CensoringPolicy) -> Self {
+        let mut turns: Vec<Played> = episode
+            .cells
+            .chars()
+            .map(|letter| {
+                let state = TurnState::from_letter(letter).unwrap_or(TurnState::NotReached);
+                Played { state, failed: state == TurnState::Failed, ..Played::not_reached() }
+            })
+            .collect();
         for turn in &play.turns {
             if let Some(at) = (turn.number as usize).checked_sub(1).and_then(|i| turns.get_mut(i)) {
-                (at.1, at.2) = (turn.passed, turn.total);
+                (at.passed, at.total) = (turn.passed, turn.total);
+                at.failed |= at.state == TurnState::Error
+                    && turn.attempts.last().is_some_and(|(verdict, reason)| {
+                        AttemptEnd::of(*verdict, *reason, policy) == AttemptEnd::Event
+                    });
             }
         }
         Self { turns, stamina: episode.stamina }
     }
 
     fn cell(&self, episode: usize, turn: u32) -> Cell {
-        let at = self.turns.get(turn as usize - 1).copied();
-        let (state, passed, total) = at.unwrap_or((TurnState::NotReached, None, None));
+        let at = self.turns.get(turn as usize - 1).copied().unwrap_or(Played::not_reached());
         Cell {
             episode,
-            state,
-            passed,
-            total,
+            state: at.state,
+            failed: at.failed,
+            passed: at.passed,
+            total: at.total,
             after_failure: turn > self.stamina.saturating_add(1),
             played: 1,
-            passed_by: u32::from(state.is_passed()),
+            passed_by: u32::from(at.state.is_passed()),
         }
     }
 }
@@ -277,7 +304,7 @@ impl Workbench {
                 .iter()
                 .map(|pool| pool.runs.iter().map(|run| self.store.plays(run.record.entry.id)).collect())
                 .collect::<Result<Vec<Vec<_>>, _>>()?;
-            Ok(Table::of(&pools, &plays))
+            Ok(Table::of(&pools, &plays, &self.store.get_policy()?))
         })
     }
 }

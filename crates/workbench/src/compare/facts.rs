@@ -23,13 +23,15 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
             "Played by",
             pools,
             Effect::NotComparable,
-            "a scripted model that stands in for a real one shows that the machinery works, and nothing else",
+            "a scripted model or a baseline shows that the machinery works, and nothing of a model",
             |run| {
-                Some(Setting::text(if run.record.entry.simulated {
-                    "a scripted model"
-                } else {
-                    "a real model"
-                }))
+                let entry = &run.record.entry;
+                match (entry.simulated, entry.baseline) {
+                    (true, _) => Some(Setting::text("a scripted model")),
+                    (_, Some(_)) => Some(Setting::text("no model (a baseline)")),
+                    // A model that nobody names may be any.
+                    _ => entry.model.as_ref().map(|_| Setting::text("a real model")),
+                }
             },
         ),
         scenarios(pools),

@@ -68,6 +68,13 @@ pub(crate) fn compare(pools: &[Pool], reference: usize) -> Settings {
     settings
 }
 
+/// What differs so that members are not comparable.
+pub(crate) fn not_comparable(pools: &[Pool]) -> Vec<SettingDifference> {
+    let mut differences = compare(pools, 0).differences;
+    differences.retain(|difference| difference.comparability == Comparability::NotComparable);
+    differences
+}
+
 /// Settings under the source's own names. The same setting is one line, whatever the sources call it.
 fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
     struct Found {

@@ -38,7 +38,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
     let (mut both, mut steps, mut seconds) = (PerTurn::default(), PerTurn::default(), PerTurn::default());
     let mut dollars = PerTurn::default();
     let mut costs: Vec<(Option<f64>, u32)> = Vec::new();
-    let mut turns_played = 0;
+    let (mut turns_played, mut turns_after_failure) = (0, 0);
     for episode in pool.episodes() {
         let turns = episode.reached_turns;
         let (i, o) = (episode.tokens.input, episode.tokens.output);
@@ -49,6 +49,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
         dollars.add(episode.cost_usd, turns);
         costs.push((episode.cost_usd, episode.stamina));
         turns_played += turns;
+        turns_after_failure += turns.saturating_sub(episode.stamina.saturating_add(1));
     }
     for (run, plays) in pool.runs.iter().zip(plays) {
         for (episode, play) in run.episodes.iter().zip(plays) {
@@ -65,6 +66,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
         cost_known: known.len() as u32,
         agent_seconds: seconds.total(),
         turns_played,
+        turns_after_failure,
         steps_per_turn: steps.rate(),
         seconds_per_turn: seconds.rate(),
         cost_per_turn: dollars.rate(),

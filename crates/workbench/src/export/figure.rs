@@ -3,21 +3,19 @@
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
     BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
-    FigureSpec, FirstFailuresComparison, Layout, Margin, Mark, Matrix, MatrixCell, Method, Pair, Paired,
-    PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale,
-    SeriesData, SeriesLabel, SharesForm, SurvivalComparison, Theme,
+    FigureSpec, FirstFailuresComparison, Layout, Mark, Method, Pair, Paired, PairedMean, Pareto, ParetoPoint,
+    PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel, SharesForm,
+    SurvivalComparison, Theme,
 };
+
+use super::{matrix, method};
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping,
-    FailuresRequest, FigureMark, FigureOf, MatrixLine, Measure, Nothing, Pairs, PublishedNumber, Stamina,
+    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping, FigureMark,
+    FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina,
 };
 use crate::published;
-
-/// The metric of published numbers that mean stamina is compared with.
-const MEAN_TURNS: &str = "mean_turns_passed";
-const GREENWOOD: &str = "Greenwood 95 % CI";
 
 impl Workbench {
     /// A figure with its data; place and colours are still to be chosen.
@@ -25,122 +23,75 @@ impl Workbench {
         let (figure, method) = match of {
             FigureOf::Survival { of, bands } => {
                 let data = self.compare_runs(of.clone())?;
-                (survival(&data, *bands), self.method(&data, None)?)
+                let method = Method { tau: method::tau(data.tau), ..self.method(&data)? };
+                (survival(&data, *bands), method)
             }
             FigureOf::FirstFailures { of } => {
                 let data = self.compare_runs(of.clone())?;
                 let series = series(&data.members);
                 let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
-                (figure, self.method(&data, None)?)
+                (figure, self.method(&data)?)
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                (Figure::Differences(differences(&data, *ratio)?), self.method(&data, Some(GREENWOOD))?)
+                let method = method::differences(self.method(&data)?, &data, *ratio);
+                (Figure::Differences(differences(&data, *ratio)?), method)
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                let mut method = self.method(&data, Some("paired t, 95 % CI"))?;
-                method.test = None;
+                let method = method::paired(self.method(&data)?, &data, *other);
                 (Figure::Paired(paired(&data, *other)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
-                let intervals = (*measure == Measure::Stamina).then_some(GREENWOOD);
-                (Figure::Bars(bars(&data, *measure, *published)), self.method(&data, intervals)?)
+                let method = method::bars(self.method(&data)?, &data, *measure);
+                (Figure::Bars(bars(&data, *measure, *published)), method)
             }
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
-                (Figure::Pareto(pareto(&data)), self.method(&data, Some(GREENWOOD))?)
+                (Figure::Pareto(pareto(&data)), method::pareto(self.method(&data)?, &data))
             }
             FigureOf::Matrix { of, published } => {
                 let data = self.get_matrix(of.clone())?;
-                let mut method = self.policy_method(&data.policy)?;
-                method.tau = Some(data.tau);
-                method.intervals = Some(GREENWOOD.to_owned());
-                (Figure::Matrix(matrix(&data, *published)), method)
+                let method = method::matrix(self.policy_method(&data.policy)?, &data);
+                (Figure::Matrix(matrix::figure(&data, *published)), method)
             }
             FigureOf::Retries { of, published } => {
                 let data = self.get_retries(of.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
-                let mut method = self.policy_method(&policy)?;
-                method.tau = Some(data.tau);
-                method.intervals = Some(GREENWOOD.to_owned());
-                method.notes = vec![
-                    "Budgets below the one of the run are computed by leaving out later attempts".to_owned(),
-                ];
+                let method = method::retries(self.policy_method(&policy)?, &data);
                 (Figure::Retries(retries(&data, *published)), method)
             }
             FigureOf::Failures { of } => {
-                let figure = Figure::FailureShares(self.failure_shares(of)?);
-                (figure, Method { notes: vec![scope_note(of).to_owned()], ..Method::default() })
+                let data = self.get_failures(of.clone())?;
+                (Figure::FailureShares(failure_shares(&data, of.group)), method::failures(&data, of.scope))
             }
         };
         Ok(FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method))
     }
-
-    /// How the numbers of a comparison were made.
-    fn method(&self, data: &Comparison, intervals: Option<&str>) -> Result<Method, ApiError> {
-        let mut method = self.policy_method(&data.policy)?;
-        method.tau = Some(data.tau).filter(|tau| *tau > 0);
-        method.intervals = intervals.map(str::to_owned);
-        if data.members.len() > 1 {
-            method.scenarios = Some(data.shared_scenarios);
-        }
-        if data.comparability == api::Comparability::NotComparable {
-            method.notes.push("Settings differ so that these runs are not comparable".to_owned());
-        }
-        Ok(method)
-    }
-
-    /// The censoring policy in words.
-    fn policy_method(&self, policy: &str) -> Result<Method, ApiError> {
-        let table = self.get_policy(Nothing {})?;
-        let changed = table.rows.iter().filter(|row| row.ending != row.default_ending);
-        let details = changed.map(|row| {
-            let counted = match row.ending {
-                model::Ending::Event => "failure",
-                model::Ending::Censored => "censored",
-            };
-            format!("{}: {counted}", row.label)
-        });
-        Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
-    }
-
-    fn failure_shares(&self, of: &FailuresRequest) -> Result<FailureShares, ApiError> {
-        let data = self.get_failures(of.clone())?;
-        let classes = data
-            .classes
-            .iter()
-            .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
-            .collect();
-        let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
-            label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
-            counts: data
-                .classes
-                .iter()
-                .map(|c| group.shares.iter().find(|s| s.class == c.class).map_or(0, |s| s.attempts))
-                .collect(),
-            total: Some(group.attempts),
-        });
-        let form = match of.group {
-            FailureGrouping::Member | FailureGrouping::Harness => SharesForm::Auto,
-            FailureGrouping::Turn | FailureGrouping::Attempt => SharesForm::Stacked,
-        };
-        Ok(FailureShares {
-            groups: groups.take(200).collect(),
-            classes,
-            unit: "failed attempts".to_owned(),
-            form,
-        })
-    }
 }
 
-const fn scope_note(of: &FailuresRequest) -> &'static str {
-    match of.scope {
-        api::FailureScope::Attempts => "Every failed attempt counts, by its primary class",
-        api::FailureScope::Turns => "Final attempts of turns not passed, by their primary class",
-        api::FailureScope::First => "Attempts that ended an episode's stamina, by their primary class",
-    }
+/// Classes of failures by group.
+fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares {
+    let classes = data
+        .classes
+        .iter()
+        .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
+        .collect();
+    let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
+        label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
+        counts: data
+            .classes
+            .iter()
+            .map(|c| group.shares.iter().find(|s| s.class == c.class).map_or(0, |s| s.attempts))
+            .collect(),
+        total: Some(group.attempts),
+    });
+    let form = match group {
+        FailureGrouping::Member | FailureGrouping::Harness => SharesForm::Auto,
+        FailureGrouping::Turn | FailureGrouping::Attempt => SharesForm::Stacked,
+    };
+    FailureShares { groups: groups.take(200).collect(), classes, unit: "failed attempts".to_owned(), form }
 }
 
 /// Colours and marks count from 1 on the pages and from 0 in figures.
@@ -278,7 +229,7 @@ fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64>, Option<f
         Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),
         Measure::Score => (member.score, None, None),
         Measure::Tokens => (spent.tokens_per_turn, None, None),
-        Measure::Cost => (spent.cost_usd, None, None),
+        Measure::Cost => (spent.cost_per_episode, None, None),
         Measure::Time => (spent.seconds_per_turn, None, None),
         Measure::Steps => (spent.steps_per_turn, None, None),
         Measure::CostPerSurvivedTurn => (spent.cost_per_survived_turn, None, None),
@@ -290,7 +241,7 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
         Measure::Stamina => ("Mean stamina", Some("turns")),
         Measure::Score => ("Score", None),
         Measure::Tokens => ("Tokens per turn", None),
-        Measure::Cost => ("Cost", Some("US$")),
+        Measure::Cost => ("Cost per episode", Some("US$")),
         Measure::Time => ("Agent time per turn", Some("s")),
         Measure::Steps => ("Tool calls per turn", None),
         Measure::CostPerSurvivedTurn => ("Cost per survived turn", Some("US$")),
@@ -298,15 +249,17 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     let rows = data.members.iter().map(|member| {
         let (value, ci_low, ci_high) = measured(member, measure);
         let n = member.stamina.n;
-        let partial = measure == Measure::Cost && value.is_some() && member.spent.cost_known < n;
-        let note = if partial {
-            Some(format!("{} of {n} episodes", member.spent.cost_known))
+        // A mean over some of the episodes would be that of others than the figure says.
+        let known = member.spent.cost_known;
+        let of_cost = matches!(measure, Measure::Cost | Measure::CostPerSurvivedTurn);
+        let note = if of_cost && value.is_none() && known > 0 && known < n {
+            Some(format!("known for {known} of {n} episodes"))
         } else {
             (measure == Measure::Stamina).then(|| format!("n = {n}"))
         };
         let laid_over = if published && measure == Measure::Stamina {
             let numbers = published::numbers(&member.benchmark.0);
-            published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
+            matrix::published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
         } else {
             Vec::new()
         };
@@ -341,52 +294,6 @@ fn pareto(data: &Comparison) -> Pareto {
     }
 }
 
-/// The mean staminas that were published for a harness and a model.
-fn published_of(numbers: &[PublishedNumber], harness: Option<&str>, model: Option<&str>) -> Vec<Published> {
-    numbers
-        .iter()
-        .filter(|n| n.metric == MEAN_TURNS && published::is_of(n, harness, model))
-        .map(|n| Published { value: n.value, source: source(n) })
-        .collect()
-}
-
-fn source(number: &PublishedNumber) -> String {
-    let retries = number.retries.map_or_else(String::new, |r| format!(", R = {r}"));
-    let second = if number.second_hand { ", second-hand" } else { "" };
-    format!("{}{retries}{second}", number.source)
-}
-
-fn matrix(data: &api::Matrix, published: bool) -> Matrix {
-    let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
-    let margin = |line: &MatrixLine| Margin { mean: line.mean, cells: line.cells };
-    let cells = data.cells.iter().flatten().map(|cell| {
-        let harness = data.harnesses.get(cell.harness as usize).and_then(|l| l.name.as_deref());
-        let model = data.models.get(cell.model as usize).and_then(|l| l.name.as_deref());
-        let laid_over = if published { published_of(&data.published, harness, model) } else { Vec::new() };
-        MatrixCell {
-            row: cell.harness,
-            column: cell.model,
-            mean: cell.stamina.mean,
-            ci_low: cell.stamina.ci_low,
-            ci_high: cell.stamina.ci_high,
-            n: cell.stamina.n,
-            simulated: cell.simulated,
-            published: laid_over,
-        }
-    });
-    Matrix {
-        rows_name: "Harness".to_owned(),
-        columns_name: "Model".to_owned(),
-        rows: data.harnesses.iter().map(name).collect(),
-        columns: data.models.iter().map(name).collect(),
-        cells: cells.collect(),
-        row_means: data.harnesses.iter().map(margin).collect(),
-        column_means: data.models.iter().map(margin).collect(),
-        measure: "Mean stamina (turns)".to_owned(),
-        tau: Some(data.tau).filter(|tau| *tau > 0),
-    }
-}
-
 fn retries(data: &api::Retries, published: bool) -> Retries {
     let series = data.series.iter().map(|series| RetrySeries {
         label: marked(&series.name, series.swatch, series.simulated),
@@ -401,15 +308,16 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
             })
             .collect(),
     });
-    let laid_over = data.published.iter().filter(|p| published && p.metric == MEAN_TURNS).filter_map(|p| {
-        let name = p.harness.as_ref().map_or_else(|| p.model.clone(), |h| format!("{} · {h}", p.model));
-        Some(PublishedPoint {
-            label: SeriesLabel { name, color: 7, mark: 0, simulated: false },
-            retries: p.retries?,
-            mean: p.value,
-            source: PublishedNumber { retries: None, ..p.clone() }.source,
-        })
-    });
+    let laid_over =
+        data.published.iter().filter(|p| published && p.metric == matrix::MEAN_TURNS).filter_map(|p| {
+            let name = p.harness.as_ref().map_or_else(|| p.model.clone(), |h| format!("{} · {h}", p.model));
+            Some(PublishedPoint {
+                label: SeriesLabel { name, color: 7, mark: 0, simulated: false },
+                retries: p.retries?,
+                mean: p.value,
+                source: matrix::source(&PublishedNumber { retries: None, ..p.clone() }),
+            })
+        });
     Retries {
         published: laid_over.collect(),
         series: series.collect(),
@@ -441,10 +349,8 @@ fn mark(of: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
     let mut numbers = mark.id.split('-').skip(1).map_while(|part| part.parse::<u32>().ok());
     let (first, second) = (numbers.next().unwrap_or(0), numbers.next());
     let (series, item) = match (of, figure) {
-        (_, Figure::Matrix(matrix)) => {
-            let columns = matrix.columns.len() as u32;
-            (first.saturating_mul(columns).saturating_add(second.unwrap_or(0)), None)
-        }
+        // Row and column: with published numbers a figure may have more of both than the matrix of the page.
+        (_, Figure::Matrix(_)) => (first, second),
         (FigureOf::Paired { other, .. }, _) => (*other, Some(first)),
         // The rows of a forest leave the reference out.
         (FigureOf::Differences { of, .. }, _) => (if first < of.reference { first } else { first + 1 }, None),

@@ -66,6 +66,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
         Column::number("steps_per_turn", "Tool calls per turn", 1),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
         Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
+        Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
         Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
     ]);
     let mut table = Table::new("runs", "Runs", columns);
@@ -85,6 +86,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
             maybe(spent.steps_per_turn),
             maybe(spent.cost_usd),
             maybe(spent.cost_per_turn),
+            maybe(spent.cost_per_episode),
             maybe(spent.cost_per_survived_turn),
         ]);
         table.push(row);
@@ -270,6 +272,9 @@ fn matrix(workbench: &Workbench, of: &MatrixRequest) -> Result<Table, ApiError> 
             table.notes.push(format!("{model}: {best} lasts {:.2} times as long as {worst}.", ratio.value));
         }
     }
+    table
+        .notes
+        .extend(data.not_comparable.iter().map(|what| format!("Runs here are not comparable. {what}.")));
     table.notes.extend(data.cautions.iter().cloned());
     Ok(table)
 }

@@ -62,6 +62,11 @@ scenarios: number,
  */
 stamina: Stamina, 
 /**
+ * The interval of the mean from a bootstrap that draws scenarios; `None` = no variation. Right also where a scenario
+ * was played several times.
+ */
+stamina_bootstrap: [number, number] | null, 
+/**
  * The same with every censored episode counted as failed at the turn after the last one passed.
  */
 censored_failed: Stamina, 

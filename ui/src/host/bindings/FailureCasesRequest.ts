@@ -19,6 +19,11 @@ group: string,
  */
 class: string | null, 
 /**
+ * The class is that of failing tests: attempts with a failing test of it, whatever their own class. Without it the
+ * attempts whose own class it is.
+ */
+by_tests: boolean, 
+/**
  * Only attempts with a failing test of this origin.
  */
 origin: FailureOrigin | null, 

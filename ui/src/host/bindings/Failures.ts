@@ -23,6 +23,10 @@ attempts: number,
  */
 all_attempts: number, 
 /**
+ * Episodes in which these were made.
+ */
+episodes: number, 
+/**
  * Failing tests in scope that the source describes.
  */
 tests: number, 

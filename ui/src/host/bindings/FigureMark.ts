@@ -5,11 +5,11 @@
  */
 export type FigureMark = { 
 /**
- * What it belongs to: index of the member, row × columns + column of a matrix, index of a group.
+ * What it belongs to: index of the member, row of a matrix, index of a group.
  */
 series: number, 
 /**
- * Turn, retry budget, scenario or class index, where there is one.
+ * Turn, retry budget, scenario or class index, column of a matrix, where there is one.
  */
 item: number | null, 
 /**

@@ -25,6 +25,6 @@ test: string,
  */
 flips: number, 
 /**
- * For each turn its outcome as it was last known at the end of the turn: `p`, `f`, `.` = not known yet.
+ * For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
  */
 outcomes: string, };

@@ -24,4 +24,8 @@ runs: Array<string>,
 /**
  * Whether any of them is simulated.
  */
-simulated: boolean, };
+simulated: boolean, 
+/**
+ * Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
+ */
+mixed: Array<string>, };

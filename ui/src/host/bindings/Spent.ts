@@ -29,6 +29,10 @@ agent_seconds: number | null,
  */
 turns_played: number, 
 /**
+ * How many of them came after an episode's first failure: in the costs, and in no stamina.
+ */
+turns_after_failure: number, 
+/**
  * Tool calls per turn played.
  */
 steps_per_turn: number | null, 
@@ -45,7 +49,8 @@ cost_per_turn: number | null,
  */
 tokens_per_turn: number | null, 
 /**
- * US dollars per turn survived (cost / sum of stamina); `None` = cost not known for every episode, or no turn survived.
+ * US dollars per turn survived: the cost of whole episodes, turns after the first failure included, / the sum of
+ * stamina; `None` = cost not known for every episode, or no turn survived.
  */
 cost_per_survived_turn: number | null, 
 /**

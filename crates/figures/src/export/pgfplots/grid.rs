@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 
 use super::{Picture, bp, fitted};
 use crate::labels::Area;
-use crate::matrix::{Plan, cell_at, ink_on, mean_text, no_run_fits, plan};
+use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan};
 use crate::names::clean;
 use crate::number::decimal;
 use crate::sheet::Sheet;
@@ -88,7 +88,11 @@ fn cell(picture: &mut Picture, plan: &Plan, area: &Area, cell: &MatrixCell, them
     let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * plan.big;
     let big = if plan.big > plan.size { picture.label } else { picture.tick };
     let of_mean = format!(",text={ink},font={}", super::font(big));
-    picture.text((middle, base), "base", &of_mean, &escape(&mean_text(cell.mean)));
+    if !cell.is_published_only() {
+        picture.text((middle, base), "base", &of_mean, &escape(&mean_text(cell.mean)));
+    } else if no_run_fits(area.right - area.left, plan.size) {
+        picture.text((middle, base), "base", &format!(",text={ink}"), NO_RUN);
+    }
     for line in lines {
         base += 1.2 * plan.size;
         picture.text((middle, base), "base", &format!(",text={ink}"), &escape(&line));

@@ -1,0 +1,99 @@
+//! What captions say: method, n, events, censoring policy, software; and nothing that means nothing for a kind.
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+mod cases;
+mod kinds;
+
+use cases::many;
+use figures::{EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw};
+
+/// A method with everything that a caption can say.
+fn method() -> Method {
+    let counts = |name: &str, n, events| EpisodeCounts {
+        name: name.to_owned(),
+        n,
+        events: Some(events),
+        censored: Some(n - events),
+    };
+    Method {
+        policy: Some("default".to_owned()),
+        intervals: Some("given intervals".to_owned()),
+        test: Some("given test".to_owned()),
+        counts: vec![counts("one", 20, 17), counts("two", 1_000, 4)],
+        notes: vec!["a note".to_owned()],
+        ..Method::default()
+    }
+}
+
+#[test]
+fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
+    for (name, figure) in kinds::all() {
+        let own = matches!(
+            figure,
+            Figure::Survival(_)
+                | Figure::FirstFailures(_)
+                | Figure::SurvivalComparison(_)
+                | Figure::FirstFailuresComparison(_)
+        );
+        let counted = match &figure {
+            _ if own => "censored",
+            Figure::Matrix(_) => "21 events, 999 censored in 23 cells",
+            Figure::FailureShares(_) => "n = ",
+            _ => "one: n = 20, 17 events, 3 censored; two: n = 1,000, 4 events, 996 censored",
+        };
+        let intervals = !matches!(
+            figure,
+            Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) | Figure::FailureShares(_)
+        );
+        let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method());
+        let said = caption(&spec);
+        for part in [counted, "given test", "censoring policy default", "a note", "Stamina Lab 0.1.0."] {
+            assert!(said.contains(part), "{name}: {part} is not in: {said}");
+        }
+        assert_eq!(said.contains("given intervals"), intervals, "{name}: {said}");
+    }
+}
+
+#[test]
+fn counts_without_ends_say_only_how_many() {
+    let counts = vec![EpisodeCounts { name: "A".to_owned(), n: 3, events: None, censored: None }];
+    let spec = FigureSpec::new(many::bars(2), Layout::print(234.0), Theme::Print)
+        .with_method(Method { counts, ..Method::default() });
+    assert!(caption(&spec).contains("; A: n = 3; Stamina"), "{}", caption(&spec));
+    let text = toml::to_string(&spec).unwrap();
+    assert_eq!(toml::from_str::<FigureSpec>(&text).unwrap(), spec);
+}
+
+fn words(figure: Figure) -> String {
+    let spec = FigureSpec::new(figure, Layout::print(486.0), Theme::Print);
+    let tex = figures::export::export(&spec, figures::export::Format::Tex).unwrap().bytes;
+    let tex = String::from_utf8(tex).unwrap();
+    let code: Vec<&str> = tex.lines().filter(|l| !l.starts_with('%')).collect();
+    format!("{}\n{}", draw(&spec).svg, code.join("\n"))
+}
+
+#[test]
+fn a_ratio_of_nought_is_known() {
+    let Figure::Differences(mut data) = many::ratios() else { unreachable!() };
+    data.rows.truncate(1);
+    (data.rows[0].value, data.rows[0].ci_low, data.rows[0].ci_high) = (Some(0.0), None, None);
+    let svg = draw(&FigureSpec::new(Figure::Differences(data), Layout::print(486.0), Theme::Print)).svg;
+    assert!(svg.contains("← 0.00") && !svg.contains("unknown"), "{svg}");
+}
+
+#[test]
+fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
+    let Figure::Matrix(mut data) = many::matrix(2, 2) else { unreachable!() };
+    data.cells.truncate(1);
+    data.cells[0].published = vec![Published { value: 12.5, source: "An article".to_owned() }];
+    (data.cells[0].mean, data.cells[0].ci_low, data.cells[0].ci_high) = (None, None, None);
+    data.cells[0].n = 0;
+    let text = words(Figure::Matrix(data.clone()));
+    assert!(text.contains("12.5") && text.contains("Hollow marks: published, An article"), "{text}");
+    assert!(!text.contains("n = 0") && !text.contains(">unknown<") && text.matches("no run").count() >= 4);
+    let spec = FigureSpec::new(Figure::Matrix(data.clone()), Layout::print(486.0), Theme::Print);
+    assert!(caption(&spec).contains("n = 0 in 0 cells"), "{}", caption(&spec));
+    let table = figures::table::data_table(&Figure::Matrix(data)).to_csv();
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.ends_with(",,,,,,12.5,An article"), "{row}");
+}

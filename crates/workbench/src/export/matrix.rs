@@ -1,0 +1,97 @@
+//! Harness × model as a figure, and what others published laid over it.
+
+use figures::{Margin, Matrix, MatrixCell, Published};
+
+use crate::api::{self, MatrixLine, PublishedNumber};
+use crate::published;
+
+/// The metric of published numbers that mean stamina is compared with.
+pub(super) const MEAN_TURNS: &str = "mean_turns_passed";
+
+/// The mean staminas that were published for a harness and a model.
+pub(super) fn published_of(
+    numbers: &[PublishedNumber],
+    harness: Option<&str>,
+    model: Option<&str>,
+) -> Vec<Published> {
+    numbers
+        .iter()
+        .filter(|n| n.metric == MEAN_TURNS && published::is_of(n, harness, model))
+        .map(|n| Published { value: n.value, source: source(n) })
+        .collect()
+}
+
+/// Where a number stands, under which budget, and whether it was read there.
+pub(super) fn source(number: &PublishedNumber) -> String {
+    let retries = number.retries.map_or_else(String::new, |r| format!(", R = {r}"));
+    let second = if number.second_hand { ", second-hand" } else { "" };
+    format!("{}{retries}{second}", number.source)
+}
+
+/// The matrix of the page. With published numbers it also has the cells, rows and columns that only those have: they say
+/// "no run" beside the number, and count in no mean.
+pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
+    let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
+    let margin = |line: &MatrixLine| Margin { mean: line.mean, cells: line.cells };
+    let mut rows: Vec<String> = data.harnesses.iter().map(name).collect();
+    let mut columns: Vec<String> = data.models.iter().map(name).collect();
+    let mut row_means: Vec<Margin> = data.harnesses.iter().map(margin).collect();
+    let mut column_means: Vec<Margin> = data.models.iter().map(margin).collect();
+    // Who stands in a line: a run's name, or a published one; an unknown name is nobody's.
+    let named = |lines: &[MatrixLine]| lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>();
+    let (mut harnesses, mut models) = (named(&data.harnesses), named(&data.models));
+    let numbers: Vec<&PublishedNumber> = data
+        .published
+        .iter()
+        .filter(|n| with_published && n.metric == MEAN_TURNS && n.harness.is_some())
+        .collect();
+    for number in &numbers {
+        let harness = number.harness.clone();
+        if !harnesses.iter().any(|h| published::is_of(number, h.as_deref(), Some(&number.model))) {
+            rows.extend(harness.clone());
+            row_means.push(Margin::default());
+            harnesses.push(harness.clone());
+        }
+        if !models.iter().any(|m| published::is_of(number, harness.as_deref(), m.as_deref())) {
+            columns.push(number.model.clone());
+            column_means.push(Margin::default());
+            models.push(Some(number.model.clone()));
+        }
+    }
+    let mut cells = Vec::new();
+    for (row, harness) in (0_u32..).zip(&harnesses) {
+        for (column, model) in (0_u32..).zip(&models) {
+            let played = data.cells.iter().flatten().find(|c| (c.harness, c.model) == (row, column));
+            let published = if with_published {
+                published_of(&data.published, harness.as_deref(), model.as_deref())
+            } else {
+                Vec::new()
+            };
+            if played.is_none() && published.is_empty() {
+                continue;
+            }
+            let stamina = played.map(|cell| &cell.stamina);
+            cells.push(MatrixCell {
+                row,
+                column,
+                mean: stamina.and_then(|s| s.mean),
+                ci_low: stamina.and_then(|s| s.ci_low),
+                ci_high: stamina.and_then(|s| s.ci_high),
+                n: stamina.map_or(0, |s| s.n),
+                simulated: played.is_some_and(|cell| cell.simulated),
+                published,
+            });
+        }
+    }
+    Matrix {
+        rows_name: "Harness".to_owned(),
+        columns_name: "Model".to_owned(),
+        rows,
+        columns,
+        cells,
+        row_means,
+        column_means,
+        measure: "Mean stamina (turns)".to_owned(),
+        tau: Some(data.tau).filter(|tau| *tau > 0),
+    }
+}

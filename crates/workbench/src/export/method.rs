@@ -1,0 +1,198 @@
+//! How the numbers of a figure were made, for its caption: intervals, test, n, events, policy, and what a kind needs said.
+//! What means nothing for a kind (a τ of costs, a policy of scores) is left out.
+
+use figures::{EpisodeCounts, Method};
+use model::Ending;
+
+use crate::Workbench;
+use crate::api::{
+    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Nothing, Stamina,
+};
+
+const GREENWOOD: &str = "Greenwood 95 % CI";
+
+/// A horizon, if there is one.
+pub(super) fn tau(tau: u32) -> Option<u32> {
+    Some(tau).filter(|tau| *tau > 0)
+}
+
+fn counts(name: String, of: &Stamina) -> EpisodeCounts {
+    EpisodeCounts { name, n: of.n, events: Some(of.events), censored: Some(of.censored) }
+}
+
+fn members<'a>(of: impl IntoIterator<Item = &'a ComparedMember>) -> Vec<EpisodeCounts> {
+    of.into_iter().map(|member| counts(member.marked(), &member.stamina)).collect()
+}
+
+impl Workbench {
+    /// What holds for every figure of a comparison that shows stamina.
+    pub(super) fn method(&self, data: &Comparison) -> Result<Method, ApiError> {
+        let mut method = self.policy_method(&data.policy)?;
+        if data.members.len() > 1 {
+            method.scenarios = Some(data.shared_scenarios);
+        }
+        method.notes.extend(not_comparable(
+            data.differences
+                .iter()
+                .filter(|d| d.comparability == Comparability::NotComparable)
+                .map(|d| d.setting.as_str()),
+        ));
+        Ok(method)
+    }
+
+    /// The censoring policy in words.
+    pub(super) fn policy_method(&self, policy: &str) -> Result<Method, ApiError> {
+        let table = self.get_policy(Nothing {})?;
+        let changed = table.rows.iter().filter(|row| row.ending != row.default_ending);
+        let details = changed.map(|row| {
+            let counted = match row.ending {
+                Ending::Event => "failure",
+                Ending::Censored => "censored",
+            };
+            format!("{}: {counted}", row.label)
+        });
+        Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
+    }
+}
+
+/// `Settings differ so that these runs are not comparable: Attempt limit, Agent timeout per turn`.
+fn not_comparable<'a>(settings: impl Iterator<Item = &'a str>) -> Option<String> {
+    let settings: Vec<&str> = settings.collect();
+    (!settings.is_empty())
+        .then(|| format!("Settings differ so that these runs are not comparable: {}", settings.join(", ")))
+}
+
+/// Unpaired differences or ratios, with the log-rank p beside them.
+pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Method {
+    let tested = data.pairs.iter().filter(|p| p.p_holm.is_some()).count();
+    let holm = match tested {
+        1 => "of one comparison".to_owned(),
+        n => format!("Holm-adjusted over {n} comparisons"),
+    };
+    Method {
+        tau: tau(data.tau),
+        intervals: Some(if ratio {
+            "95 % CI on the log scale from Greenwood's variances, unpaired".to_owned()
+        } else {
+            "95 % CI from Greenwood's variances, unpaired".to_owned()
+        }),
+        test: (tested > 0).then(|| format!("p: log-rank test over all turns, {holm}")),
+        counts: members(&data.members),
+        ..method
+    }
+}
+
+/// Two members on the scenarios that both played.
+pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
+    let found = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
+    let found = found.and_then(|p| p.paired.as_ref());
+    let mut method = Method {
+        tau: found.and_then(|p| tau(p.tau)),
+        intervals: Some("95 % CI of Student's t over the differences".to_owned()),
+        test: found.and_then(|p| p.p).map(|_| "p: paired t test".to_owned()),
+        counts: members([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
+        // How many the two share, the figure counts; what all members share is about others.
+        scenarios: None,
+        ..method
+    };
+    if found.is_some_and(|p| p.scenarios.iter().any(|s| s.a_at_least || s.b_at_least)) {
+        method.notes.push("Censored episodes enter mean and test by pseudo-observations".to_owned());
+    }
+    method
+}
+
+/// One measure of each member.
+pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Method {
+    let means = match measure {
+        Measure::Stamina => {
+            return Method {
+                tau: tau(data.tau),
+                intervals: Some(GREENWOOD.to_owned()),
+                counts: members(&data.members),
+                ..method
+            };
+        }
+        Measure::Score => "Mean over scenarios, 0 to 100; turns after the first failure count",
+        Measure::Tokens => "Input and output tokens of the episodes that tell them ÷ turns that these played",
+        Measure::Cost => COST_PER_EPISODE,
+        Measure::Time => "Seconds of agent time of the episodes that tell it ÷ turns that these played",
+        Measure::Steps => "Tool calls of the episodes that tell them ÷ turns that these played",
+        Measure::CostPerSurvivedTurn => {
+            "Cost of whole episodes, turns after the first failure included, ÷ their stamina; unknown unless the cost of every episode is known"
+        }
+    };
+    let only_n = |c: EpisodeCounts| EpisodeCounts { events: None, censored: None, ..c };
+    let mut notes = vec![means.to_owned()];
+    notes.extend(method.notes);
+    Method { notes, counts: members(&data.members).into_iter().map(only_n).collect(), ..Method::default() }
+}
+
+const COST_PER_EPISODE: &str =
+    "Cost of all episodes ÷ episodes; unknown unless that of every episode is known";
+
+/// Mean stamina against cost.
+pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
+    let mut notes = vec![COST_PER_EPISODE.to_owned()];
+    notes.extend(method.notes);
+    Method {
+        tau: tau(data.tau),
+        intervals: Some(GREENWOOD.to_owned()),
+        counts: members(&data.members),
+        notes,
+        ..method
+    }
+}
+
+/// Harness × model; each cell counts its episodes, the caption sums them up.
+pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
+    let name = |lines: &[api::MatrixLine], at: u32| {
+        lines.get(at as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    };
+    let cell = |cell: &api::MatrixCell| {
+        let name = format!("{} × {}", name(&data.harnesses, cell.harness), name(&data.models, cell.model));
+        (counts(name, &cell.stamina), !cell.mixed.is_empty())
+    };
+    let cells: Vec<(EpisodeCounts, bool)> = data.cells.iter().flatten().map(cell).collect();
+    let mut notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
+    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
+    let mixed: Vec<&str> = cells.iter().filter(|(_, mixed)| *mixed).map(|(c, _)| c.name.as_str()).collect();
+    if !mixed.is_empty() {
+        notes.push(format!("Pooled although not comparable: {}", mixed.join(", ")));
+    }
+    Method {
+        tau: tau(data.tau),
+        intervals: Some(GREENWOOD.to_owned()),
+        counts: cells.into_iter().map(|(counts, _)| counts).collect(),
+        notes,
+        ..method
+    }
+}
+
+/// Mean stamina by retry budget; events depend on it, and are counted with the most retries.
+pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
+    let most =
+        |series: &api::RetrySeries| series.points.last().map(|point| counts(series.marked(), &point.stamina));
+    Method {
+        tau: tau(data.tau),
+        intervals: Some(GREENWOOD.to_owned()),
+        counts: data.series.iter().filter_map(most).collect(),
+        notes: vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()],
+        ..method
+    }
+}
+
+/// Classes of failures: no horizon, no policy; how episodes are counted does not change how attempts failed.
+pub(super) fn failures(data: &api::Failures, scope: FailureScope) -> Method {
+    let scope = match scope {
+        FailureScope::Attempts => "Every failed attempt counts, by its primary class",
+        FailureScope::Turns => "Final attempts of turns not passed, by their primary class",
+        FailureScope::First => "Attempts that ended an episode's stamina, by their primary class",
+    };
+    let mut notes = vec![
+        scope.to_owned(),
+        "Classes are given by rules over what the source records".to_owned(),
+        format!("n: failed attempts, of {} attempts in {} episodes", data.all_attempts, data.episodes),
+    ];
+    notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
+    Method { notes, ..Method::default() }
+}

@@ -1,0 +1,208 @@
+//! Figures and tables that are exported say how their numbers were made, and leave nothing out.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use figures::{Figure, FigureSpec, caption};
+use workbench::api::{
+    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, MatrixRequest, Measure, Member,
+    RetriesRequest, TableOf,
+};
+use workbench::{Options, Workbench};
+
+struct Library {
+    workbench: Arc<Workbench>,
+    _folder: tempfile::TempDir,
+}
+
+impl Library {
+    fn of(paths: &[PathBuf]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let db = Some(folder.path().join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).expect("a library");
+        for path in paths {
+            workbench.ingest(path, &|_, _| {}).expect("read");
+        }
+        Self { workbench, _folder: folder }
+    }
+
+    fn fixtures(names: &[&str]) -> Self {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+        Self::of(&names.iter().map(|n| repository.join("tests/fixtures").join(n)).collect::<Vec<_>>())
+    }
+
+    fn spec(&self, figure: &FigureOf) -> FigureSpec {
+        self.workbench.print_spec(figure, "icml", None, false).expect("a figure")
+    }
+}
+
+fn of(runs: &[&str]) -> CompareRequest {
+    CompareRequest { members: members(runs), ..CompareRequest::default() }
+}
+
+fn members(runs: &[&str]) -> Vec<Member> {
+    runs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect()
+}
+
+const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
+
+#[test]
+fn every_figure_says_method_n_events_policy_and_software_where_they_mean_something() {
+    let library = Library::fixtures(&["staminabench"]);
+    let bars = |measure| FigureOf::Bars { of: of(&TWO), measure, published: false };
+    let ended = "mini_swe: n = 2, 1 event, 1 censored";
+    let horizon = "τ = 4";
+    let policy = "censoring policy default";
+    // What is said, and what must not be.
+    let cases: Vec<(FigureOf, Vec<&str>, Vec<&str>)> = vec![
+        (
+            FigureOf::Survival { of: of(&TWO), bands: Bands::Auto },
+            vec!["Kaplan–Meier, log-log 95 % CI", ended, horizon, policy],
+            vec![],
+        ),
+        (FigureOf::FirstFailures { of: of(&TWO) }, vec![ended, policy], vec![horizon]),
+        (
+            FigureOf::Differences { of: of(&TWO), ratio: false },
+            vec![
+                "Greenwood's variances, unpaired",
+                "p: log-rank test over all turns",
+                "of one comparison",
+                ended,
+                horizon,
+                policy,
+            ],
+            vec!["log scale"],
+        ),
+        (
+            FigureOf::Differences { of: of(&TWO), ratio: true },
+            vec!["on the log scale", "p: log-rank test over all turns", ended, horizon, policy],
+            vec![],
+        ),
+        (
+            FigureOf::Paired { of: of(&TWO), other: 1 },
+            vec!["Student's t over the differences", "2 scenarios", ended, horizon, policy],
+            vec!["shared scenarios"],
+        ),
+        (bars(Measure::Stamina), vec!["Greenwood 95 % CI", ended, horizon, policy], vec![]),
+        (bars(Measure::Score), vec!["Mean over scenarios", "n = 2;"], vec!["τ", "policy", "event"]),
+        (bars(Measure::Tokens), vec!["÷ turns that these played", "n = 2;"], vec!["τ", "policy", "event"]),
+        (bars(Measure::Cost), vec!["Cost per episode", "÷ episodes", "n = 2;"], vec!["τ", "policy", "event"]),
+        (bars(Measure::Time), vec!["÷ turns that these played", "n = 2;"], vec!["τ", "policy", "event"]),
+        (bars(Measure::Steps), vec!["÷ turns that these played", "n = 2;"], vec!["τ", "policy", "event"]),
+        (
+            bars(Measure::CostPerSurvivedTurn),
+            vec!["turns after the first failure included", "n = 2;"],
+            vec!["τ", "policy", "event"],
+        ),
+        (
+            FigureOf::Pareto { of: of(&TWO) },
+            vec!["Greenwood 95 % CI", "Cost of all episodes ÷ episodes", ended, horizon, policy],
+            vec![],
+        ),
+        (
+            FigureOf::Matrix { of: MatrixRequest::default(), published: false },
+            vec!["Greenwood 95 % CI", "n = 7, 4 events, 3 censored in 4 cells", "τ = ", policy],
+            vec![],
+        ),
+        (
+            FigureOf::Retries { of: RetriesRequest { members: members(&TWO) }, published: false },
+            vec!["leaving out later attempts", "with the most retries", ended, horizon, policy],
+            vec![],
+        ),
+        (
+            FigureOf::Failures {
+                of: FailuresRequest { members: members(&TWO), ..FailuresRequest::default() },
+            },
+            vec!["mini_swe: n = 6", "Classes are given by rules", "n: failed attempts, of", "in 4 episodes"],
+            vec!["τ", "policy"],
+        ),
+    ];
+    for (figure, wanted, unwanted) in cases {
+        let said = caption(&library.spec(&figure));
+        assert!(said.ends_with(&format!("{}.", figures::SOFTWARE)), "{figure:?}: {said}");
+        for part in wanted {
+            assert!(said.contains(part), "{figure:?}: {part} is not in: {said}");
+        }
+        for part in unwanted {
+            assert!(!said.contains(part), "{figure:?}: {part} is in: {said}");
+        }
+    }
+}
+
+#[test]
+fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
+    let library = Library::fixtures(&["staminabench"]);
+    let matrix = |published| {
+        let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
+        let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
+        data
+    };
+    let (plain, laid_over) = (matrix(false), matrix(true));
+    assert_eq!((plain.rows.len(), plain.columns.len(), plain.cells.len()), (4, 2, 4));
+    assert!(plain.cells.iter().all(|cell| cell.published.is_empty()));
+    // mini_swe and opencode are there; of the models GLM-5 is, Qwen3.5-122B and Kimi K2.5 are not.
+    assert_eq!(laid_over.rows, plain.rows);
+    assert_eq!(laid_over.columns[2..], ["Qwen3.5-122B", "Kimi K2.5"]);
+    let value = |row: &str, column: &str| -> Vec<f64> {
+        let at = |names: &[String], name: &str| names.iter().position(|n| n == name).unwrap() as u32;
+        let place = (at(&laid_over.rows, row), at(&laid_over.columns, column));
+        let cell = laid_over.cells.iter().find(|c| (c.row, c.column) == place);
+        cell.map_or_else(Vec::new, |c| c.published.iter().map(|p| p.value).collect())
+    };
+    assert_eq!(value("opencode", "zai.glm-5"), [57.0]);
+    assert_eq!(value("opencode", "Qwen3.5-122B"), [39.4]);
+    assert_eq!(value("mini_swe", "Qwen3.5-122B"), [33.1]);
+    assert_eq!(value("opencode", "Kimi K2.5"), [31.8]);
+    assert!(value("mini_swe", "Kimi K2.5").is_empty());
+    let all: usize = laid_over.cells.iter().map(|c| c.published.len()).sum();
+    assert_eq!(all, 5, "every published number that has a harness");
+    assert!(laid_over.cells.iter().flat_map(|c| &c.published).all(|p| p.source.contains("second-hand")));
+    // They count in no mean and in no n.
+    assert_eq!(
+        (laid_over.row_means.clone(), &laid_over.column_means[..2]),
+        (plain.row_means, &plain.column_means[..])
+    );
+    assert!(laid_over.column_means[2..].iter().all(|m| m.mean.is_none() && m.cells == 0));
+    // Those with a stated budget say that they are second-hand, too.
+    let of = RetriesRequest { members: members(&TWO) };
+    let Figure::Retries(data) = library.spec(&FigureOf::Retries { of, published: true }).figure else {
+        panic!("retries")
+    };
+    assert!(!data.published.is_empty() && data.published.iter().all(|p| p.source.contains("second-hand")));
+}
+
+#[test]
+fn a_baseline_is_not_called_a_real_model() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"];
+    let comparison = library.workbench.compare_runs(of(&runs)).unwrap();
+    let played = ("Played by".to_owned(), "no model (a baseline)".to_owned());
+    assert!(comparison.equal.contains(&played), "{:?}", comparison.equal);
+    // Beside a run of a model, the two are not comparable.
+    let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
+    let comparison = library.workbench.compare_runs(of(&[runs[0], TWO[0]])).unwrap();
+    let played = comparison.differences.iter().find(|d| d.setting == "Played by").unwrap();
+    assert_eq!(played.comparability, Comparability::NotComparable);
+    let values: Vec<&str> = played.values.iter().flatten().map(String::as_str).collect();
+    assert_eq!(values, ["no model (a baseline)", "a real model"]);
+}
+
+#[test]
+fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let of = MatrixRequest {
+        benchmark: Some("harbor:tasks".into()),
+        with_baselines: true,
+        ..MatrixRequest::default()
+    };
+    let matrix = library.workbench.get_matrix(of.clone()).unwrap();
+    let mixed: Vec<_> = matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()).collect();
+    assert!(!mixed.is_empty() && mixed.iter().all(|cell| cell.runs.len() > 1), "{:?}", matrix.cells);
+    assert!(matrix.cautions.iter().any(|c| c.contains("pools runs that are not comparable")));
+    let said = caption(&library.spec(&FigureOf::Matrix { of: of.clone(), published: false }));
+    assert!(said.contains("Pooled although not comparable: oracle × "), "{said}");
+    let table = library.workbench.table(&TableOf::Matrix { of }).unwrap();
+    assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
+    assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
+}
