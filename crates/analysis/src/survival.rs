@@ -119,7 +119,8 @@ pub fn known_until(points: &[SurvivalPoint]) -> u32 {
 
 /// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. `None` = not reached in this table.
 ///
-/// This is the median turn *of failure*, as lifelines and R define a median survival time; see [`median_stamina`].
+/// This is the median turn *of failure*, as lifelines defines a median survival time; see [`median_stamina`]. R's `survfit`
+/// says the same but where S stays at exactly 0.5 for some turns: there it takes the middle of these.
 pub fn median(points: &[SurvivalPoint]) -> Option<u32> {
     // Products of fractions may miss one half by a rounding error; R's survfit allows for the same.
     points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn)

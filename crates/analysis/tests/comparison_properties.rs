@@ -284,14 +284,30 @@ fn many_sign_flips_are_drawn_and_near_the_exact_share() {
 
 #[test]
 fn drawn_permutations_are_near_the_exact_share() {
-    let (a, b) = (failed(&[2, 3, 3, 5, 8, 9]), failed(&[1, 1, 2, 3, 4, 6]));
-    let exact = permutation_log_rank(&[&a, &b], 0, 1).unwrap();
-    assert!(exact.exact && exact.arrangements == 924);
-    // The same question of three groups, one of which was never compared with, is drawn.
-    let c = failed(&[4, 4, 5]);
-    let one = permutation_log_rank(&[&a, &b, &c], 4_000, 5).unwrap();
-    let two = permutation_log_rank(&[&c, &a, &b], 4_000, 6).unwrap();
-    assert!(!one.exact && (one.p - two.p).abs() < 0.05, "{one:?} {two:?}");
+    // 48,620 arrangements of 9 and 9 are more than are looked at one by one; here they are, each by its own log-rank test.
+    let (a, b) = (failed(&[2, 3, 3, 5, 8, 9, 4, 7, 7]), failed(&[1, 1, 2, 3, 4, 6, 2, 3, 5]));
+    let all: Vec<Observation> = a.iter().chain(&b).copied().collect();
+    let apart = |a: &[Observation], b: &[Observation]| {
+        let test = log_rank(&[a, b]).unwrap();
+        (f64::from(test.groups[0].observed) - test.groups[0].expected).abs()
+    };
+    let observed = apart(&a, &b) - 1e-9;
+    let (mut arrangements, mut extreme) = (0, 0);
+    for chosen in (0_u32..1 << 18).filter(|bits| bits.count_ones() == 9) {
+        let (mut one, mut other) = (Vec::new(), Vec::new());
+        for (i, o) in all.iter().enumerate() {
+            if chosen >> i & 1 == 1 { one.push(*o) } else { other.push(*o) }
+        }
+        arrangements += 1;
+        extreme += u32::from(apart(&one, &other) >= observed);
+    }
+    assert_eq!(arrangements, 48_620);
+    let exact = f64::from(extreme) / f64::from(arrangements);
+    let drawn = permutation_log_rank(&[&a, &b], 4_000, 5).unwrap();
+    assert!(!drawn.exact && drawn.arrangements == 4_000 && (0.005..0.5).contains(&exact), "{exact}");
+    let error = (exact * (1.0 - exact) / 4_000.0).sqrt();
+    assert!((drawn.p - exact).abs() < 4.0 * error, "{drawn:?} {exact}");
+    assert_ne!(drawn.p, permutation_log_rank(&[&a, &b], 4_000, 6).unwrap().p, "another seed draws others");
 }
 
 #[test]

@@ -207,6 +207,24 @@ fn flips_are_tests_that_change_more_than_once() {
         flips[0].outcomes.iter().map(|o| (o.turn, o.attempt, o.passed)).collect::<Vec<_>>(),
         [(1, 1, true), (1, 2, false), (2, 1, true), (3, 1, false)]
     );
+    assert!(flips.iter().all(|f| f.turns == [1, 2, 3]));
+}
+
+#[test]
+fn a_flip_knows_which_turns_say_nothing_of_it() {
+    // At turn 2 the test is not among those that ran, and turn 4 tells its failing tests only in part.
+    let mut partly = attempt(1, "b.");
+    (partly.verdict, partly.passed, partly.total) = (model::Verdict::Failed, Some(1), Some(9));
+    let episode = episode(vec![
+        vec![attempt(1, "a. b.")],
+        vec![attempt(1, "b.")],
+        vec![attempt(1, "aF b.")],
+        vec![partly],
+        vec![attempt(1, "a. b.")],
+    ]);
+    let flips = history(&episode).flips;
+    assert_eq!(flips.len(), 1);
+    assert_eq!((flips[0].id.as_str(), flips[0].turns.as_slice()), ("a", &[1, 3, 5][..]));
 }
 
 fn classify(attempt: &Attempt) -> Classified {

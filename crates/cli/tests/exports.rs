@@ -190,6 +190,8 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
         "inputs.sha256",
         "report.html",
         "report.md",
+        "figures/survival.parquet",
+        "tables/runs.parquet",
         "settings.json",
         "specs/survival.toml",
         "tables/runs.tex",

@@ -4,7 +4,9 @@ use analysis::survival::StaminaSummary;
 
 use crate::names::{clean, said};
 use crate::number::{decimal, interval, p_value};
-use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel};
+use crate::spec::{
+    Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
+};
 use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
@@ -48,8 +50,15 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         None => format!("{what}, {usual}"),
     };
     match figure {
-        Figure::Survival(_) | Figure::SurvivalComparison(_) => {
-            with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
+        Figure::Survival(_) => with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored"),
+        Figure::SurvivalComparison(data) => {
+            let band = match (banded(data), &given) {
+                (None, _) => String::new(),
+                (Some(whose), given) => {
+                    format!(", {}{whose}", given.as_deref().unwrap_or("log-log 95 % CI"))
+                }
+            };
+            format!("Kaplan–Meier{band}; vertical ticks: censored")
         }
         Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => {
             "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
@@ -96,6 +105,20 @@ fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
     parts.extend(events.map(|events| counted(events, "event", "events")));
     parts.extend(censored.map(|censored| format!("{} censored", count(censored))));
     parts.join(", ")
+}
+
+/// Whose band is drawn, as words behind it; `None` = nobody's.
+fn banded(data: &SurvivalComparison) -> Option<String> {
+    let of = |index: Option<u32>| {
+        let series = index.and_then(|i| data.series.get(i as usize))?;
+        Some(format!(" of {}", said(&series.label)))
+    };
+    match data.bands {
+        Bands::None => None,
+        Bands::All => Some(String::new()),
+        Bands::Auto if data.series.len() < 3 => Some(String::new()),
+        Bands::Auto | Bands::Reference => of(data.reference),
+    }
 }
 
 /// n and events of each run, or what else was counted: as the figure's own data says it, else as its method does.

@@ -11,9 +11,20 @@ pub(crate) fn last_turn(points: &[SurvivalPoint]) -> u32 {
     points.iter().map(|p| p.turn).max().unwrap_or(1).max(1)
 }
 
-/// The last turn of a table with someone at risk, at least 1: what was planned beyond says nothing of several runs.
-pub(crate) fn last_turn_at_risk(points: &[SurvivalPoint]) -> u32 {
+/// The last turn of a table with someone at risk, at least 1.
+fn last_turn_at_risk(points: &[SurvivalPoint]) -> u32 {
     points.iter().filter(|p| p.at_risk > 0).map(|p| p.turn).max().unwrap_or(1).max(1)
+}
+
+/// The last turn of the axis of several runs: their turn limit, which is where their tables end. Where all end much
+/// before, twice the last turn with someone at risk, so that the curves keep half of the width.
+pub(crate) fn last_turn_shown<'a>(tables: impl Iterator<Item = &'a [SurvivalPoint]>) -> u32 {
+    let (mut limit, mut at_risk) = (1, 1);
+    for points in tables {
+        limit = limit.max(points.last().map_or(1, |p| p.turn));
+        at_risk = at_risk.max(last_turn_at_risk(points));
+    }
+    limit.min(at_risk.saturating_mul(2)).max(at_risk)
 }
 
 /// The known part of a curve as steps in (turn, share).

@@ -3,7 +3,7 @@
 use analysis::survival::SurvivalPoint;
 
 use crate::axis::TurnAxis;
-use crate::curve::last_turn_at_risk;
+use crate::curve::last_turn_shown;
 use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -58,7 +58,7 @@ fn shown_points(series: &SeriesData, turns: u32) -> Vec<&SurvivalPoint> {
 
 fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let size = sheet.sizes.tick_font;
-    let turns = sheet.turns_for(data.series.iter().map(|s| last_turn_at_risk(&s.points)).max().unwrap_or(1));
+    let turns = sheet.turns_for(last_turn_shown(data.series.iter().map(|s| s.points.as_slice())));
     let most =
         data.series.iter().flat_map(|s| shown_points(s, turns)).map(|p| p.events.max(p.censored)).max();
     let gap = 1.6 * size;

@@ -2,7 +2,7 @@
 
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::curve::{Curve, Y_TICKS, last_turn_at_risk};
+use crate::curve::{Curve, Y_TICKS, last_turn_shown};
 use crate::frame::Sizes;
 use crate::labels::{Area, spread};
 use crate::legend;
@@ -54,7 +54,7 @@ struct Plan {
 
 pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
-    let of_data = data.series.iter().map(|s| last_turn_at_risk(&s.points)).max().unwrap_or(1);
+    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
     let means: Vec<String> = if data.means { lines.iter().map(mean_text).collect() } else { Vec::new() };

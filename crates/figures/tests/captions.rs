@@ -5,7 +5,7 @@ mod cases;
 mod kinds;
 
 use cases::many;
-use figures::{EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw};
+use figures::{Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw};
 
 /// A method with everything that a caption can say.
 fn method() -> Method {
@@ -96,4 +96,36 @@ fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
     let table = figures::table::data_table(&Figure::Matrix(data)).to_csv();
     let row = table.lines().nth(1).unwrap();
     assert!(row.ends_with(",,,,,,12.5,An article"), "{row}");
+}
+
+#[test]
+fn a_caption_says_whose_band_is_drawn() {
+    let said = |count, bands| {
+        let Figure::SurvivalComparison(mut data) = many::survival(many::runs(count, 20, 9), 9) else {
+            unreachable!()
+        };
+        (data.bands, data.reference) = (bands, Some(1));
+        let name = data.series[1].label.name.clone();
+        let figure = Figure::SurvivalComparison(data);
+        (caption(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print)), name)
+    };
+    assert!(said(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
+    assert!(said(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
+    assert!(said(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
+    let (said, name) = said(4, Bands::Auto);
+    assert!(said.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{said}");
+}
+
+#[test]
+fn the_axis_of_turns_reaches_the_turn_limit() {
+    let last_tick = |limit: u32, last_at_risk: u32| {
+        let mut runs = many::runs(2, 20, limit);
+        for point in runs.iter_mut().flat_map(|run| &mut run.points).filter(|p| p.turn > last_at_risk) {
+            (point.at_risk, point.events, point.censored) = (0, 0, 0);
+        }
+        let spec = FigureSpec::new(many::survival(runs, 3), Layout::print(486.0), Theme::Print);
+        draw(&spec).hits.len()
+    };
+    assert_eq!(last_tick(15, 9), 15);
+    assert_eq!(last_tick(100, 9), 18, "where all end early, the curves keep half of the width");
 }

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::file::{report_name, write_whole};
-use super::{Made, figure_file, inputs};
+use super::{Made, figure_file, inputs, table_file};
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
+use crate::api::{ApiError, CompareRequest, Comparison, ExportFormat, Nothing};
 use crate::summary::run_record;
 
 /// A report that was written.
@@ -30,6 +30,14 @@ pub struct ReportFolder {
     pub warnings: Vec<String>,
 }
 
+/// What a bundle has of each table.
+const TABLES: [(ExportFormat, &str); 4] = [
+    (ExportFormat::Csv, "csv"),
+    (ExportFormat::Parquet, "parquet"),
+    (ExportFormat::Tex, "tex"),
+    (ExportFormat::Md, "md"),
+];
+
 /// The files of a bundle by their path.
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -41,7 +49,7 @@ impl Workbench {
         let mut warnings = report.warnings.clone();
         let mut files = Files::new();
         for figure in report.figures() {
-            for format in [Format::Svg, Format::Pdf, Format::Png, Format::Csv, Format::Tex] {
+            for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex, Format::Csv, Format::Parquet] {
                 let made = figure_file(&figure.spec, format, figure.name)?;
                 warnings.extend(made.warnings);
                 files.insert(format!("figures/{}", made.name), made.bytes);
@@ -51,9 +59,9 @@ impl Workbench {
         }
         for table in report.tables() {
             let name = &table.name;
-            files.insert(format!("tables/{name}.csv"), table.to_csv().into_bytes());
-            files.insert(format!("tables/{name}.tex"), table.to_latex().into_bytes());
-            files.insert(format!("tables/{name}.md"), table.to_markdown().into_bytes());
+            for (format, extension) in TABLES {
+                files.insert(format!("tables/{name}.{extension}"), table_file(table, format, name)?.bytes);
+            }
         }
         files.insert("report.md".to_owned(), report.to_markdown().into_bytes());
         files.insert("report.html".to_owned(), report.to_html().into_bytes());
@@ -159,9 +167,9 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String]) ->
     let mut out = format!(
         "# {}\n\nMade by {SOFTWARE}.\n\n\
          - `report.html` and `report.md`: the report; the page has its figures in it.\n\
-         - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), pgfplots, and the data behind it as CSV.\n\
+         - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), pgfplots, and the data behind it as CSV and Parquet.\n\
          - `specs/`: each figure with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` makes the same bytes again.\n\
-         - `tables/`: each table as CSV, LaTeX (booktabs) and Markdown.\n\
+         - `tables/`: each table as CSV, Parquet, LaTeX (booktabs) and Markdown.\n\
          - `settings.json`: the settings of every run as its source states them, and how ends of episodes are counted.\n\
          - `inputs.sha256`: SHA-256 of every file below the places of the runs in their sources, `SOURCE/PATH`.\n",
         escape(title)
