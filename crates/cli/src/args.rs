@@ -194,7 +194,7 @@ pub(crate) enum Command {
     },
     /// Prove that a pack is sound, not vacuous and sensitive to mutants
     ///
-    /// Exit code 1 if the reference fails its suite, a turn is vacuous, a hash differs, or fewer than 99 % of the mutants
+    /// Exit code 1 if the reference fails its suite, a suite demands what no text states, a turn is vacuous, a hash differs, or fewer than 99 % of the mutants
     /// are noticed.
     Validate {
         /// Folder or zip of the pack

@@ -45,9 +45,24 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             report(&error);
-            ExitCode::from(if error.code == "source.not_recognised" { 2 } else { 1 })
+            ExitCode::from(if is_of_the_command_line(&error.code) { 2 } else { 1 })
         }
     }
+}
+
+/// Whether another command line is what helps: settings that are none, or a path in which nothing was recognised.
+fn is_of_the_command_line(code: &str) -> bool {
+    code.starts_with("config.")
+        || matches!(
+            code,
+            "source.not_recognised"
+                | "pack.none"
+                | "generate.no_target"
+                | "run.no_settings"
+                | "run.no_folder"
+                | "serve.what"
+                | "server.url"
+        )
 }
 
 /// Says what happened, where and what to do, on standard error.

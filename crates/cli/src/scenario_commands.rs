@@ -226,10 +226,11 @@ pub(crate) fn validate(
 /// A report for people.
 fn described(report: &Report) -> String {
     let mut text = format!(
-        "{}, {} each: {} of the reference, {}, hashes {}\n",
+        "{}, {} each: {} of the reference, {} that no text states, {}, hashes {}\n",
         counted(report.scenarios.into(), "scenario"),
         counted(report.turns.into(), "turn"),
         counted(report.reference_failures, "failure"),
+        counted(report.unstated_demands, "demand"),
         counted(report.vacuous_turns, "vacuous turn"),
         if report.hashes_ok { "as the manifest says" } else { "differ from the manifest" }
     );
@@ -240,6 +241,12 @@ fn described(report: &Report) -> String {
         text.push_str(&format!(
             "  scenario {}, turn {}: the reference fails {}: {}\n",
             failure.scenario, failure.turn, failure.case, failure.message
+        ));
+    }
+    for unstated in report.unstated.iter().take(20) {
+        text.push_str(&format!(
+            "  scenario {}, turn {}: not stated: {}: {}\n",
+            unstated.scenario, unstated.turn, unstated.at, unstated.what
         ));
     }
     for vacuous in report.vacuous.iter().take(20) {

@@ -314,25 +314,25 @@ fn a_budget_ends_it_and_a_larger_one_goes_on() {
 #[test]
 fn what_is_wrong_is_said_before_anything_is_made() {
     let room = Room::new();
-    let said = |args: &[&str]| {
+    let said = |code: i32, args: &[&str]| {
         let output = room.stamina(args);
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
         text(&output.stderr)
     };
-    let told = said(&["run"]);
+    let told = said(2, &["run"]);
     assert!(told.contains("Nothing says what to run") && told.contains("--values agent=MOCK"), "{told}");
-    let told = said(&["run", "--values", "agent=MOCK", "output_dir=r", "limits.memry_gib=3"]);
+    let told = said(2, &["run", "--values", "agent=MOCK", "output_dir=r", "limits.memry_gib=3"]);
     assert!(told.contains("The nearest is \"limits.memory_gib\"") && told.contains("docs/cli.md"), "{told}");
-    let told = said(&["run", "--values", "agent=MOCK"]);
+    let told = said(2, &["run", "--values", "agent=MOCK"]);
     assert!(told.contains("output_dir: it is not given"), "{told}");
     let told =
-        said(&["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
+        said(2, &["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
     assert!(told.contains("codex.model_id: it is not given"), "{told}");
-    let told = said(&["run", "--values", "agent=MOCK", "output_dir=r", "scenarios_dir=nowhere"]);
+    let told = said(1, &["run", "--values", "agent=MOCK", "output_dir=r", "scenarios_dir=nowhere"]);
     assert!(told.contains("Pack: can not be read"), "{told}");
-    let told = said(&["run", "--configs", "absent.yaml"]);
+    let told = said(2, &["run", "--configs", "absent.yaml"]);
     assert!(told.contains("absent.yaml"), "{told}");
-    let told = said(&["resume", "nowhere"]);
+    let told = said(1, &["resume", "nowhere"]);
     assert!(told.contains("no run") && told.contains("hint"), "{told}");
     assert!(!room.path("r").exists());
 }

@@ -174,17 +174,17 @@ fn what_can_not_be_generated_is_said_with_what_to_do() {
     let out = out.to_str().expect("UTF-8");
     let config = temp.path().join("bad.yaml");
     std::fs::write(&config, "restful_server_gen_iterative: {n_turns: lots}\n").expect("it is written");
-    for (args, part) in [
-        (vec!["generate"], "--out"),
-        (vec!["generate", "--out", out, "--values", "n_turn=3"], "restful_server_gen_iterative.n_turns"),
-        (vec!["generate", "--out", out, "--configs", config.to_str().expect("UTF-8")], "from 1 to 1000"),
-        (vec!["generate", "--out", out, "--configs", "/no/such/file"], "YAML"),
-        (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], "can not be written"),
-        (vec!["validate", out], "no such folder"),
-        (vec!["validate", temp.path().to_str().expect("UTF-8")], "no scenario pack"),
+    for (args, code, part) in [
+        (vec!["generate"], 2, "--out"),
+        (vec!["generate", "--out", out, "--values", "n_turn=3"], 2, "restful_server_gen_iterative.n_turns"),
+        (vec!["generate", "--out", out, "--configs", config.to_str().expect("UTF-8")], 2, "from 1 to 1000"),
+        (vec!["generate", "--out", out, "--configs", "/no/such/file"], 2, "YAML"),
+        (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], 1, "can not be written"),
+        (vec!["validate", out], 1, "no such folder"),
+        (vec!["validate", temp.path().to_str().expect("UTF-8")], 2, "no scenario pack"),
     ] {
         let output = stamina(&args);
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
         assert!(output.stdout.is_empty(), "{args:?}");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(part), "{args:?}: {said}");
@@ -260,7 +260,7 @@ fn a_suite_passes_against_its_reference_and_not_against_the_one_before() {
     assert_eq!(code, Some(0));
     assert!(some["total"].as_u64().is_some_and(|n| n > 0 && n < total));
     let nowhere = stamina(&["test-server", path, "--scenario", "0", "--turn", "3", "--url", "ftp://x"]);
-    assert_eq!(nowhere.status.code(), Some(1));
+    assert_eq!(nowhere.status.code(), Some(2));
     let no_turn = stamina(&["test-server", path, "--scenario", "0", "--turn", "4", "--url", &now.url]);
     assert!(String::from_utf8_lossy(&no_turn.stderr).contains("no turn 4"));
 }
@@ -273,6 +273,7 @@ fn a_pack_is_validated() {
     let path = pack.to_str().expect("UTF-8");
     let report = json(&["validate", path, "--scenarios", "1", "--turns", "1-2"]);
     assert_eq!((report["scenarios"].as_u64(), report["turns"].as_u64()), (Some(1), Some(2)));
+    assert_eq!(report["unstated_demands"], 0, "{}", report["unstated"]);
     assert_eq!((report["reference_failures"].as_u64(), report["vacuous_turns"].as_u64()), (Some(0), Some(0)));
     assert_eq!(report["hashes_ok"], true);
     let operators = report["operators"].as_object().expect("operators");

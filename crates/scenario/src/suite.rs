@@ -15,7 +15,8 @@
 //! **Bodies.** In an answer without a body nothing is at any place, `""` included. A body that is no JSON fails a step that
 //! has assertions; kept, it is null.
 //!
-//! **As a file** it is shorter than in memory: what its builders say already is not said again (`suite/written.rs`).
+//! **As a file** it is shorter than in memory: what its builders or the files of earlier turns say already is not said again
+//! (`suite/written.rs`).
 //!
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
 //! the same id in the suite before, captures and builders resolved.
@@ -52,16 +53,18 @@ use serde_json::Value;
 pub use self::generate::suite;
 pub(crate) use self::generate::{Before, Next, next_suite};
 pub use self::proof::{Unstated, unstated};
+pub(crate) use self::reading::SuiteFile;
+#[cfg(test)]
+pub(crate) use self::reading::from_value;
 pub(crate) use self::reads::Blocks;
 pub(crate) use self::shorthand::{Like, Shorthand};
 pub(crate) use self::written::SuiteFiles;
 
 /// The version of this format.
-pub const SUITE_VERSION: &str = "stamina-suite/2";
+pub const SUITE_VERSION: &str = "stamina-suite/3";
 
 /// All tests of a turn.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "reading::Written")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
     /// [`SUITE_VERSION`].
     pub version: String,

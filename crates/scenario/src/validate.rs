@@ -1,6 +1,8 @@
-//! Whether a pack is valid: sound, not vacuous, sensitive.
+//! Whether a pack is valid: sound, stated, not vacuous, sensitive.
 //!
 //! - *Sound*: the reference of a turn passes the suite of that turn.
+//! - *Stated*: whatever the suite demands stands in the clauses that its cases name ([`crate::suite::unstated`]), and these
+//!   in the specification or, for what is gone, in the request.
 //! - *Not vacuous*: the reference of the turn before fails it.
 //! - *Sensitive*: mutants of the reference ([`crate::mutants`]) fail it. A mutant that passes every case is a
 //!   *survivor*, and told with the reason.
@@ -58,6 +60,8 @@ pub struct Report {
     pub turns: u32,
     /// Cases that the reference fails.
     pub reference_failures: u64,
+    /// Demands that no text states.
+    pub unstated_demands: u64,
     /// Turns whose suite the reference of the turn before passes.
     pub vacuous_turns: u64,
     /// Mutants that were made.
@@ -74,6 +78,8 @@ pub struct Report {
     pub mismatches: Vec<Mismatch>,
     /// What the reference fails: the first five of each turn.
     pub failures: Vec<Failure>,
+    /// What no text states: the first five of each turn.
+    pub unstated: Vec<Unstated>,
     /// Which turns are vacuous.
     pub vacuous: Vec<Vacuous>,
 }
@@ -115,6 +121,19 @@ pub struct Failure {
     pub message: String,
 }
 
+/// Something that a suite demands and no text states.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unstated {
+    /// From 0.
+    pub scenario: u32,
+    /// From 1.
+    pub turn: u32,
+    /// Id of the case, or of the clause that is not in the text.
+    pub at: String,
+    /// What is not said.
+    pub what: String,
+}
+
 /// A turn whose suite does not tell it from the turn before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Vacuous {
@@ -125,11 +144,12 @@ pub struct Vacuous {
 }
 
 impl Report {
-    /// Sound, not vacuous, sensitive, and what the manifest says. Where nothing was looked at, nothing is good.
+    /// Sound, stated, not vacuous, sensitive, and what the manifest says. Where nothing was looked at, nothing is good.
     pub fn is_good(&self) -> bool {
         self.scenarios > 0
             && self.turns > 0
             && self.reference_failures == 0
+            && self.unstated_demands == 0
             && self.vacuous_turns == 0
             && self.hashes_ok
             && self.killed * 100 >= self.mutants * SENSITIVE
@@ -138,6 +158,7 @@ impl Report {
     /// Takes in what another thread found.
     fn add(&mut self, other: Self) {
         self.reference_failures += other.reference_failures;
+        self.unstated_demands += other.unstated_demands;
         self.vacuous_turns += other.vacuous_turns;
         self.mutants += other.mutants;
         self.killed += other.killed;
@@ -150,6 +171,7 @@ impl Report {
         self.hashes_ok &= other.hashes_ok;
         self.mismatches.extend(other.mismatches);
         self.failures.extend(other.failures);
+        self.unstated.extend(other.unstated);
         self.vacuous.extend(other.vacuous);
     }
 }

@@ -3,7 +3,7 @@
 use super::apply::{Refusal, claim_in, entity, insert, refuse};
 use super::entities::claim_part;
 use crate::check::uses_param;
-use crate::ir::{Action, Condition, Effect, Gone, Guard, Operand, Param, Schema};
+use crate::ir::{Action, Comparison, Condition, Effect, Gone, Guard, Operand, Param, Schema};
 
 pub(super) fn add(schema: &mut Schema, of: &str, action: &Action) -> Result<(), Refusal> {
     claim_part(schema, of, &action.key)?;
@@ -94,6 +94,20 @@ pub(super) fn remove_guard(schema: &mut Schema, of: &str, key: &str, guard: &str
     Ok(())
 }
 
+/// Whether two conditions hold for the same records: the values of a list stand in any order.
+fn same(one: &Condition, other: &Condition) -> bool {
+    let sorted = |condition: &Condition| {
+        let mut condition = condition.clone();
+        if let Condition::Field { is: Comparison::OneOf(values), .. }
+        | Condition::Related { is: Comparison::OneOf(values), .. } = &mut condition
+        {
+            values.sort_by_key(ToString::to_string);
+        }
+        condition
+    };
+    sorted(one) == sorted(other)
+}
+
 pub(super) fn change_guard(
     schema: &mut Schema,
     of: &str,
@@ -102,6 +116,9 @@ pub(super) fn change_guard(
     condition: &Condition,
 ) -> Result<(), Refusal> {
     match action(schema, of, key)?.guards.iter_mut().find(|one| one.key == guard) {
+        Some(guard) if same(&guard.condition, condition) => {
+            refuse(format!("the guard `{}` is this already", guard.key))
+        }
         Some(guard) => {
             guard.condition = condition.clone();
             Ok(())

@@ -1,7 +1,7 @@
 //! Changes of analytics.
 
 use super::apply::{Refusal, claim, insert, refuse};
-use crate::ir::{Analytic, Gone, Schema};
+use crate::ir::{Analytic, Gone, Only, Schema};
 
 pub(super) fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {
     claim(schema, &analytic.key)?;
@@ -44,6 +44,31 @@ pub(super) fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), R
     insert(&mut schema.used, old.clone());
     if schema.analytics[at].since != schema.turn {
         schema.gone.push(Gone::Analytic { name: old });
+    }
+    Ok(())
+}
+
+/// Another restriction, or none.
+pub(super) fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), Refusal> {
+    let at = position(schema, key)?;
+    let analytic = &mut schema.analytics[at];
+    let old = std::mem::replace(&mut analytic.only, only.cloned());
+    if let Some(old) = old.filter(|_| only.is_none() && analytic.since != schema.turn) {
+        schema.gone.push(Gone::AnalyticRestriction { analytic: key.to_owned(), only: old });
+    }
+    Ok(())
+}
+
+/// Another query parameter, or none.
+pub(super) fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result<(), Refusal> {
+    let at = position(schema, key)?;
+    let analytic = &mut schema.analytics[at];
+    let old = std::mem::replace(&mut analytic.by, by.map(ToOwned::to_owned));
+    let new = analytic.since == schema.turn;
+    let entity = analytic.entity.clone();
+    // A reference that came in this turn was no parameter before it.
+    if let Some(field) = old.filter(|field| !new && !super::lists::is_new(schema, &entity, field)) {
+        schema.gone.push(Gone::AnalyticFilter { analytic: key.to_owned(), field });
     }
     Ok(())
 }

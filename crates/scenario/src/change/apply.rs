@@ -151,12 +151,8 @@ fn perform(schema: &mut Schema, change: &Change) -> Result<(), Refusal> {
         Change::ChangeGrouping { analytic, group_by } => {
             analytics::change(schema, analytic, |one| one.group_by.clone_from(group_by))
         }
-        Change::ChangeRestriction { analytic, only } => {
-            analytics::change(schema, analytic, |one| one.only.clone_from(only))
-        }
-        Change::ChangeAnalyticFilter { analytic, by } => {
-            analytics::change(schema, analytic, |one| one.by.clone_from(by))
-        }
+        Change::ChangeRestriction { analytic, only } => analytics::restrict(schema, analytic, only.as_ref()),
+        Change::ChangeAnalyticFilter { analytic, by } => analytics::filter(schema, analytic, by.as_deref()),
         Change::AddFilter { entity, filter } => lists::add_filter(schema, entity, filter),
         Change::RemoveFilter { entity, filter } => lists::remove_filter(schema, entity, filter),
         Change::AddSort { entity, field } => lists::add_sort(schema, entity, field),
@@ -275,6 +271,10 @@ fn said(gone: &Gone) -> String {
         Gone::Nested { parent, plural } => format!("the nested route from `{parent}` to `{plural}`"),
         Gone::Action { entity, name } => format!("the action `{entity}.{name}`"),
         Gone::Analytic { name } => format!("the analytic `{name}`"),
+        Gone::AnalyticRestriction { analytic, .. } => format!("the restriction of the analytic `{analytic}`"),
+        Gone::AnalyticFilter { analytic, field } => {
+            format!("the query parameter `{field}` of the analytic `{analytic}`")
+        }
         Gone::Filter { entity, field, op } => format!("the filter `{entity}.{field}` {}", op.key()),
         Gone::Sort { entity, field } => format!("the sort `{entity}.{field}`"),
         Gone::Constraint { entity, field, .. } => format!("a rule of `{entity}.{field}`"),

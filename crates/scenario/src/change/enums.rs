@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::apply::{Refusal, refuse, written};
 use super::uses;
-use crate::ir::{Comparison, Condition, Effect, Field, Gone, Kind, Operand, Schema};
+use crate::ir::{Comparison, Condition, Effect, Field, Gone, Kind, Only, Operand, Schema};
 
 fn values<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
     match &mut written(schema, of, key)?.kind {
@@ -109,19 +109,25 @@ pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: 
             }
         }
     }
-    for analytic in &mut schema.analytics {
-        if let Some(only) = &mut analytic.only {
-            let looks = only.field == key
-                && match &only.through {
-                    None => analytic.entity == of,
-                    Some(reference) => leads_home(&analytic.entity, reference),
-                };
-            if looks {
-                reword(&mut only.equals);
+    let restricts = |entity: &str, only: &Only| {
+        only.field == key
+            && match &only.through {
+                None => entity == of,
+                Some(reference) => leads_home(entity, reference),
             }
+    };
+    for analytic in &mut schema.analytics {
+        if let Some(only) = analytic.only.as_mut().filter(|only| restricts(&analytic.entity, only)) {
+            reword(&mut only.equals);
         }
     }
     for gone in &mut schema.gone {
+        if let Gone::AnalyticRestriction { analytic, only } = gone
+            && let Some(analytic) = schema.analytics.iter().find(|one| one.key == *analytic)
+            && restricts(&analytic.entity, only)
+        {
+            reword(&mut only.equals);
+        }
         if let Gone::Guard { entity, condition, .. } = gone
             && looks(entity, condition)
         {

@@ -4,7 +4,7 @@ use super::apply::{Refusal, entity, refuse};
 use crate::ir::{Filter, Gone, Schema};
 
 /// Whether a field came in this turn, so that nothing of it was there before.
-fn is_new(schema: &Schema, of: &str, key: &str) -> bool {
+pub(super) fn is_new(schema: &Schema, of: &str, key: &str) -> bool {
     schema.entity(of).and_then(|entity| entity.field(key)).is_some_and(|field| field.since == schema.turn)
 }
 

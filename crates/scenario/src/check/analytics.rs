@@ -2,7 +2,7 @@
 
 use super::values::fits;
 use super::{Faults, twice};
-use crate::ir::{Analytic, Field, Kind, Schema, is_name};
+use crate::ir::{Analytic, Entity, Field, Kind, Only, Schema, is_name};
 
 pub(super) fn check(schema: &Schema, faults: &mut Faults) {
     if let Some(key) = twice(schema.analytics.iter().map(|analytic| analytic.key.as_str())) {
@@ -50,9 +50,21 @@ fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
         return Some(format!("`{key}` is no reference"));
     }
     let only = analytic.only.as_ref()?;
+    if only.through.is_none() && analytic.group_by.as_ref() == Some(&only.field) {
+        return Some(format!("it takes one value of `{}` only, and is grouped by it", only.field));
+    }
+    restriction_fault(schema, entity, only)
+}
+
+/// Why a restriction of records of an entity can not be judged.
+pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -> Option<String> {
     let of = match &only.through {
         None => Some(entity),
-        Some(reference) => field(reference).and_then(Field::target).and_then(|key| schema.entity(key)),
+        Some(reference) => entity
+            .field(reference)
+            .filter(|field| field.computed.is_none())
+            .and_then(Field::target)
+            .and_then(|key| schema.entity(key)),
     };
     let good = of.and_then(|of| of.field(&only.field)).is_some_and(|field| {
         field.computed.is_none()

@@ -56,6 +56,19 @@ fn judge(schema: &Schema, gone: &Gone) -> Option<Standing> {
                     .is_some_and(|child| is_nested(child, &parent.key))
         }
         Gone::Analytic { name } => schema.analytics.iter().any(|analytic| analytic.name == *name),
+        Gone::AnalyticRestriction { analytic, only } => {
+            let analytic = schema.analytic(analytic)?;
+            let entity = schema.entity(&analytic.entity)?;
+            if super::analytics::restriction_fault(schema, entity, only).is_some() {
+                return None;
+            }
+            analytic.only.is_some()
+        }
+        Gone::AnalyticFilter { analytic, field } => {
+            let analytic = schema.analytic(analytic)?;
+            schema.entity(&analytic.entity)?.field(field)?.target()?;
+            analytic.by.as_ref() == Some(field)
+        }
         Gone::Filter { entity, field, op } => {
             let entity = schema.entity(entity)?;
             entity.field(field)?;

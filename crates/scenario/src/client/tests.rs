@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::ir::example;
 use crate::reference::serve;
-use crate::suite::Suite;
+use crate::suite::{Suite, from_value};
 
 /// A suite by hand of one case.
 fn suite_of(case: &Value) -> Suite {
@@ -16,7 +16,7 @@ fn suite_of(case: &Value) -> Suite {
         "version": crate::suite::SUITE_VERSION, "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
         "builders": [], "cases": [case],
     });
-    suite.cases = serde_json::from_value::<Suite>(written).expect("a suite").cases;
+    suite.cases = from_value(written).expect("a suite").cases;
     suite
 }
 
@@ -85,7 +85,7 @@ fn suite() -> Suite {
             case("wrong.builder", json!([{"make": "customers", "nth": 9, "as": "c"}])),
         ],
     });
-    serde_json::from_value(text).expect("a suite")
+    from_value(text).expect("a suite")
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "called with what json! makes")]

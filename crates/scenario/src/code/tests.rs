@@ -187,7 +187,6 @@ fn what_builders_say_is_not_said_again() {
             "\n]}"
         )
     );
-    let read: Suite =
-        serde_json::from_slice(&suite.to_json().expect("it can be written")).expect("it can be read");
+    let read = Suite::from_json(&suite.to_json().expect("it can be written")).expect("it can be read");
     assert_eq!(read, suite);
 }

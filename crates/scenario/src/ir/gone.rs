@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Condition, FilterOp, Key};
+use super::{Condition, FilterOp, Key, Only};
 
 /// Something that was so before this turn. Names are the old ones, as the schema wrote them then (not cased).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,20 @@ pub enum Gone {
     Analytic {
         /// Old name.
         name: String,
+    },
+    /// The restriction of an analytic that was dropped: it takes the other records too.
+    AnalyticRestriction {
+        /// Analytic, still there.
+        analytic: Key,
+        /// Old restriction.
+        only: Only,
+    },
+    /// The query parameter of an analytic that was removed or replaced: it is ignored like any unknown one.
+    AnalyticFilter {
+        /// Analytic, still there.
+        analytic: Key,
+        /// The reference whose name it is, still there.
+        field: Key,
     },
     /// A filter that was removed: the parameter is ignored like any unknown one.
     Filter {

@@ -16,6 +16,12 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
         return;
     }
     for (operator, kind) in kinds(&field.kind) {
+        // A default that the field does not know is no server that anyone would write.
+        if let (Kind::Enum { values }, Some(default)) = (&kind, &field.default)
+            && !values.iter().any(|value| default == value)
+        {
+            continue;
+        }
         let at = format!("{at} {}", said(&kind));
         sites.edit(operator, at, edit(place, move |field| field.kind = kind.clone()));
     }

@@ -167,7 +167,7 @@ fn what_is_hard_to_see_is_noticed() {
         ),
         analytic(
             json!({"key": "prices", "name": "prices", "entity": "repair_orders", "measure": {"average": "price"},
-            "group_by": "status", "only": {"field": "status", "equals": "open"}, "since": 1}),
+            "group_by": "mechanic", "only": {"field": "status", "equals": "open"}, "since": 1}),
         ),
     ];
     // A computed field that depends on nothing but `hours`, and no other one.

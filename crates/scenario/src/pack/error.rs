@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use files::ReadError;
 
+use super::manifest::PACK_VERSION;
 use crate::config::ConfigError;
 use crate::sample::SampleError;
 
@@ -54,8 +55,10 @@ pub enum PackError {
     /// Neither the folder or zip nor the only folder in it has a manifest of a pack.
     #[error("It is no scenario pack: {0}")]
     NotAPack(String),
-    /// A pack of a later format.
-    #[error("It is a pack of the format {0}; this program reads stamina-pack/1")]
+    /// A pack of another format.
+    #[error(
+        "It is a pack of the format {0}; this program reads {PACK_VERSION}: generate it again with its settings"
+    )]
     Version(String),
     /// No such scenario or turn.
     #[error("{0}")]

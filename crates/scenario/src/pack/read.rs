@@ -1,5 +1,6 @@
 //! Reading a pack, in place and only what is asked for.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use files::{EntryKind, ReadError, Tree, join};
@@ -12,11 +13,14 @@ use super::{PackError, yaml};
 use crate::check::check;
 use crate::ir::{SCHEMA_VERSION, Schema};
 use crate::sample::Answer;
-use crate::suite::{SUITE_VERSION, Suite};
+use crate::suite::{Suite, SuiteFile};
 
 /// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes. What one of fewer turns may have is looked at
 /// before it is taken in.
 const MANIFEST_CAP: u64 = 96 << 20;
+
+/// Most bytes of the files that a suite is read from: ten times what 1000 turns of a large scenario have.
+const SUITE_FILES_CAP: u64 = 512 << 20;
 
 /// An opened pack. Whatever lies in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
 /// anything interprets them.
@@ -192,14 +196,23 @@ impl Pack {
         self.text(scenario, turn, Part::Specification)
     }
 
-    /// The suite of a turn.
+    /// The suite of a turn, with the cases that files of earlier turns write.
     pub fn suite(&self, scenario: u32, turn: u32) -> Result<Suite, PackError> {
-        let (path, suite): (_, Suite) = self.json(scenario, turn, Part::Suite)?;
-        if suite.version != SUITE_VERSION || suite.turn != turn {
-            let what = format!("It is not of the version {SUITE_VERSION} or not of turn {turn}");
-            return Err(PackError::Content { path, what });
+        let (path, text) = self.bytes(scenario, turn, Part::Suite)?;
+        let content = |what: String| PackError::Content { path: path.clone(), what };
+        let file = SuiteFile::read(&text).map_err(content)?;
+        if file.turn() != turn {
+            return Err(content(format!("It says that it is of turn {}", file.turn())));
         }
-        Ok(suite)
+        let mut earlier = BTreeMap::new();
+        let mut room = SUITE_FILES_CAP;
+        for other in file.refers_to().into_iter().take_while(|other| *other < turn) {
+            let (_, text) = self.bytes(scenario, other, Part::Suite)?;
+            let left = room.checked_sub(text.len() as u64);
+            room = left.ok_or_else(|| content(format!("It refers to more than {SUITE_FILES_CAP} bytes")))?;
+            earlier.insert(other, text);
+        }
+        file.suite(&earlier).map_err(content)
     }
 
     /// What a model answered at a turn; empty where none was asked.

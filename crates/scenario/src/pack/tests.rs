@@ -171,8 +171,8 @@ fn a_manifest_that_contradicts_itself_is_refused() {
     let read = |text: &str| Manifest::from_json(text.as_bytes(), "manifest.json");
     assert_eq!(read(&text).expect("it is one"), manifest);
     let code = |text: &str| read(text).expect_err("it is refused").code();
-    assert_eq!(code(&text.replace("stamina-pack/1", "stamina-pack/2")), "pack.version");
-    assert_eq!(code(&text.replace("stamina-pack/1", "other")), "pack.none");
+    assert_eq!(code(&text.replace(PACK_VERSION, "stamina-pack/1")), "pack.version");
+    assert_eq!(code(&text.replace(PACK_VERSION, "other")), "pack.none");
     assert_eq!(code("{"), "pack.none");
     assert_eq!(code(&text.replace("scenario_0", "../../etc")), "pack.content");
     assert_eq!(code(&text.replace("\"n_turns\": 2", "\"n_turns\": 3")), "pack.content");
@@ -199,6 +199,11 @@ fn nothing_but_a_pack_is_replaced() {
     assert!(!occupied(&one, "empty", false), "an empty folder is taken");
     assert!(!occupied(&one, "empty", false), "the same pack is made again");
     assert!(occupied(&other, "empty", false), "another pack is not replaced");
+    assert!(!occupied(&other, "empty", true), "unless it is asked for");
+    let manifest = at("empty").join(MANIFEST);
+    let text = std::fs::read_to_string(&manifest).expect("a manifest");
+    std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
+    assert!(occupied(&other, "empty", false), "nor is one of another format");
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
     std::fs::write(at("empty").join("notes.txt"), "mine").expect("it is written");
     assert!(occupied(&other, "empty", true), "a folder with anything else never");

@@ -397,7 +397,9 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
     }
     match Pack::open_path(path) {
         Ok(pack) if pack.manifest().config == *generation || force => Ok(()),
+        Err(PackError::Version(_)) if force => Ok(()),
         Ok(_) => Err(occupied("A pack of other settings lies there")),
+        Err(PackError::Version(_)) => Err(occupied("A pack of another format lies there")),
         Err(_) => Err(occupied("What lies there is no pack")),
     }
 }

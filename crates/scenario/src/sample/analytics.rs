@@ -15,7 +15,7 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
     let entity = draw.pick(&schema.entities)?;
     let measure = measure(draw, entity, None)?;
     let group_by = if draw.chance(60) { group(draw, entity) } else { None };
-    let only = if draw.chance(35) { only(draw, schema, entity) } else { None };
+    let only = if draw.chance(35) { only(draw, schema, entity, group_by.as_deref()) } else { None };
     let by = if draw.chance(30) { by(draw, entity, group_by.as_deref()) } else { None };
     let mut analytic = Analytic {
         key: String::new(),
@@ -119,12 +119,22 @@ pub(super) fn group(draw: &mut Draw, entity: &Entity) -> Option<String> {
     draw.pick(&all).map(|key| (*key).clone())
 }
 
-/// A restriction to some records.
-pub(super) fn only(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Only> {
+/// A restriction to some records, other than by the field that groups them.
+pub(super) fn only(
+    draw: &mut Draw,
+    schema: &Schema,
+    entity: &Entity,
+    group_by: Option<&str>,
+) -> Option<Only> {
     let judged =
         |field: &&Field| field.is_writable() && matches!(field.kind, Kind::Enum { .. } | Kind::Boolean);
-    let mut all: Vec<(Option<&Field>, &Field)> =
-        entity.fields.iter().filter(judged).map(|field| (None, field)).collect();
+    let mut all: Vec<(Option<&Field>, &Field)> = entity
+        .fields
+        .iter()
+        .filter(judged)
+        .filter(|field| Some(field.key.as_str()) != group_by)
+        .map(|field| (None, field))
+        .collect();
     for reference in &entity.fields {
         if let Some(target) = reference.target().and_then(|key| schema.entity(key)) {
             all.extend(target.fields.iter().filter(judged).map(|field| (Some(reference), field)));

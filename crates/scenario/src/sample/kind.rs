@@ -75,7 +75,7 @@ pub enum ChangeKind {
 }
 
 /// How often each kind comes, among 1,200 or so.
-const KINDS: [(ChangeKind, u32); 58] = [
+pub(super) const KINDS: [(ChangeKind, u32); 58] = [
     (ChangeKind::AddEntity, 46),
     (ChangeKind::RemoveEntity, 14),
     (ChangeKind::RenameEntity, 16),

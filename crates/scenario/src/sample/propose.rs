@@ -15,7 +15,7 @@ use super::kind::ChangeKind;
 use super::touched::Touched;
 use crate::change::{Change, ErrorKind, StatusKind};
 use crate::draw::Draw;
-use crate::ir::{Case, Conventions, Entity, Field, Schema, UnknownFields};
+use crate::ir::{Case, Entity, Field, Schema, UnknownFields};
 
 /// What a proposal is made for.
 #[derive(Clone, Copy)]
@@ -120,11 +120,19 @@ pub fn propose(kind: ChangeKind, draw: &mut Draw, schema: &Schema, touched: &Tou
         | ChangeKind::ChangePagination
         | ChangeKind::ChangeFieldCase
         | ChangeKind::ChangePrefix
-        | ChangeKind::ChangeUnknownFields => convention(kind, draw, &schema.conventions),
+        | ChangeKind::ChangeUnknownFields => convention(kind, draw, schema),
     }
 }
 
-fn convention(kind: ChangeKind, draw: &mut Draw, now: &Conventions) -> Option<Change> {
+fn convention(kind: ChangeKind, draw: &mut Draw, schema: &Schema) -> Option<Change> {
+    let now = &schema.conventions;
+    // What no request can bring about is not worth a change: nobody would notice it.
+    let conflict = schema
+        .entities
+        .iter()
+        .any(|entity| entity.fields.iter().any(|field| field.unique && field.is_writable()));
+    let refused =
+        schema.entities.iter().any(|entity| entity.actions.iter().any(|action| !action.guards.is_empty()));
     Some(match kind {
         ChangeKind::ChangeErrorShape => Change::ChangeErrorShape { error: conventions::error(draw) },
         ChangeKind::ChangeErrorCode => {
@@ -136,6 +144,9 @@ fn convention(kind: ChangeKind, draw: &mut Draw, now: &Conventions) -> Option<Ch
             ];
             let at = draw.below(all.len());
             let (which, old) = *all.get(at)?;
+            if (which == ErrorKind::Conflict && !conflict) || (which == ErrorKind::Refused && !refused) {
+                return None;
+            }
             Change::ChangeErrorCode { which, code: conventions::code(draw, at, old) }
         }
         ChangeKind::ChangeStatus => {
@@ -148,6 +159,9 @@ fn convention(kind: ChangeKind, draw: &mut Draw, now: &Conventions) -> Option<Ch
             ];
             let at = draw.below(all.len());
             let (which, old) = *all.get(at)?;
+            if (which == StatusKind::Conflict && !conflict) || (which == StatusKind::Refused && !refused) {
+                return None;
+            }
             Change::ChangeStatus { which, status: conventions::status(draw, at, old) }
         }
         ChangeKind::ChangeListShape => Change::ChangeListShape { list: conventions::list(draw) },

@@ -5,9 +5,10 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, Failure};
 use super::plan::{Facts, Part, Plan, id_of, whole};
 use super::{Aspect, Case, Send, values};
-use crate::ir::{Analytic, Measure, words};
+use crate::ir::{Analytic, Measure, Only, words};
 
 /// An analytic while its cases are written.
+#[derive(Clone)]
 struct Counting<'p, 'a> {
     plan: &'p Plan<'a>,
     facts: &'p Facts<'a>,
@@ -21,6 +22,7 @@ struct Counting<'p, 'a> {
 }
 
 /// Which records are taken.
+#[derive(Clone)]
 struct Restriction<'p, 'a> {
     /// The reference whose record is looked at, and that record's entity.
     through: Option<(&'p Part<'a>, &'p Facts<'a>)>,
@@ -50,21 +52,70 @@ struct Wish {
 
 /// Cases of an analytic.
 pub(super) fn cases<'a>(plan: &Plan<'a>, analytic: &'a Analytic, cases: &mut Vec<Case>) {
-    let Some(facts) = plan.entity(&analytic.entity) else { return };
+    if let Some(counting) = counting(plan, analytic) {
+        counting.cases(cases);
+    }
+}
+
+/// A query parameter that the analytic had is ignored: all that it takes without one is taken.
+pub(super) fn without_parameter<'p, 'a>(
+    plan: &'p Plan<'a>,
+    analytic: &'a Analytic,
+    field: &str,
+    draft: &mut Draft<'p, 'a>,
+) -> Option<()> {
+    let counting = counting(plan, analytic)?;
+    let old = counting.facts.part(field)?;
+    draft.says(&["analytics", &counting.clause, "server.routes"]);
+    let rows = counting.make(draft, Wish::default());
+    let (send, expected) = (Send::get(counting.path.clone()), counting.rows_taken(&rows, None));
+    // One that no record has: nothing would be taken, were it still a parameter.
+    draft.send(counting.answer(send.query(&old.json, &json!(999)), &expected));
+    Some(())
+}
+
+/// Records that a restriction left out are taken.
+pub(super) fn without_restriction<'p, 'a>(
+    plan: &'p Plan<'a>,
+    analytic: &'a Analytic,
+    old: &'a Only,
+    draft: &mut Draft<'p, 'a>,
+) -> Option<()> {
+    let counting = counting(plan, analytic)?;
+    let with_old = Counting { only: restriction(plan, counting.facts, Some(old)), ..counting.clone() };
+    let through = with_old.only.as_ref()?.through;
+    draft.says(&["analytics", &counting.clause]);
+    if let Some((link, target)) = through {
+        draft.says(&[&link.clause, target.key, "operations"]);
+    }
+    let rows = with_old.make(draft, Wish { restricted: true, ..Wish::default() });
+    draft.send(counting.answer(Send::get(counting.path.clone()), &counting.rows_taken(&rows, None)));
+    Some(())
+}
+
+/// Which records are taken; nothing where there is no value that is not.
+fn restriction<'p, 'a>(
+    plan: &'p Plan<'a>,
+    facts: &'p Facts<'a>,
+    only: Option<&'a Only>,
+) -> Option<Restriction<'p, 'a>> {
+    let only = only?;
+    let through = match &only.through {
+        Some(key) => {
+            let link = facts.part(key)?;
+            Some((link, plan.target(link)?))
+        }
+        None => None,
+    };
+    let part = through.map_or(facts, |(_, target)| target).part(&only.field)?;
+    let other = part.other(&[&only.equals])?;
+    Some(Restriction { through, part, equals: &only.equals, other })
+}
+
+fn counting<'p, 'a>(plan: &'p Plan<'a>, analytic: &'a Analytic) -> Option<Counting<'p, 'a>> {
+    let facts = plan.entity(&analytic.entity)?;
     let part = |key: &Option<String>| key.as_ref().and_then(|key| facts.part(key));
-    let only = analytic.only.as_ref().and_then(|only| {
-        let through = match &only.through {
-            Some(key) => {
-                let link = facts.part(key)?;
-                Some((link, plan.target(link)?))
-            }
-            None => None,
-        };
-        let part = through.map_or(facts, |(_, target)| target).part(&only.field)?;
-        let other = part.other(&[&only.equals])?;
-        Some(Restriction { through, part, equals: &only.equals, other })
-    });
-    let counting = Counting {
+    Some(Counting {
         plan,
         facts,
         analytic,
@@ -73,9 +124,8 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, analytic: &'a Analytic, cases: &mut Vec
         measured: analytic.measure.field().and_then(|field| facts.part(field)),
         grouped: part(&analytic.group_by),
         by: part(&analytic.by),
-        only,
-    };
-    counting.cases(cases);
+        only: restriction(plan, facts, analytic.only.as_ref()),
+    })
 }
 
 impl<'p, 'a> Counting<'p, 'a> {
@@ -269,23 +319,28 @@ impl<'p, 'a> Counting<'p, 'a> {
         if let Some((part, id)) = by {
             send = send.query(&part.json, id);
         }
-        let taken: Vec<&Row> = rows
-            .iter()
+        draft.send(self.answer(send, &self.rows_taken(rows, by)));
+    }
+
+    /// The rows that count, of all or of those with an id.
+    fn rows_taken<'r>(&self, rows: &'r [Row], by: Option<(&Part<'a>, &Value)>) -> Vec<&'r Row> {
+        rows.iter()
             .filter(|row| {
                 self.only.as_ref().is_none_or(|only| match only.through {
                     None => row.with.get(&only.part.json) == Some(only.equals),
                     Some((link, target)) => row.with.get(&link.json) == Some(&id_of(target.key, 2)),
                 }) && by.is_none_or(|(part, id)| row.with.get(&part.json) == Some(id))
             })
-            .collect();
+            .collect()
+    }
+
+    /// With the value over these rows as what is expected.
+    fn answer(&self, send: Send, taken: &[&Row]) -> Send {
         match self.grouped {
-            None => {
-                let all: Vec<&Row> = taken;
-                draft.send(send.equal("/value", self.measure(&all)));
-            }
+            None => send.equal("/value", self.measure(taken)),
             Some(part) => {
                 let mut groups: Vec<(&Value, Vec<&Row>)> = Vec::new();
-                for row in taken {
+                for &row in taken {
                     let Some(key) = row.with.get(&part.json).filter(|key| !key.is_null()) else { continue };
                     match groups.iter_mut().find(|group| group.0 == key) {
                         Some(group) => group.1.push(row),
@@ -301,7 +356,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                         row
                     })
                     .collect();
-                draft.send(send.rows("/groups", rows));
+                send.rows("/groups", rows)
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Failure};
 use super::plan::{Facts, Part, Plan};
-use super::{Aspect, Case, Method, Send, lists, state};
+use super::{Aspect, Case, Method, Send, analytics, lists, state};
 use crate::ir::{Action, Comparison, Condition, Effect, Filter, FilterOp, Gone, Guard, UnknownFields, words};
 
 /// Cases of everything that is gone.
@@ -64,6 +64,21 @@ fn named(plan: &Plan<'_>, gone: &Gone) -> (String, String) {
         Gone::Analytic { name } => {
             (format!("gone.analytic.{name}"), format!("The analytic `{name}` is gone"))
         }
+        Gone::AnalyticRestriction { analytic: key, only } => {
+            let called = plan.schema.analytic(key).map_or("", |analytic| &analytic.name);
+            (
+                format!("gone.analytics.{key}.only.{}", only.field),
+                format!("The analytic {} takes records that it left out", words(called)),
+            )
+        }
+        Gone::AnalyticFilter { analytic: key, field } => {
+            let analytic = plan.schema.analytic(key);
+            let (called, of) = analytic.map_or(("", ""), |analytic| (&analytic.name, &analytic.entity));
+            (
+                format!("gone.analytics.{key}.by.{field}"),
+                format!("The analytic {} takes no `{}` any more", words(called), name(of, field)),
+            )
+        }
         Gone::Filter { entity, field, op } => (
             format!("gone.{entity}.filter.{field}.{}", op.key()),
             format!("A filter by `{}` of {} is ignored now", name(entity, field), one(entity)),
@@ -110,7 +125,7 @@ fn find<'p, 'a>(plan: &'p Plan<'a>, entity: &str, field: &str) -> Option<(&'p Fa
 }
 
 /// Writes the steps; nothing if what it is about is not there.
-fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &Gone, draft: &mut Draft<'p, 'a>) -> Option<()> {
+fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) -> Option<()> {
     let prefix = &plan.schema.conventions.prefix;
     match gone {
         Gone::Collection { plural } => {
@@ -167,6 +182,12 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &Gone, draft: &mut Draft<'p, 'a>) -> 
         Gone::Analytic { name } => {
             let path = format!("{prefix}/analytics/{}", plan.schema.path_name(name));
             draft.fails(Send::get(path), Failure::Missing);
+        }
+        Gone::AnalyticRestriction { analytic, only } => {
+            analytics::without_restriction(plan, plan.schema.analytic(analytic)?, only, draft)?;
+        }
+        Gone::AnalyticFilter { analytic, field } => {
+            analytics::without_parameter(plan, plan.schema.analytic(analytic)?, field, draft)?;
         }
         Gone::Filter { entity, field, op } => filter(plan, entity, field, *op, draft)?,
         Gone::Sort { entity, field } => {

@@ -1,10 +1,13 @@
 //! A suite from JSON, its short forms written out again: see `written.rs`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::shorthand::Shorthand;
-use super::{Aspect, Assertion, Builder, Case, Make, Mark, Reset, Send, Step, Suite};
+use super::written::{CASES, END};
+use super::{Aspect, Assertion, Builder, Case, Make, Mark, Reset, SUITE_VERSION, Send, Step, Suite};
 
 /// What all short forms of a suite may weigh when they are written out, in bytes: a few hundred times what those of a
 /// large suite do. A hostile one could make gigabytes of a large builder.
@@ -12,16 +15,35 @@ const ROOM: usize = 256 << 20;
 /// What a value or key weighs beside its text.
 const NODE: usize = 32;
 
-/// The file.
+/// The most cases of a suite: some hundred times what a large one has. A few lines could refer to a case without end.
+const CASES_AT_MOST: usize = 200_000;
+
+/// What stands before the cases.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+struct Head {
     version: String,
     scenario: u32,
     turn: u32,
     reset: Reset,
     builders: Vec<Builder>,
-    cases: Vec<WrittenCase>,
+    cases: [(); 0],
+}
+
+/// The file of a turn, its cases not yet read.
+#[derive(Debug)]
+pub(crate) struct SuiteFile<'t> {
+    head: Head,
+    entries: Vec<Entry<'t>>,
+}
+
+/// A line under `cases`.
+#[derive(Debug)]
+enum Entry<'t> {
+    /// A case.
+    Written(&'t [u8]),
+    /// Cases that the file of an earlier turn writes.
+    Run { turn: u32, from: usize, count: usize, mark: Mark },
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,15 +82,114 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
     Value::deserialize(from).map(Some)
 }
 
-impl TryFrom<Written> for Suite {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { version, scenario, turn, reset, builders, cases } = written;
-        let mut reader = Reader { short: Shorthand::new(&builders), room: ROOM };
-        let cases = cases.into_iter().map(|case| reader.case(case)).collect::<Result<_, _>>()?;
-        Ok(Self { version, scenario, turn, reset, builders, cases })
+impl<'t> SuiteFile<'t> {
+    /// Reads all but the cases.
+    ///
+    /// Errors, as sentences: it is no JSON; it is of another version; the lines are not those of a suite.
+    pub(crate) fn read(text: &'t [u8]) -> Result<Self, String> {
+        let (head, lines) = split(text)?;
+        let head: Head = serde_json::from_slice(&head).map_err(|error| error.to_string())?;
+        if head.version != SUITE_VERSION {
+            return Err(format!("Its version is not {SUITE_VERSION}"));
+        }
+        let entry = |(index, line): (usize, &'t [u8])| {
+            if line.first() != Some(&b'[') {
+                return Ok(Entry::Written(line));
+            }
+            match serde_json::from_slice(line) {
+                Ok((turn, from, count, mark)) => Ok(Entry::Run { turn, from, count, mark }),
+                Err(_) => serde_json::from_slice(line)
+                    .map(|(turn, from, count)| Entry::Run { turn, from, count, mark: Mark::Kept })
+                    .map_err(|error| format!("entry {} of its cases: {error}", index + 1)),
+            }
+        };
+        let entries = lines.enumerate().map(entry).collect::<Result<_, _>>()?;
+        Ok(Self { head, entries })
     }
+
+    /// The turn that it says to be of.
+    pub(crate) fn turn(&self) -> u32 {
+        self.head.turn
+    }
+
+    /// The turns whose files write cases of this suite.
+    pub(crate) fn refers_to(&self) -> BTreeSet<u32> {
+        let runs = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Run { turn, .. } => Some(*turn),
+            Entry::Written(_) => None,
+        });
+        runs.collect()
+    }
+
+    /// The suite. `earlier` are the files of the turns that it refers to.
+    ///
+    /// Errors, as sentences: what it refers to is not there; a case is none.
+    pub(crate) fn suite(self, earlier: &BTreeMap<u32, Vec<u8>>) -> Result<Suite, String> {
+        let Self { head: Head { version, scenario, turn, reset, builders, cases: [] }, entries } = self;
+        let mut others: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
+        for (&turn, text) in earlier {
+            let (_, lines) = split(text).map_err(|what| format!("the file of turn {turn}: {what}"))?;
+            others.insert(turn, lines.filter(|line| line.first() != Some(&b'[')).collect());
+        }
+        let mut reader = Reader { short: Shorthand::new(&builders), room: ROOM };
+        let mut cases = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match entry {
+                Entry::Written(line) => cases.push(reader.line(line)?),
+                Entry::Run { turn: other, from, count, mark } => {
+                    let lines = others.get(&other).filter(|_| other < turn);
+                    let lines = lines.and_then(|lines| lines.get(from..from.checked_add(count)?));
+                    let lines = lines.ok_or_else(|| {
+                        format!("the file of turn {other} does not write {count} cases from its case {from}")
+                    })?;
+                    if cases.len() + lines.len() > CASES_AT_MOST {
+                        return Err(format!("it has more than {CASES_AT_MOST} cases"));
+                    }
+                    for line in lines {
+                        cases.push(Case { mark, ..reader.line(line)? });
+                    }
+                }
+            }
+        }
+        Ok(Suite { version, scenario, turn, reset, builders, cases })
+    }
+}
+
+impl Suite {
+    /// A suite from a file that needs no other, as [`Suite::to_json`] writes it.
+    ///
+    /// Errors, as sentences: it is none, or refers to files of other turns.
+    pub fn from_json(text: &[u8]) -> Result<Self, String> {
+        SuiteFile::read(text)?.suite(&BTreeMap::new())
+    }
+}
+
+/// A file as JSON without its cases, and the lines of these.
+fn split(text: &[u8]) -> Result<(Vec<u8>, impl Iterator<Item = &[u8]>), String> {
+    let at =
+        find(text, CASES).ok_or("The file is no suite or cut short: no line begins with `\"cases\":[`")?;
+    let lines = text[at + CASES.len()..]
+        .strip_suffix(END)
+        .ok_or("The file is cut short: its last line is not `]}`")?;
+    let head = [&text[..at + CASES.len()], b"]}"].concat();
+    // The first line is what stands behind the bracket: nothing.
+    let lines = lines.split(|byte| *byte == b'\n').skip(1);
+    Ok((head, lines.map(|line| line.strip_suffix(b",").unwrap_or(line))))
+}
+
+/// A suite from a value, by the file that it would be.
+#[cfg(test)]
+pub(crate) fn from_value(mut suite: Value) -> Result<Suite, String> {
+    let cases = std::mem::replace(&mut suite["cases"], serde_json::json!([]));
+    let head = suite.to_string();
+    let head = head.strip_suffix(",\"cases\":[]}").ok_or("cases stand last")?;
+    let lines: Vec<String> = cases.as_array().ok_or("no list")?.iter().map(ToString::to_string).collect();
+    Suite::from_json(format!("{head},\n\"cases\":[\n{}\n]}}\n", lines.join(",\n")).as_bytes())
+}
+
+/// Where a text begins in another.
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|here| here == what)
 }
 
 struct Reader<'a> {
@@ -77,6 +198,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn line(&mut self, line: &[u8]) -> Result<Case, String> {
+        self.case(serde_json::from_slice(line).map_err(|error| error.to_string())?)
+    }
+
     fn case(&mut self, case: WrittenCase) -> Result<Case, String> {
         let WrittenCase { id, title, aspect, mark, says, steps } = case;
         let subject = id.split('.').next().unwrap_or_default();
@@ -236,11 +361,11 @@ mod tests {
 
     fn read_steps(body: &Value, steps: &Value) -> Result<Suite, String> {
         let suite = json!({
-            "version": "x", "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
+            "version": SUITE_VERSION, "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
             "builders": [{"entity": "orders", "path": "/orders", "status": 201, "bodies": [body, {"a": 2}]}],
             "cases": [{"id": "orders.x", "title": "", "aspect": "route", "says": [".x", "reset"], "steps": steps}],
         });
-        serde_json::from_value(suite).map_err(|error| error.to_string())
+        from_value(suite)
     }
 
     #[test]
@@ -286,6 +411,59 @@ mod tests {
             let error = read_steps(&json!({"a": 1}), &json!([step])).expect_err("it says nothing");
             assert!(error.contains(what) && error.contains("step 1 of orders.x"), "{error}");
         }
+    }
+
+    /// A file of turn 3 with these entries beside one of turn 2 with two cases.
+    fn read_entries(entries: &[Value]) -> Result<Vec<(String, Mark)>, String> {
+        let file = |turn: u32, cases: &[Value]| {
+            let lines: Vec<String> = cases.iter().map(ToString::to_string).collect();
+            let head = json!({"version": SUITE_VERSION, "scenario": 0, "turn": turn,
+                "reset": {"method": "POST", "path": "/reset"}, "builders": []});
+            let head = head.to_string();
+            format!("{},\n\"cases\":[\n{}\n]}}\n", &head[..head.len() - 1], lines.join(",\n")).into_bytes()
+        };
+        let case = |id: &str| json!({"id": id, "title": "", "aspect": "route", "mark": "new", "says": [], "steps": []});
+        let earlier = BTreeMap::from([(2, file(2, &[case("a"), json!([1, 0, 1]), case("b")]))]);
+        let now = file(
+            3,
+            &entries
+                .iter()
+                .map(|entry| match entry.as_str() {
+                    Some(id) => case(id),
+                    None => entry.clone(),
+                })
+                .collect::<Vec<_>>(),
+        );
+        let suite = SuiteFile::read(&now)?.suite(&earlier)?;
+        Ok(suite.cases.into_iter().map(|case| (case.id, case.mark)).collect())
+    }
+
+    #[test]
+    fn cases_of_earlier_files_stand_where_they_are_referred_to() {
+        let read = read_entries(&[json!([2, 0, 2]), json!("c"), json!([2, 1, 1, "changed"])]);
+        let expected = [("a", Mark::Kept), ("b", Mark::Kept), ("c", Mark::New), ("b", Mark::Changed)];
+        let expected = expected.map(|(id, mark)| (id.to_owned(), mark)).to_vec();
+        assert_eq!(read, Ok(expected));
+    }
+
+    #[test]
+    fn a_reference_to_what_is_not_there_is_refused() {
+        for (entry, what) in [
+            (json!([2, 1, 2]), "does not write 2 cases from its case 1"),
+            (json!([2, 9, 1]), "turn 2"),
+            (json!([2, usize::MAX, 2]), "turn 2"),
+            (json!([1, 0, 1]), "turn 1"),
+            // No case refers to itself or to what comes later.
+            (json!([3, 0, 1]), "turn 3"),
+            (json!([2, 0]), "entry 1"),
+            (json!([2, -1, 1]), "entry 1"),
+            (json!([2, 0, 1, "old"]), "entry 1"),
+        ] {
+            let error = read_entries(&[entry]).expect_err("nothing is there");
+            assert!(error.contains(what), "{error}");
+        }
+        let many = vec![json!([2, 0, 2]); CASES_AT_MOST / 2 + 1];
+        assert!(read_entries(&many).expect_err("it is too large").contains("more than"));
     }
 
     #[test]

@@ -1,5 +1,10 @@
 //! A suite as JSON: short, and with a builder and a case per line, so that two turns compare line by line.
 //!
+//! A file writes the cases that no file of an earlier turn has; of the others it says where they stand. `[12,3,38]` is 38 cases
+//! of the file of turn 12, one after the other from the fourth that this file writes (counted from 0), all kept;
+//! `[12,3,38,"changed"]` the same where they demand something else now, because of what a builder makes. What stands in
+//! an earlier file is read with the builders of this one.
+//!
 //! A step that the [`Shorthand`] says is written as
 //!
 //! - `"orders_1"`: makes the record with that name;
@@ -12,7 +17,6 @@
 //! its case. A case without a mark is kept.
 
 use std::io::Write as _;
-use std::ops::Range;
 
 use serde::Serialize;
 
@@ -20,61 +24,43 @@ use super::shorthand::{Like, Shorthand};
 use super::{Assertion, Case, Mark, Send, Step, Suite};
 
 impl Suite {
-    /// The suite as a file.
+    /// The suite as a file that needs no other: every case is written.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        let mut file = File::default();
-        file.fill(self, |_| None)?;
-        Ok(file.text)
+        let mut files = SuiteFiles::default();
+        files.next(self, &[])?;
+        Ok(files.text)
     }
 }
 
-/// The files of one suite after another: the line of a case is taken from the file before where it is the same.
+/// The files of one suite after another.
 #[derive(Debug, Default)]
 pub(crate) struct SuiteFiles {
-    now: File,
-    before: File,
+    text: Vec<u8>,
+    /// Where each case of the last suite is written.
+    cases: Vec<Place>,
+}
+
+/// Where a case is written: which of those that the file of a turn writes it is, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    turn: u32,
+    nth: u32,
+}
+
+/// Cases that are written one after the other in the file of an earlier turn, and are marked alike.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    from: Place,
+    count: u32,
+    mark: Mark,
 }
 
 impl SuiteFiles {
-    /// The same text as [`Suite::to_json`] of the next suite. `equals` says for each of its cases where in the suite
-    /// before the one stands that it is equal to in everything but the mark, builders considered.
+    /// The file of the next suite. `equals` says for each of its cases where in the suite before the one stands that it is
+    /// equal to in everything but the mark, builders considered; nothing of what is not said.
     pub(crate) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> serde_json::Result<&[u8]> {
-        std::mem::swap(&mut self.now, &mut self.before);
-        let Self { now, before } = self;
-        now.fill(suite, |index| {
-            let line = before.cases.get((*equals.get(index)?)?)?;
-            let (head, tail) = before.text.get(line.place.clone())?.split_at_checked(line.mark)?;
-            Some((head, tail.get(mark_text(line.is).len()..)?))
-        })?;
-        Ok(&self.now.text)
-    }
-}
-
-#[derive(Debug, Default)]
-struct File {
-    text: Vec<u8>,
-    cases: Vec<Line>,
-}
-
-/// The line of a case.
-#[derive(Debug)]
-struct Line {
-    place: Range<usize>,
-    /// Where in the line its mark begins.
-    mark: usize,
-    is: Mark,
-}
-
-impl File {
-    /// Writes a suite. `known` gives the line of a case where it is there already, before and after its mark.
-    fn fill<'k>(
-        &mut self,
-        suite: &Suite,
-        known: impl Fn(usize) -> Option<(&'k [u8], &'k [u8])>,
-    ) -> serde_json::Result<()> {
+        let before = std::mem::replace(&mut self.cases, Vec::with_capacity(suite.cases.len()));
         self.text.clear();
-        self.cases.clear();
-        self.cases.reserve(suite.cases.len());
         let out = &mut self.text;
         out.extend_from_slice(b"{\"version\":");
         push(out, &suite.version)?;
@@ -82,28 +68,73 @@ impl File {
             .map_err(serde_json::Error::io)?;
         push(out, &suite.reset)?;
         out.extend_from_slice(b",\n\"builders\":[");
-        let between = |index: usize| -> &[u8] { if index == 0 { b"\n" } else { b",\n" } };
-        for (index, builder) in suite.builders.iter().enumerate() {
-            out.extend_from_slice(between(index));
-            push(out, builder)?;
+        let mut lines = Lines { any: false };
+        for builder in &suite.builders {
+            push(lines.next(out), builder)?;
         }
-        out.extend_from_slice(b"\n],\n\"cases\":[");
+        out.extend_from_slice(b"\n],");
+        out.extend_from_slice(CASES);
         let short = Shorthand::new(&suite.builders);
+        let mut lines = Lines { any: false };
+        let (mut run, mut written): (Option<Run>, u32) = (None, 0);
         for (index, case) in suite.cases.iter().enumerate() {
-            out.extend_from_slice(between(index));
-            let begin = out.len();
-            let mark = if let Some((head, tail)) = known(index) {
-                out.extend_from_slice(head);
-                out.extend_from_slice(mark_text(case.mark));
-                out.extend_from_slice(tail);
-                head.len()
+            let equal = equals.get(index).copied().flatten();
+            let place = if let Some(&from) = equal.and_then(|place| before.get(place)) {
+                run = match run {
+                    Some(run) if run.goes_on_with(from, case.mark) => {
+                        Some(Run { count: run.count + 1, ..run })
+                    }
+                    ended => {
+                        write_run(&mut lines, out, ended)?;
+                        Some(Run { from, count: 1, mark: case.mark })
+                    }
+                };
+                from
             } else {
-                write_case(out, case, &short)? - begin
+                write_run(&mut lines, out, run.take())?;
+                write_case(lines.next(out), case, &short)?;
+                written += 1;
+                Place { turn: suite.turn, nth: written - 1 }
             };
-            self.cases.push(Line { place: begin..out.len(), mark, is: case.mark });
+            self.cases.push(place);
         }
-        out.extend_from_slice(b"\n]}\n");
-        Ok(())
+        write_run(&mut lines, out, run)?;
+        out.extend_from_slice(END);
+        Ok(&self.text)
+    }
+}
+
+impl Run {
+    fn goes_on_with(&self, place: Place, mark: Mark) -> bool {
+        place.turn == self.from.turn && place.nth == self.from.nth + self.count && mark == self.mark
+    }
+}
+
+/// What stands before the lines of the cases, and behind them. No line of a builder begins so: a line break in a text is
+/// written as `\n`.
+pub(super) const CASES: &[u8] = b"\n\"cases\":[";
+pub(super) const END: &[u8] = b"\n]}\n";
+
+/// Lines of a list.
+struct Lines {
+    any: bool,
+}
+
+impl Lines {
+    /// Where the next one is written.
+    fn next<'o>(&mut self, out: &'o mut Vec<u8>) -> &'o mut Vec<u8> {
+        out.extend_from_slice(if self.any { b",\n" } else { b"\n" });
+        self.any = true;
+        out
+    }
+}
+
+fn write_run(lines: &mut Lines, out: &mut Vec<u8>, run: Option<Run>) -> serde_json::Result<()> {
+    let Some(Run { from, count, mark }) = run else { return Ok(()) };
+    let out = lines.next(out);
+    match mark {
+        Mark::Kept => push(out, &(from.turn, from.nth, count)),
+        mark => push(out, &(from.turn, from.nth, count, mark)),
     }
 }
 
@@ -119,15 +150,13 @@ fn push<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> serde_json::Resu
     serde_json::to_writer(out, value)
 }
 
-/// Writes a case, and says where its mark begins.
-fn write_case(out: &mut Vec<u8>, case: &Case, short: &Shorthand<'_>) -> serde_json::Result<usize> {
+fn write_case(out: &mut Vec<u8>, case: &Case, short: &Shorthand<'_>) -> serde_json::Result<()> {
     out.extend_from_slice(b"{\"id\":");
     push(out, &case.id)?;
     out.extend_from_slice(b",\"title\":");
     push(out, &case.title)?;
     out.extend_from_slice(b",\"aspect\":");
     push(out, &case.aspect)?;
-    let mark = out.len();
     out.extend_from_slice(mark_text(case.mark));
     out.extend_from_slice(b",\"says\":[");
     let subject = case.id.split('.').next().unwrap_or_default();
@@ -152,7 +181,7 @@ fn write_case(out: &mut Vec<u8>, case: &Case, short: &Shorthand<'_>) -> serde_js
         }
     }
     out.extend_from_slice(b"]}");
-    Ok(mark)
+    Ok(())
 }
 
 fn write_send(out: &mut Vec<u8>, send: &Send, short: &Shorthand<'_>) -> serde_json::Result<()> {

@@ -46,6 +46,22 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
         Gone::Analytic { name } => {
             format!("The route `GET {prefix}/analytics/{}` is gone: *not found*.", schema.path_name(name))
         }
+        Gone::AnalyticRestriction { analytic, only } => {
+            let Some(analytic) = schema.analytic(analytic) else { return String::new() };
+            format!(
+                "`GET {}` no longer takes only the {}{}: it takes all of them.",
+                schema.analytic_path(analytic),
+                names.many(&analytic.entity),
+                super::analytic::restriction(names, &analytic.entity, only)
+            )
+        }
+        Gone::AnalyticFilter { analytic, field } => {
+            let analytic = schema.analytic(analytic);
+            let path = analytic.map(|analytic| schema.analytic_path(analytic)).unwrap_or_default();
+            let name = analytic.and_then(|analytic| names.find(&analytic.entity, field));
+            let name = name.map_or(field, |field| &field.name);
+            format!("The query parameter {} is ignored in `GET {path}` now.", names.json(name))
+        }
         Gone::Filter { entity, field, op } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             format!(

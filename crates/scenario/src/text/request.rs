@@ -355,6 +355,10 @@ fn goes(before: &Schema, change: &Change, gone: &Gone) -> bool {
             Change::RemoveAnalytic { analytic } | Change::RenameAnalytic { analytic, .. },
             Gone::Analytic { name },
         ) => before.analytic(analytic).is_some_and(|analytic| analytic.name == *name),
+        (Change::ChangeAnalyticFilter { analytic, .. }, Gone::AnalyticFilter { analytic: of, .. })
+        | (Change::ChangeRestriction { analytic, .. }, Gone::AnalyticRestriction { analytic: of, .. }) => {
+            analytic == of
+        }
         (Change::RemoveFilter { entity, filter }, Gone::Filter { entity: of, field, op }) => {
             entity == of && filter.field == *field && filter.op == *op
         }

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sensitive::sensitive;
-use super::{Failure, Options, Report, Vacuous};
+use super::{Failure, Options, Report, Unstated, Vacuous};
 use crate::Seed;
 use crate::change::Change;
 use crate::client::{CaseStatus, run_in_process};
 use crate::ir::Schema;
 use crate::pack::{Pack, PackError, Progress};
 use crate::reference::World;
-use crate::suite::Suite;
+use crate::suite::{Suite, unstated};
+use crate::text;
 
-/// Failures of the reference that are told of one turn.
+/// Failures of the reference, and demands that nothing states, that are told of one turn.
 const TOLD: usize = 5;
 
 /// Validates a pack. Blocks; scenarios are looked at side by side. `progress` is called after every turn, from any
@@ -91,6 +92,7 @@ impl Work<'_> {
             let schema = Arc::new(self.pack.schema(scenario, turn)?);
             let mut suite = self.pack.suite(scenario, turn)?;
             sound(scenario, &schema, &suite, self.stop, &mut report);
+            self.stated(scenario, &schema, &suite, &mut report)?;
             self.go_on()?;
             let before_this = match before.take() {
                 Some(before) if before.turn + 1 == turn => Some(before),
@@ -119,6 +121,36 @@ impl Work<'_> {
             (self.progress)(Progress { done, total: self.total });
         }
         Ok(report)
+    }
+
+    /// Whether texts state what the suite of a turn demands.
+    fn stated(
+        &self,
+        scenario: u32,
+        schema: &Schema,
+        suite: &Suite,
+        report: &mut Report,
+    ) -> Result<(), PackError> {
+        let turn = schema.turn;
+        let clauses = text::clauses(schema);
+        let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.what));
+        let specification = self.pack.specification(scenario, turn)?;
+        let request = self.pack.request(scenario, turn)?;
+        let left_out = clauses.iter().filter_map(|clause| {
+            let (name, text) = match clause.id.starts_with("gone.") {
+                true => ("request", &request),
+                false => ("specification", &specification),
+            };
+            let there = text.contains(&clause.text);
+            (!there).then(|| (clause.id.clone(), format!("the {name} does not have this clause")))
+        });
+        for (count, (at, what)) in demands.chain(left_out).enumerate() {
+            report.unstated_demands += 1;
+            if count < TOLD {
+                report.unstated.push(Unstated { scenario, turn, at, what });
+            }
+        }
+        Ok(())
     }
 
     /// What was found until the work was stopped is no report.

@@ -34,7 +34,7 @@ fn a_generated_pack_is_sound_and_not_vacuous_and_notices_mutants() {
     let (_temp, path) = pack(3);
     let report = look(&path, |_| {}).expect("it is read");
     assert_eq!((report.scenarios, report.turns), (2, 3));
-    assert_eq!((&report.failures, &report.vacuous), (&Vec::new(), &Vec::new()));
+    assert_eq!((&report.failures, &report.unstated, &report.vacuous), (&vec![], &vec![], &vec![]));
     assert!(report.hashes_ok && report.mismatches.is_empty());
     assert!(report.mutants > 100 && report.operators.len() >= 25, "{:?}", report.operators);
     assert_eq!(report.survivors.len() as u64, report.mutants - report.killed);
@@ -50,6 +50,28 @@ fn what_is_found_does_not_depend_on_threads_or_on_what_else_is_looked_at() {
     assert_eq!(look(&path, |options| options.threads = NonZero::new(2)).expect("it is read"), all);
     let part = |scenario| look(&path, |options| options.scenarios = vec![scenario]).expect("it is read");
     assert_eq!(part(0).mutants + part(1).mutants, all.mutants);
+}
+
+#[test]
+fn a_demand_that_no_text_states_is_found() {
+    let (_temp, path) = pack(2);
+    let suite = path.join("scenario_0/test_suites/turn_2.json");
+    let text = std::fs::read_to_string(&suite).expect("a text");
+    std::fs::write(&suite, text.replacen("[\"equal\",\"/", "[\"equal\",\"/made_up_", 1))
+        .expect("it is written");
+    let specification = path.join("scenario_1/specs/turn_1.md");
+    let text = std::fs::read_to_string(&specification).expect("a text");
+    std::fs::write(&specification, text.replacen("/reset", "/restart", 1)).expect("it is written");
+    let report = look(&path, |options| options.mutants = 0).expect("it is read");
+    let found: Vec<(u32, u32, &str)> =
+        report.unstated.iter().map(|found| (found.scenario, found.turn, found.what.as_str())).collect();
+    assert_eq!(found.len() as u64, report.unstated_demands);
+    assert!(found[0].0 == 0 && found[0].1 == 2 && found[0].2.contains("made_up_"), "{found:?}");
+    assert!(
+        found[1..].iter().all(|one| *one == (1, 1, "the specification does not have this clause")),
+        "{found:?}"
+    );
+    assert!(found.len() > 1 && !report.is_good());
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct PackInfo {
     pub path: String,
     /// Why the pack can not be read; then the rest is empty.
     pub problem: Option<String>,
-    /// `stamina-pack/1`.
+    /// `stamina-pack/2`.
     pub format: String,
     /// Version of the generator.
     pub generator: String,
@@ -451,6 +451,10 @@ pub struct Validation {
     pub failures: u64,
     /// The first hundred of them: (place, message).
     pub reference_failures: Vec<(String, String)>,
+    /// Demands of suites that no text states.
+    pub unstated_demands: u64,
+    /// The first hundred of them: (place, what is not said).
+    pub unstated: Vec<(String, String)>,
     /// Turns whose suite the reference of the turn before passes.
     pub vacuous_turns: Vec<String>,
     /// Mutants tried.

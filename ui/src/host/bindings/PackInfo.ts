@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/1`.
+ * `stamina-pack/2`.
  */
 format: string, 
 /**

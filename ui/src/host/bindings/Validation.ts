@@ -21,6 +21,14 @@ failures: number,
  */
 reference_failures: Array<[string, string]>, 
 /**
+ * Demands of suites that no text states.
+ */
+unstated_demands: number, 
+/**
+ * The first hundred of them: (place, what is not said).
+ */
+unstated: Array<[string, string]>, 
+/**
  * Turns whose suite the reference of the turn before passes.
  */
 vacuous_turns: Array<string>, 

@@ -59,7 +59,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             let only = if chosen.only.is_some() && draw.chance(40) {
                 None
             } else {
-                Some(analytics::only(draw, schema, entity)?)
+                Some(analytics::only(draw, schema, entity, chosen.group_by.as_deref())?)
             };
             (only != chosen.only).then_some(Change::ChangeRestriction { analytic, only })
         }
