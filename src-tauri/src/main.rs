@@ -57,6 +57,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let options =
         Options { db: arguments.db.clone(), live: true, app: true, sample: sample::find(resources) };
     let workbench = Workbench::open(options)?;
+    workbench::runs::sweep_leftovers();
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())

@@ -25,6 +25,8 @@ pub(crate) struct Progress {
     draws: bool,
     /// Lines that stand at the end of the terminal.
     drawn: usize,
+    /// Whether the scripted model plays, which costs nothing.
+    simulated: bool,
 }
 
 impl Progress {
@@ -32,16 +34,19 @@ impl Progress {
         let plain =
             std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
         let draws = !as_json && !plain && std::io::stderr().is_terminal();
-        Self { as_json, folder: folder.to_owned(), draws, drawn: 0 }
+        Self { as_json, folder: folder.to_owned(), draws, drawn: 0, simulated: false }
     }
 
     /// An event of the run.
     pub(crate) fn event(&mut self, event: &Event) {
+        if let Event::Started { simulated, .. } = event {
+            self.simulated = *simulated;
+        }
         if self.as_json {
             print(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
             return;
         }
-        let Some(line) = line(event) else { return };
+        let Some(line) = line(event, self.simulated) else { return };
         // Where lines are drawn, they show turns and attempts by themselves.
         if self.draws && matches!(event, Event::Turn { .. } | Event::Attempt { .. }) {
             return;
@@ -90,8 +95,8 @@ fn columns() -> usize {
 }
 
 /// An event as a line; nothing for what is not worth one.
-fn line(event: &Event) -> Option<String> {
-    let usd = |cost: Option<f64>| cost.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
+fn line(event: &Event, simulated: bool) -> Option<String> {
+    let usd = |cost: Option<f64>| cost_of(cost, simulated).unwrap_or_else(|usd| format!("${usd:.4}"));
     match event {
         Event::Started { output_dir, agent, model, simulated, episodes, turns, resumed, .. } => {
             let verb = if *resumed { "resumed" } else { "started" };
@@ -145,9 +150,18 @@ fn line(event: &Event) -> Option<String> {
         Event::Finished { how, episodes, average_score, spent, .. } => {
             let score =
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
-            let cost = spent.cost_usd.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
-            Some(format!("{}: {episodes} episodes over, average score {score}, cost {cost}", ended(how)))
+            let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
+            Some(format!("{}: {episodes} episodes over, average score {score}, {cost}", ended(how)))
         }
+    }
+}
+
+/// A cost in words, where it is no number: the scripted model has none, another's may be unknown.
+fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
+    match usd {
+        _ if simulated => Ok("no cost (simulated)".to_owned()),
+        None => Ok("cost unknown".to_owned()),
+        Some(usd) => Err(usd),
     }
 }
 
@@ -229,7 +243,7 @@ fn lines(run: &live::LiveRun, columns: usize) -> Vec<String> {
         (Some(input), Some(output)) => format!("{} in, {} out", short(input as f64), short(output as f64)),
         _ => "tokens unknown".to_owned(),
     };
-    let cost = run.spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.2}"));
+    let cost = cost_of(run.spent.cost_usd, run.simulated).unwrap_or_else(|usd| format!("${usd:.2}"));
     let text = format!(
         "{over} of {} episodes over, {decided} turns decided, {}, {tokens}, {cost}",
         run.episodes.len(),
@@ -281,9 +295,8 @@ mod tests {
             test_seconds: None,
             own_seconds: 0.1,
         };
-        assert_eq!(
-            line(&event).unwrap(),
-            "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s, cost unknown"
-        );
+        let begin = "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s";
+        assert_eq!(line(&event, false).unwrap(), format!("{begin}, cost unknown"));
+        assert_eq!(line(&event, true).unwrap(), format!("{begin}, no cost (simulated)"));
     }
 }

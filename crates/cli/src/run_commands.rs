@@ -125,7 +125,7 @@ pub(crate) fn preflight(
     } else {
         print(&table_of(&found.checks));
         if let Some(estimate) = &found.estimate {
-            print(&format!("\n{}", estimated(estimate)));
+            print(&format!("\n{}", estimated(estimate, settings.is_simulated())));
         }
     }
     Ok(ExitCode::from(u8::from(!found.can_start)))
@@ -163,7 +163,8 @@ fn range(of: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     }
 }
 
-fn estimated(e: &RunEstimate) -> String {
+fn estimated(e: &RunEstimate, simulated: bool) -> String {
+    let usd = || range(e.cost_usd, |usd| format!("${usd:.2}"));
     let rows = [
         ("turns", format!("{} (at most {} attempts)", e.turns, e.attempts_at_most)),
         ("time", range(e.seconds, duration)),
@@ -176,7 +177,7 @@ fn estimated(e: &RunEstimate) -> String {
             ),
         ),
         ("tokens out", range(e.tokens_out, short)),
-        ("cost", range(e.cost_usd, |usd| format!("${usd:.2}"))),
+        ("cost", if simulated { "none: simulated".to_owned() } else { usd() }),
         ("disk", e.bytes.map_or_else(|| "unknown".to_owned(), bytes)),
     ];
     let mut text = String::new();
@@ -210,7 +211,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
     if !as_json {
         if let Some(estimate) = &found.estimate {
-            note(&estimated(estimate));
+            note(&estimated(estimate, settings.is_simulated()));
         }
         if warned && !yes && std::io::stdin().is_terminal() && !confirmed("Begin all the same?") {
             return Ok(ExitCode::from(STOPPED));

@@ -52,6 +52,7 @@ pub(crate) async fn serve(
                 .hint("Choose another with --port, or 0 for a free one")
         })?;
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
+    workbench::runs::sweep_leftovers();
     let host = Host { workbench, token: token.as_str().into(), port };
     let app = axum::Router::new()
         .route("/rpc/{name}", post(rpc))

@@ -1,54 +1,14 @@
 //! Runs from the command line: the real program plays the mock agent with the scripted model, without an engine.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// The header that lets a page in.
-const TOKEN: &str = "x-stamina-token";
+use app::{Room, Served, text};
 
-struct Room {
-    temp: tempfile::TempDir,
-}
-
-impl Room {
-    fn new() -> Self {
-        Self { temp: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
-    }
-
-    /// The program, with a library and a home of its own.
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
-        command
-            .args(args)
-            .env("STAMINA_DB", self.path("library.sqlite"))
-            .env("HOME", self.temp.path())
-            .env_remove("XDG_CONFIG_HOME")
-            .current_dir(self.temp.path())
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn stamina(&self, args: &[&str]) -> Output {
-        self.command(args).output().expect("stamina runs")
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        let output = self.stamina(&[args, &["--json"]].concat());
-        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+mod app;
 
 /// Arguments of a run of so many scenarios and turns into `results`.
 fn small(scenarios: u32, turns: u32) -> Vec<String> {
@@ -382,74 +342,6 @@ fn a_preflight_says_what_a_run_will_take() {
         (&endpoint["state"], &endpoint["value"]),
         (&Value::from("fail"), &Value::from("STAMINA_NO_SUCH_KEY not set"))
     );
-}
-
-/// `stamina serve`: what the app is to its window.
-struct Served {
-    child: Child,
-    port: u64,
-    token: String,
-}
-
-impl Served {
-    fn new(room: &Room) -> Self {
-        std::fs::create_dir_all(room.path("ui")).expect("a folder");
-        std::fs::write(room.path("ui/index.html"), "<!doctype html>").expect("a page");
-        let mut child = room
-            .command(&["serve", "--json", "--ui", "ui"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("stamina serves");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
-        let told: Value = serde_json::from_str(&line).expect("JSON");
-        let token = told["token"].as_str().expect("a token").to_owned();
-        Self { child, port: told["port"].as_u64().expect("a port"), token }
-    }
-
-    fn ask(&self, name: &str, request: &Value) -> Result<Value, Value> {
-        use std::io::{Read as _, Write as _};
-        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port as u16)).expect("it listens");
-        let body = request.to_string();
-        let head = format!(
-            "POST /rpc/{name} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{TOKEN}: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            self.port,
-            self.token,
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
-        let value = serde_json::from_str(body).expect("JSON");
-        if head.starts_with("HTTP/1.1 200") { Ok(value) } else { Err(value) }
-    }
-
-    fn get(&self, name: &str, request: &Value) -> Value {
-        self.ask(name, request).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    /// Asks after every change until the answer is as wanted.
-    fn until(&self, name: &str, request: &Value, wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut since = self.get("app_state", &json!({}))["change"].clone();
-        let begun = std::time::Instant::now();
-        loop {
-            let answer = self.get(name, request);
-            if wanted(&answer) {
-                return answer;
-            }
-            assert!(begun.elapsed().as_secs() < 120, "{name} never was as wanted: {answer}");
-            since = self.get("wait_for_changes", &json!({ "since": since, "timeout_ms": 5000 }))["change"]
-                .clone();
-        }
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
 }
 
 #[test]

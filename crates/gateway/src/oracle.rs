@@ -256,11 +256,8 @@ impl Which {
     }
 }
 
-/// Eight letters and digits that depend on all of a request (FNV-1a).
+/// Eight letters and digits that depend on all of a request.
 fn digest(body: &Value) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in body.to_string().bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let hash = crate::retry::seed(&body.to_string());
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }

@@ -71,6 +71,19 @@ pub(crate) fn write_json<T: serde::Serialize>(path: &Path, value: &T, keep: Keep
     write(path, &text, keep)
 }
 
+/// Does something short with a disk, in the middle of async code: others go on on another thread meanwhile. What takes long
+/// has a thread of its own ([`crate::agent::blocking`]).
+pub(crate) fn briefly<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current() {
+        Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        // On the only thread of a runtime nothing could go on, and outside of one nothing has to.
+        _ => work(),
+    }
+}
+
 /// Reads a JSON file; nothing if it is not there.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
     match std::fs::read(path) {

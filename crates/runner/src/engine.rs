@@ -45,6 +45,7 @@ pub(crate) async fn link(
     }
     let network = boxes.prepare(run, settings.reach).await?;
     let asked = settings.clone();
+    let reach = settings.reach;
     let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
@@ -58,7 +59,18 @@ pub(crate) async fn link(
                 episodes,
                 log: Some(place.gateway_log()),
             };
-            Some(Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?)
+            let gateway = Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?;
+            if let Some(address) = gateway.addresses().first() {
+                match boxes.guard(run, reach, *address).await {
+                    Ok(true) => tracing::debug!("boxes reach nothing of this machine but the gateway"),
+                    // Preflight names the services that can be reached.
+                    Ok(false) => {}
+                    Err(error) => tracing::warn!(
+                        "services of this machine that listen on all addresses can be reached from the boxes: {error}"
+                    ),
+                }
+            }
+            Some(gateway)
         }
     };
     Ok(Link { boxes, gateway })
@@ -138,32 +150,33 @@ pub(crate) fn price(settings: &RunSettings) -> Option<gateway::Price> {
     gateway::PriceTable::shipped().ok()?.of(settings.model.as_deref()?)
 }
 
+/// The way once more, with what was spent on the old one.
+async fn anew(play: &Play, old: &Link) -> Result<Link, RunError> {
+    let mut episodes = std::collections::BTreeMap::new();
+    let mut spent = Spent::default();
+    if let Some(gateway) = &old.gateway {
+        spent = gateway.spent();
+        for planned in &crate::play::lock(&play.run).episodes {
+            episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
+        }
+    }
+    link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await
+}
+
 /// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.
 pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
     let until = Instant::now() + PATIENCE;
     let mut look = FIRST_LOOK;
     loop {
-        // Others wait as well: the first to find it again makes the way for all.
+        // Others wait as well: the first to find it again makes the way for all. Meanwhile the old one can be read.
         {
-            let mut link = play.link.write().await;
-            if !Arc::ptr_eq(&link, old) {
+            let _one = play.mending.lock().await;
+            if !Arc::ptr_eq(&play.link().await, old) {
                 return true;
             }
-            let spent = match &old.gateway {
-                Some(gateway) => gateway.spent(),
-                None => Spent::default(),
-            };
-            let mut episodes = std::collections::BTreeMap::new();
-            if let Some(gateway) = &old.gateway {
-                let names = crate::play::lock(&play.run).episodes.clone();
-                for planned in names {
-                    episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
-                }
-            }
-            match self::link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await
-            {
+            match anew(play, old).await {
                 Ok(new) => {
-                    *link = Arc::new(new);
+                    *play.link.write().await = Arc::new(new);
                     return true;
                 }
                 Err(error) => tracing::info!("the container engine is still away: {error}"),

@@ -46,7 +46,10 @@ pub(crate) struct Play {
     pub(crate) forwarded: Vec<(String, String)>,
     /// Takes their values out of what is written.
     pub(crate) scrub: Arc<Scrub>,
+    /// Written only for a moment.
     pub(crate) link: tokio::sync::RwLock<Arc<Link>>,
+    /// Held by whoever makes the link anew.
+    pub(crate) mending: tokio::sync::Mutex<()>,
     pub(crate) run: Mutex<RunFile>,
     pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
     /// Why the whole run ends, where something else than its episodes decides.
@@ -144,7 +147,9 @@ impl Play {
             let mut run = lock(&self.run);
             run.spent = spent;
             // What is lost with it can be counted again: the gateway has a log of its own.
-            if let Err(error) = disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns) {
+            let written =
+                disk::briefly(|| disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns));
+            if let Err(error) = written {
                 tracing::warn!("{error}");
             }
         }

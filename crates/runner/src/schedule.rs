@@ -266,6 +266,7 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         wishes,
         stop: CancellationToken::new(),
         link: tokio::sync::RwLock::new(Arc::new(link)),
+        mending: tokio::sync::Mutex::new(()),
         run: Mutex::new(run),
         scores: Mutex::default(),
         ending: Mutex::new(None),

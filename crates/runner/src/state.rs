@@ -252,7 +252,7 @@ impl Events {
         if let Ok(mut line) = serde_json::to_vec(event) {
             line.push(b'\n');
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = file.write_all(&line) {
+            if let Err(error) = disk::briefly(|| file.write_all(&line)) {
                 tracing::warn!("an event could not be written down: {error}");
             }
         }

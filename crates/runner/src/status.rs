@@ -84,7 +84,7 @@ impl Status {
     /// It does something else now.
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
-            let fresh = std::fs::File::create(self.log());
+            let fresh = disk::briefly(|| std::fs::File::create(self.log()));
             let mut inner = lock(&self.inner);
             inner.logged = fresh.is_ok().then_some(0);
             inner.held.clear();
@@ -166,7 +166,9 @@ impl Status {
         inner.file.shown.seconds =
             inner.before + inner.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
         // Only a view of the results: the run does not end over it.
-        if let Err(error) = disk::write_json(&self.path, &inner.file, Keep::WhileTheMachineRuns) {
+        if let Err(error) =
+            disk::briefly(|| disk::write_json(&self.path, &inner.file, Keep::WhileTheMachineRuns))
+        {
             tracing::warn!("{error}");
         }
     }

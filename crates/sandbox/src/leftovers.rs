@@ -8,6 +8,7 @@ use bollard::query_parameters::{
 };
 
 use crate::engine::{failed, status};
+use crate::firewall;
 use crate::owner::{Process, key};
 use crate::{Engine, LABEL, Leftover, SandboxError};
 
@@ -105,12 +106,23 @@ impl Engine {
             .collect();
         left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
         self.remove(&left).await?;
+        quietly(firewall::sweep).await;
         Ok(left)
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
         let left = self.labelled(&format!("{}={run}", key("run"))).await?;
-        self.remove(&left).await
+        self.remove(&left).await?;
+        let run = run.to_owned();
+        quietly(move || firewall::unguard(&run)).await;
+        Ok(())
+    }
+}
+
+/// Something that blocks and says by itself what went wrong.
+async fn quietly(work: impl FnOnce() + Send + 'static) {
+    if let Err(panicked) = tokio::task::spawn_blocking(work).await {
+        tracing::warn!("rules of the firewall could not be looked at: {panicked}");
     }
 }
 

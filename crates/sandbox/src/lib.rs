@@ -8,7 +8,7 @@
 //! Nothing here knows about models, suites or turns.
 //!
 //! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
-//! [`network`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
+//! [`network`], `firewall` and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
 //! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
 //! where boxes come from.
 
@@ -16,6 +16,7 @@ mod agent_box;
 mod container;
 mod disk;
 mod engine;
+mod firewall;
 pub mod images;
 mod leftovers;
 mod local;
@@ -298,6 +299,16 @@ impl Boxes {
                 name: "this machine".to_owned(),
                 host: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
             }),
+        }
+    }
+
+    /// Keeps a run's boxes from services of the host that listen on all addresses: from a prepared network only the gateway
+    /// is reached, and a server box reaches nothing. False where this program may not (it is not root) or can not (the
+    /// engine is another machine, or Podman); errors are sentences.
+    pub async fn guard(&self, run: &str, reach: Reach, gateway: SocketAddr) -> Result<bool, String> {
+        match self {
+            Self::Engine(engine) => engine.guard(run, reach, gateway).await,
+            Self::Local(_) => Ok(false),
         }
     }
 

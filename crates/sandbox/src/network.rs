@@ -4,16 +4,18 @@
 //! - `open`: the same with a way out, where the settings ask for it.
 //! - `servers`: internal, for server boxes, so that these are on no network with an agent.
 //!
-//! Known limit: from every box the host itself is reached, by any of its addresses (the bridge routes to them), so a
-//! service of the host that listens on all addresses can be seen, and so can the gateway from a server box; there, keys
-//! that end with their attempt are what protects it.
+//! From every box the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the firewall
+//! ([`crate::firewall`]) leave only the gateway of it. Known limit: where they can not be made, a service of the host that
+//! listens on all addresses can be seen, and so can the gateway from a server box; there, keys that end with their attempt
+//! are what protects it.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bollard::models::NetworkCreateRequest;
 
 use crate::engine::{failed, status};
+use crate::firewall;
 use crate::owner::{Process, key, labels, plain};
 use crate::{Engine, Reach, RunNetwork, SandboxError};
 
@@ -67,6 +69,41 @@ impl Engine {
                 gone: false,
             })?;
         Ok(RunNetwork { name, host })
+    }
+
+    /// Whether [`crate::Boxes::guard`] can be expected to work with this engine.
+    pub async fn is_guarded(&self) -> bool {
+        let here = !self.podman() && self.info.socket.starts_with("unix://");
+        here && tokio::task::spawn_blocking(firewall::is_possible).await.unwrap_or(false)
+    }
+
+    /// See [`crate::Boxes::guard`].
+    pub(crate) async fn guard(&self, run: &str, reach: Reach, gateway: SocketAddr) -> Result<bool, String> {
+        if self.podman() || !self.info.socket.starts_with("unix://") {
+            return Ok(false);
+        }
+        let mut bridges = vec![(servers(run), None)];
+        if reach == Reach::Gateway {
+            bridges.push((agents(run, reach), Some(gateway)));
+        }
+        for (name, gateway) in bridges {
+            let found = self.docker.inspect_network(&name, None).await.map_err(|error| error.to_string())?;
+            let named = found.options.and_then(|mut all| all.remove("com.docker.network.bridge.name"));
+            let id = found.id.unwrap_or_default();
+            let bridge = named.or_else(|| Some(format!("br-{}", id.get(..12)?))).unwrap_or_default();
+            if bridge.is_empty() || !std::path::Path::new("/sys/class/net").join(&bridge).exists() {
+                // The engine runs in a machine of its own.
+                return Ok(false);
+            }
+            let run = run.to_owned();
+            let made = tokio::task::spawn_blocking(move || {
+                firewall::is_possible().then(|| firewall::guard(&run, &bridge, gateway)).transpose()
+            });
+            if made.await.map_err(|error| error.to_string())??.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one.

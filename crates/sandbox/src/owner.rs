@@ -60,6 +60,11 @@ impl Process {
         Self(label.to_owned())
     }
 
+    /// As a label has it.
+    pub(crate) fn label(&self) -> &str {
+        &self.0
+    }
+
     /// Its id, where it has one.
     pub fn pid(&self) -> Option<u32> {
         self.0.split(':').next()?.parse().ok()

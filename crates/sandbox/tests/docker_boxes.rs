@@ -173,3 +173,39 @@ async fn what_boxes_cost() {
     assert!(agent + server < Duration::from_secs(20), "{agent:?}, {server:?}");
     place.clear().await;
 }
+
+/// A service of this machine that listens on all addresses is not for agents; the gateway is, and a server box is reached.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_guarded_box_reaches_the_gateway_and_nothing_else_of_the_host() {
+    let place = Place::new().await;
+    if !place.engine.is_guarded().await {
+        assert!(std::env::var_os("CI").is_none(), "CI is root and has iptables");
+        place.clear().await;
+        return;
+    }
+    let run = place.owner.run.clone();
+    let network = place.boxes.prepare(&run, Reach::Gateway).await.unwrap();
+    let listen = |address: std::net::IpAddr| std::net::TcpListener::bind((address, 0)).unwrap();
+    let (listener, service) = (listen(network.host), listen(std::net::Ipv4Addr::UNSPECIFIED.into()));
+    let (gateway, service) = (listener.local_addr().unwrap(), service.local_addr().unwrap().port());
+    let reach = async |address: String, port: u16| {
+        let script =
+            format!("timeout 3 bash -c 'exec 3<>/dev/tcp/{address}/{port}' && echo reached || echo not");
+        text(&place.run(&place.shell(&script)).await.stdout).trim().to_owned()
+    };
+    assert_eq!(reach(network.host.to_string(), service).await, "reached", "before it is guarded");
+    assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
+    // Again, as where an engine has been away: the rules are replaced.
+    assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
+    assert_eq!(reach(network.host.to_string(), service).await, "not");
+    assert_eq!(reach(network.host.to_string(), gateway.port()).await, "reached");
+    let rules = || {
+        let listed =
+            std::process::Command::new("iptables").args(["-w", "5", "-S", "INPUT"]).output().unwrap();
+        text(&listed.stdout).lines().filter(|line| line.contains(&format!("stamina-lab_{run}_"))).count()
+    };
+    assert_eq!(rules(), 5, "two of the servers' network, three of the agents'");
+    place.clear().await;
+    assert_eq!(rules(), 0);
+}

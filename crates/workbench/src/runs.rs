@@ -20,7 +20,9 @@ mod prices;
 use runner::settings::RunSettings;
 
 pub use self::form::harnesses;
-pub use self::images::{ImageNews, build_named, clean, leftovers, list as images, test as test_images};
+pub use self::images::{
+    ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,
+};
 pub use self::machine::{bytes, duration, short};
 pub use self::now::wish;
 pub(crate) use self::play::Runs;

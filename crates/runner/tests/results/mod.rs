@@ -43,7 +43,13 @@ fn plain(name: &str, text: &str, folder: &Path) -> String {
             .collect();
     }
     if name.contains("server_logs/") || name.contains("agent_logs/") {
-        return text.lines().map(|line| line.replace(|c: char| c.is_ascii_digit(), "") + "\n").collect();
+        let plain = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "") + "\n";
+        let mut lines: Vec<String> = text.lines().map(plain).collect();
+        if name.contains("server_logs/") {
+            // Two streams, which meet by chance.
+            lines.sort();
+        }
+        return lines.concat();
     }
     text
 }

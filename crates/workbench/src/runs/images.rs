@@ -334,6 +334,25 @@ async fn left(engine: &Engine) -> Result<LeftoverList, ApiError> {
     Ok(LeftoverList { engine: Some(described(engine)), problem: None, leftovers })
 }
 
+/// At the start of the app: removes what dead runs have left in the engine, in the background. Without an engine nothing
+/// is there, and nothing is said.
+pub fn sweep_leftovers() {
+    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(|| {
+        let Ok(runtime) = runtime() else { return };
+        let swept = runtime.block_on(async { Engine::connect().await?.sweep().await });
+        match swept {
+            Ok(removed) if !removed.is_empty() => {
+                tracing::info!("{} leftovers of dead runs were removed", removed.len());
+            }
+            Ok(_) | Err(sandbox::SandboxError::NoEngine { .. }) => {}
+            Err(error) => tracing::warn!(%error, "what dead runs have left can not be removed"),
+        }
+    });
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "leftovers of dead runs are not looked for");
+    }
+}
+
 /// Removes them: those of dead processes, or all.
 pub fn clean(all: bool) -> Result<LeftoverList, ApiError> {
     runtime()?.block_on(async {

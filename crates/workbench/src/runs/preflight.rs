@@ -66,7 +66,7 @@ impl Workbench {
         let mut checks = Vec::new();
         let (pack_check, pack) = pack(settings);
         let runtime = runtime()?;
-        let (engine, image, leftovers) = runtime.block_on(boxes(settings));
+        let (engine, image, leftovers, is_guarded) = runtime.block_on(boxes(settings));
         checks.push(engine);
         checks.extend(image);
         checks.push(pack_check);
@@ -76,7 +76,7 @@ impl Workbench {
         checks.push(folder(&settings.output_dir));
         checks.push(disk(settings, &estimate));
         checks.extend(machine_holds(settings));
-        checks.extend(network(settings));
+        checks.extend(network(settings, is_guarded));
         checks.extend(arguments(settings));
         checks.extend(leftovers);
         if plan.turns == 0 {
@@ -105,12 +105,12 @@ fn wrong(errors: &[FieldError]) -> Preflight {
     }
 }
 
-/// Engine, image, and what dead runs left in the engine.
-async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>) {
+/// Engine, image, what dead runs left in the engine, and whether boxes are kept from services of this machine.
+async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, bool) {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
         let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
-        return (check, None, None);
+        return (check, None, None, false);
     }
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
@@ -119,12 +119,13 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>) 
             let sentence = format!("{}. {}", told.message, told.hint.unwrap_or_default());
             let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
-            return (check, Some(image), None);
+            return (check, Some(image), None, false);
         }
     };
     let info = engine.info();
     let check = Check::new("engine", TITLE, CheckState::Ok, format!("{} {}", info.kind, info.version));
-    (check, Some(image(settings, &engine).await), leftovers(&engine).await)
+    let is_guarded = engine.is_guarded().await;
+    (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -328,7 +329,7 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
 }
 
 /// What agents reach beside the gateway.
-fn network(settings: &RunSettings) -> Option<Check> {
+fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
     if !settings.use_docker {
         return None;
@@ -346,7 +347,7 @@ fn network(settings: &RunSettings) -> Option<Check> {
         });
     }
     let ports = listening();
-    if ports.is_empty() {
+    if ports.is_empty() || is_guarded {
         return Some(Check::new("network", TITLE, CheckState::Ok, "gateway only"));
     }
     let mut named: Vec<String> = ports.iter().take(PORTS).map(u16::to_string).collect();

@@ -1,0 +1,88 @@
+//! An app that is killed in the middle of a run it plays: begun again, it knows the run as lost, goes on with it, and comes to
+//! the same results as one that was left in peace.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use app::{Room, Served};
+use results::normalised;
+use serde_json::{Value, json};
+
+mod app;
+#[path = "../../runner/tests/results/mod.rs"]
+mod results;
+
+fn settings(app: &Served, folder: &Path) -> Value {
+    let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();
+    for (field, value) in [
+        ("agent", json!("mock")),
+        ("endpoint_mode", json!("oracle")),
+        ("oracle_stack", json!("native")),
+        ("oracle_seed", json!("5")),
+        ("oracle_defect_rate", json!(0.5)),
+        ("oracle_repair", json!(0.6)),
+        ("use_docker", json!(false)),
+        ("batch_size", json!(2)),
+        ("attempt_limit", json!(3)),
+        ("n_scenarios", json!(2)),
+        ("n_turns", json!(6)),
+        ("num_changes_per_turn", json!(1)),
+        ("output_dir", json!(folder)),
+    ] {
+        settings[field] = value;
+    }
+    settings
+}
+
+#[test]
+fn an_app_that_is_killed_goes_on_with_its_run() {
+    let room = Room::new();
+    let is_over = |run: &Value| run["row"]["state"] == "finished";
+    // Names of one length: what the model counts must not depend on them.
+    let (calm, folder) = (room.path("calm-run-00"), room.path("killed-0001"));
+    let app = Served::new(&room);
+    app.get("start_run", &json!({ "settings": settings(&app, &calm), "shakedown": false }));
+    app.until("get_live_run", &json!({ "folder": calm }), is_over);
+    let expected = normalised(&calm);
+    drop(app);
+
+    let of = json!({ "folder": folder });
+    let mut app = Served::new(&room);
+    app.get("start_run", &json!({ "settings": settings(&app, &folder), "shakedown": false }));
+    let mut kills = 0;
+    // Each time a little later in its part of the run.
+    for pause in [5, 150, 300, 450, 80, 220] {
+        let seen = app.get("get_live_run", &of)["row"]["turns"][0].as_u64();
+        let seen = app.until("get_live_run", &of, |run| {
+            is_over(run) || run["row"]["turns"][0].as_u64() > seen || run["episodes"][0]["phase"] == "agent"
+        });
+        std::thread::sleep(Duration::from_millis(pause));
+        if is_over(&seen) {
+            break;
+        }
+        // Dropping it is SIGKILL.
+        drop(app);
+        kills += 1;
+        app = Served::new(&room);
+        let lost = app.get("get_live_run", &of);
+        if lost["row"]["state"] == "finished" {
+            break;
+        }
+        assert_eq!(lost["row"]["state"], "lost", "{lost}");
+        assert!(
+            lost["row"]["turns"][0].as_u64() >= seen["row"]["turns"][0].as_u64(),
+            "no finished turn is lost"
+        );
+        app.get("resume_run", &json!({ "folder": folder, "changes": [] }));
+    }
+    assert!(kills >= 3, "{kills} kills");
+    app.until("get_live_run", &of, is_over);
+    let found = normalised(&folder);
+    let paths: Vec<&String> = found.keys().collect();
+    assert_eq!(paths, expected.keys().collect::<Vec<_>>());
+    for (path, text) in &expected {
+        assert_eq!(&found[path], text, "{path}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Services of the host that listen on all addresses are kept from boxes, where this program may: as root, on a machine
+//! whose engine makes its bridges here.
+//!
+//! A bridge leads to the host itself by every address that it has, also from a network without a way out. So packets that
+//! come in from a run's bridges are dropped (`INPUT`), but those of connections that the host began, and those to the
+//! gateway. Rules name a bridge of ours and carry a comment with the run and the process that made them: no other traffic is
+//! touched, and what a crash leaves is found and taken away like everything else of ours.
+
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+
+use crate::owner::{Process, plain};
+
+/// How comments of our rules begin.
+const MARK: &str = "stamina-lab";
+/// Both tables of rules; boxes have no IPv6 unless the engine was told so.
+const PROGRAMS: [&str; 2] = ["iptables", "ip6tables"];
+
+/// Whether rules can be made here at all. Blocks.
+pub(crate) fn is_possible() -> bool {
+    rustix::process::geteuid().is_root() && list("iptables").is_some()
+}
+
+/// Keeps boxes on a bridge from everything of the host but an address. Rules that the run has for the bridge are replaced.
+/// Errors are sentences. Blocks.
+pub(crate) fn guard(run: &str, bridge: &str, gateway: Option<SocketAddr>) -> Result<(), String> {
+    let comment = comment(run);
+    for program in PROGRAMS {
+        let Some(rules) = list(program) else {
+            if program == PROGRAMS[0] {
+                return Err("iptables can not be used".to_owned());
+            }
+            continue;
+        };
+        for rule in rules.iter().filter(|rule| rule.run() == Some(run) && rule.bridge() == Some(bridge)) {
+            delete(program, rule)?;
+        }
+        let from = ["-i", bridge];
+        let note = ["-m", "comment", "--comment", &comment];
+        // Each is put in front of the one before.
+        insert(program, &[&from[..], &note, &["-j", "DROP"]].concat())?;
+        if let Some(gateway) = gateway.filter(|gateway| gateway.is_ipv4() == (program == PROGRAMS[0])) {
+            let (address, port) = (gateway.ip().to_string(), gateway.port().to_string());
+            let to = ["-p", "tcp", "-d", &address, "--dport", &port];
+            insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
+        }
+        let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];
+        insert(program, &[&from[..], &known, &note, &["-j", "ACCEPT"]].concat())?;
+    }
+    Ok(())
+}
+
+/// Takes the rules of a run away. Blocks.
+pub(crate) fn unguard(run: &str) {
+    remove(|rule| rule.run() == Some(run));
+}
+
+/// Takes the rules of dead processes away. Blocks.
+pub(crate) fn sweep() {
+    remove(|rule| rule.owner().is_some_and(|owner| !Process::of_label(&owner).lives()));
+}
+
+fn remove(is_meant: impl Fn(&Rule) -> bool) {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    for program in PROGRAMS {
+        for rule in list(program).unwrap_or_default().iter().filter(|rule| is_meant(rule)) {
+            if let Err(error) = delete(program, rule) {
+                tracing::warn!("a rule of the firewall could not be taken away: {error}");
+            }
+        }
+    }
+}
+
+/// `stamina-lab_0f3a5c77_4711-123456-4026531836`: letters that are not quoted.
+fn comment(run: &str) -> String {
+    let owner = Process::this().label().replace(':', "-");
+    format!("{MARK}_{}_{owner}", plain(run))
+}
+
+/// A rule as it is listed: the words behind `-A INPUT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule(Vec<String>);
+
+impl Rule {
+    fn after(&self, word: &str) -> Option<&str> {
+        let at = self.0.iter().position(|other| other == word)?;
+        self.0.get(at + 1).map(String::as_str)
+    }
+
+    fn bridge(&self) -> Option<&str> {
+        self.after("-i")
+    }
+
+    /// Run and process of one of ours.
+    fn ours(&self) -> Option<(&str, &str)> {
+        self.after("--comment")?.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')
+    }
+
+    fn run(&self) -> Option<&str> {
+        Some(self.ours()?.0)
+    }
+
+    fn owner(&self) -> Option<String> {
+        Some(self.ours()?.1.replace('-', ":"))
+    }
+}
+
+/// The rules for what comes in; nothing where they can not be listed.
+fn list(program: &str) -> Option<Vec<Rule>> {
+    Some(read(&call(program, &["-S", "INPUT"]).ok()?))
+}
+
+fn read(listed: &str) -> Vec<Rule> {
+    let words = |line: &str| line.split_whitespace().map(|word| word.trim_matches('"').to_owned()).collect();
+    listed.lines().filter_map(|line| line.strip_prefix("-A INPUT ")).map(|line| Rule(words(line))).collect()
+}
+
+fn insert(program: &str, rule: &[&str]) -> Result<(), String> {
+    call(program, &[&["-I", "INPUT"], rule].concat()).map(drop)
+}
+
+fn delete(program: &str, rule: &Rule) -> Result<(), String> {
+    let words: Vec<&str> = ["-D", "INPUT"].into_iter().chain(rule.0.iter().map(String::as_str)).collect();
+    call(program, &words).map(drop)
+}
+
+/// Waits for other programs that change rules just now.
+fn call(program: &str, words: &[&str]) -> Result<String, String> {
+    let ran = Command::new(program).args(["-w", "5"]).args(words).stdin(Stdio::null()).output();
+    let ran = ran.map_err(|error| format!("{program}: {error}"))?;
+    if ran.status.success() {
+        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+    } else {
+        Err(format!("{program}: {}", String::from_utf8_lossy(&ran.stderr).trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_ours_are_told_from_others() {
+        let listed = "-P INPUT ACCEPT\n-A INPUT -i lo -j ACCEPT\n\
+            -A INPUT -i br-1 -m comment --comment \"some words of somebody\" -j DROP\n\
+            -A INPUT -i br-0123456789ab -m comment --comment stamina-lab_0f3a5c77_4711-123-402 -j DROP\n";
+        let rules = read(listed);
+        let runs: Vec<_> = rules.iter().map(Rule::run).collect();
+        assert_eq!(runs, [None, None, Some("0f3a5c77")]);
+        assert_eq!(rules[2].owner().as_deref(), Some("4711:123:402"));
+        assert_eq!(rules[2].bridge(), Some("br-0123456789ab"));
+        let mine = comment("0f3a5c77");
+        let rule = Rule(vec!["--comment".to_owned(), mine]);
+        assert_eq!(rule.run(), Some("0f3a5c77"));
+        assert!(Process::of_label(&rule.owner().unwrap()).lives());
+    }
+}
