@@ -133,6 +133,48 @@ fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
     assert_same(&folder, &expected);
 }
 
+#[test]
+#[ignore = "needs a container engine"]
+fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
+    let room = Room::new();
+    let folder = room.path("left-0001");
+    let mut run =
+        Ends(room.run(&folder).arg("oracle.mischief.stall=1").stdout(Stdio::null()).spawn().unwrap());
+    let state = folder.join(".stamina/run.json");
+    let left = |id: &str| {
+        let label = format!("label=org.stamina-lab.run={id}");
+        let lists = [&["ps", "-aq"][..], &["network", "ls", "-q"], &["volume", "ls", "-q"]];
+        lists.map(|list| {
+            let found = Command::new("docker").args(list).args(["--filter", &label]).output().unwrap();
+            String::from_utf8_lossy(&found.stdout).lines().count()
+        })
+    };
+    let soon = |what: &dyn Fn() -> bool| {
+        let until = Instant::now() + Duration::from_mins(1);
+        while !what() {
+            assert!(Instant::now() < until, "it does not come about");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    let id = || {
+        let run: Value = serde_json::from_slice(&std::fs::read(&state).ok()?).ok()?;
+        Some(run["id"].as_str()?.to_owned())
+    };
+    soon(&|| id().is_some_and(|id| left(&id)[0] > 0));
+    run.0.kill().unwrap();
+    run.0.wait().unwrap();
+    let id = id().unwrap();
+    let found = left(&id);
+    assert!(found.iter().all(|count| *count > 0), "boxes, networks and volumes: {found:?}");
+
+    std::fs::create_dir_all(room.path("ui")).unwrap();
+    std::fs::write(room.path("ui/index.html"), "<!doctype html>").unwrap();
+    let ui = room.path("ui").display().to_string();
+    let _app = Ends(room.command(&["serve", "--json", "--ui", &ui]).stdout(Stdio::null()).spawn().unwrap());
+    soon(&|| left(&id) == [0, 0, 0]);
+    assert!(folder.join("report.json").exists(), "results are not touched");
+}
+
 /// A container engine of its own, which can be killed without harm to others.
 struct Engine {
     folder: tempfile::TempDir,
