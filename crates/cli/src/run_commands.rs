@@ -21,7 +21,7 @@ use workbench::{Options, Workbench};
 use crate::args::{ImagesCommand, RunArgs};
 use crate::commands::{note, print, print_json};
 use crate::progress::Progress;
-use crate::scenario_commands::{cancel_on_signal, read_config};
+use crate::scenario_commands::{self, cancel_on_signal, read_config};
 use crate::serve::StopSignals;
 use crate::table;
 
@@ -111,6 +111,18 @@ fn look_before(
     }
 }
 
+/// Whether a model fills in the scenarios, which it does before the run.
+fn is_sampled(settings: &RunSettings) -> bool {
+    settings.scenarios_dir.is_none() && settings.generation.use_llm_sampler
+}
+
+/// Where these scenarios go: beside the results.
+fn pack_beside(output_dir: &Path) -> PathBuf {
+    let mut path = output_dir.as_os_str().to_owned();
+    path.push("-pack");
+    PathBuf::from(path)
+}
+
 /// `stamina preflight`.
 pub(crate) fn preflight(
     args: &RunArgs,
@@ -119,7 +131,17 @@ pub(crate) fn preflight(
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
-    let found = look_before(library(db).as_ref(), &settings, !no_call)?;
+    let mut found = look_before(library(db).as_ref(), &settings, !no_call)?;
+    if is_sampled(&settings) {
+        for check in found.checks.iter_mut().filter(|check| check.id == "pack") {
+            check.state = CheckState::Warn;
+            check.sentence = Some(format!(
+                "`stamina run` has a model sample the scenarios first, into {}. What that takes is not in the estimate.",
+                pack_beside(&settings.output_dir).display()
+            ));
+        }
+        found.can_start = found.checks.iter().all(|check| check.state != CheckState::Fail);
+    }
     if as_json {
         print_json(&json!(found));
     } else {
@@ -193,7 +215,17 @@ fn estimated(e: &RunEstimate, simulated: bool) -> String {
 
 /// `stamina run`.
 pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
-    let settings = settings(args)?;
+    let mut settings = settings(args)?;
+    if is_sampled(&settings) {
+        let pack = pack_beside(&settings.output_dir);
+        // Nothing is paid for a run that could not begin.
+        if settings.output_dir.join(".stamina").exists() {
+            return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
+        }
+        note(&format!("a model samples the scenarios first, into {}", pack.display()));
+        scenario_commands::sampled(&args.configs, &args.values, &pack)?;
+        settings.scenarios_dir = Some(pack);
+    }
     let library = library(db);
     let found = look_before(library.as_ref(), &settings, true)?;
     for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {

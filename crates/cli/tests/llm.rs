@@ -210,3 +210,33 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
         assert!(!folder.path().join("pack/manifest.json").exists());
     }
 }
+
+#[test]
+fn a_run_has_its_scenarios_sampled_first_and_only_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let url = format!("llm_sampler.base_url={}", endpoint.base_url());
+    let db = folder.path().join("library.sqlite").display().to_string();
+    let run = |out: &str| {
+        let out = format!("output_dir={out}");
+        let values = [&["--db", &db, "run", "--values", "agent=MOCK", &out, &url], &SMALL[..]].concat();
+        stamina(folder.path(), &values)
+    };
+    let ran = run("results");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let asked = endpoint.asked().len();
+    assert!(asked > 0);
+    let text = all_text(&folder.path().join("results-pack"));
+    assert!(text.contains("origin: model") && !text.contains(KEY));
+    let played = std::fs::read_to_string(folder.path().join("results/scenario_0/changes/turn_1.md"))
+        .expect("a request");
+    assert!(text.contains(played.trim()), "what the model sampled is what was played");
+    // A folder that is taken is not paid for, and a pack that is there is not made again.
+    let again = run("results");
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("already holds a run")
+    );
+    std::fs::remove_dir_all(folder.path().join("results")).expect("it goes");
+    assert!(run("results").status.success());
+    assert_eq!(endpoint.asked().len(), asked);
+}

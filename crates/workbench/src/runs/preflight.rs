@@ -184,8 +184,8 @@ fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
         if g.use_llm_sampler {
             let check = Check::new("pack", TITLE, CheckState::Fail, "sampled by a model").says(
-                "A run does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
-                 scenarios_dir.",
+                "The app does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
+                 scenarios_dir, or begin the run with `stamina run`, which does so by itself.",
             );
             return (check, None);
         }
