@@ -386,6 +386,7 @@ fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
 fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     let Plan { size, big, .. } = *plan;
     canvas.part("means");
+    let [of_rows, of_columns] = played_lines(data);
     let write = |margin: &Margin, area: Area, of: usize| {
         let middle = f64::midpoint(area.left, area.right);
         let y = f64::midpoint(area.top, area.bottom);
@@ -401,14 +402,27 @@ fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     };
     if plan.means[0] {
         for (r, margin) in data.row_means.iter().take(plan.rows).enumerate() {
-            write(margin, plan.cell(r, plan.columns), plan.columns);
+            write(margin, plan.cell(r, plan.columns), of_columns);
         }
     }
     if plan.means[1] {
         for (c, margin) in data.column_means.iter().take(plan.columns).enumerate() {
-            write(margin, plan.cell(plan.rows, c), plan.rows);
+            write(margin, plan.cell(plan.rows, c), of_rows);
         }
     }
+}
+
+/// How many rows and columns have a run: what means are out of. Lines that only others have played are in no mean.
+pub(crate) fn played_lines(data: &Matrix) -> [usize; 2] {
+    let played = |line: fn(&MatrixCell) -> u32, lines: usize| {
+        (0..lines as u32)
+            .filter(|l| {
+                let mut cells = data.cells.iter().filter(|c| line(c) == *l).peekable();
+                cells.peek().is_none() || cells.any(|c| !c.is_published_only())
+            })
+            .count()
+    };
+    [played(|c| c.row, data.rows.len()), played(|c| c.column, data.columns.len())]
 }
 
 fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {

@@ -93,6 +93,14 @@ fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
     assert!(!text.contains("n = 0") && !text.contains(">unknown<") && text.matches("no run").count() >= 4);
     let spec = FigureSpec::new(Figure::Matrix(data.clone()), Layout::print(486.0), Theme::Print);
     assert!(caption(&spec).contains("n = 0 in 0 cells"), "{}", caption(&spec));
+    // Means are out of the lines that have a run.
+    let Figure::Matrix(mut other) = many::matrix(2, 2) else { unreachable!() };
+    other.cells.retain(|c| c.column == 0);
+    other.cells.push(figures::MatrixCell { row: 0, column: 1, ..data.cells[0].clone() });
+    for (margin, cells) in other.row_means.iter_mut().zip([1, 1]) {
+        margin.cells = cells;
+    }
+    assert!(!words(Figure::Matrix(other)).contains("1 of 2"));
     let table = figures::table::data_table(&Figure::Matrix(data)).to_csv();
     let row = table.lines().nth(1).unwrap();
     assert!(row.ends_with(",,,,,,12.5,An article"), "{row}");

@@ -23,7 +23,7 @@ use store::Play;
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
+    self, ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
 use members::Pool;
 
@@ -270,20 +270,17 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
         )
     });
     // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.
-    for member in &comparison.members {
-        let (after, all) = (member.spent.turns_after_failure, member.spent.turns_played);
-        if after > 0 && member.spent.cost_per_survived_turn.is_some() {
-            cautions.push(format!(
-                "{}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them.",
-                member.name
-            ));
-        }
-    }
-    let mut say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
-        if !names.is_empty() {
-            cautions.push(sentence(list(names)));
-        }
+    let goes_on =
+        |m: &ComparedMember| m.spent.turns_after_failure > 0 && m.spent.cost_per_survived_turn.is_some();
+    let sum = |of: fn(&api::Spent) -> u32| -> u32 {
+        comparison.members.iter().filter(|m| goes_on(m)).map(|m| of(&m.spent)).sum()
     };
+    let (after, all) = (sum(|s| s.turns_after_failure), sum(|s| s.turns_played));
+    say(who(&goes_on), &|names| {
+        format!(
+            "{names}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them."
+        )
+    });
     say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
     let twice = twice(pools);
     if let Some((a, b)) = twice {

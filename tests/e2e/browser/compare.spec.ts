@@ -15,7 +15,7 @@ interface Stamina {
   readonly tau: number;
 }
 interface Compared {
-  readonly runs: readonly { readonly id: string; readonly n: number; readonly events: number; readonly censored: number; readonly mean_stamina: Stamina; readonly median: number | null }[];
+  readonly runs: readonly { readonly id: string; readonly n: number; readonly events: number; readonly censored: number; readonly mean_stamina: Stamina; readonly mean_stamina_bootstrap: { readonly ci_low: number; readonly ci_high: number } | null; readonly median: number | null }[];
   readonly differences: readonly { readonly setting: string; readonly comparability: string }[];
 }
 
@@ -40,6 +40,7 @@ test("numbers are those of the command line; what is not comparable stands first
       String(run.censored),
       s.value?.toFixed(2) ?? "unknown",
       s.ci_low === null || s.ci_high === null ? "n/a" : `${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+      run.mean_stamina_bootstrap === null ? "n/a" : `${run.mean_stamina_bootstrap.ci_low.toFixed(2)}–${run.mean_stamina_bootstrap.ci_high.toFixed(2)}`,
       run.median === null ? "not reached" : String(run.median),
       expect.stringMatching(/^[\d.]+$|^unknown$/),
     ]);
@@ -53,6 +54,26 @@ test("numbers are those of the command line; what is not comparable stands first
   await expect(page.getByRole("contentinfo")).toContainText("not comparable");
   await settings.getByRole("button", { name: /are the same/ }).click();
   await expect(settings).toContainText("Attempt limit");
+});
+
+test("a comparison is kept as a view, opened again as it was, removed, and taken back", async ({ go, page }) => {
+  await go(`${members(ORACLE, NOP)}&numbers=tests&mode=all`);
+  await page.getByRole("button", { name: "Save as view…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("oracle against nop");
+  await dialog.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(dialog).toBeHidden();
+  await go("library");
+  const view = page.getByRole("link", { name: /oracle against nop/ });
+  await view.click();
+  await expect.poll(() => chips(page)).toEqual([ORACLE, NOP]);
+  await expect(page).toHaveURL(/numbers=tests/);
+  await expect(page).toHaveURL(/mode=all/);
+  await go("library");
+  await page.getByRole("button", { name: "Remove view oracle against nop" }).click();
+  await expect(view).toBeHidden();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(view).toBeVisible();
 });
 
 test("members move, one is the reference, others go and come; all of it stands in the address", async ({ go, page }) => {

@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 
 use super::{Picture, bp, fitted};
 use crate::labels::Area;
-use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan};
+use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan, played_lines};
 use crate::names::clean;
 use crate::number::decimal;
 use crate::sheet::Sheet;
@@ -25,14 +25,15 @@ pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
             }
         }
     }
+    let [of_rows, of_columns] = played_lines(data);
     if plan.means[0] {
         for (row, margin) in data.row_means.iter().take(plan.rows).enumerate() {
-            mean(picture, &plan, &plan.cell(row, plan.columns), margin, plan.columns);
+            mean(picture, &plan, &plan.cell(row, plan.columns), margin, of_columns);
         }
     }
     if plan.means[1] {
         for (column, margin) in data.column_means.iter().take(plan.columns).enumerate() {
-            mean(picture, &plan, &plan.cell(plan.rows, column), margin, plan.rows);
+            mean(picture, &plan, &plan.cell(plan.rows, column), margin, of_rows);
         }
     }
     for (row, text) in plan.notes.iter().enumerate() {
