@@ -7,12 +7,12 @@
 #[path = "python/mod.rs"]
 mod python;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 
-use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, sampled};
+use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, sampled};
 use scenario::Seed;
 use scenario::code::flask;
 use scenario::ir::{Comparison, Condition, Effect, Field, Kind, OnDelete, Operand, Schema, example};
@@ -74,6 +74,25 @@ fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
         let agreement = compare(&python, schema, flaws, &suite)?;
         assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
         assert!(!agreement.failed.is_empty(), "{what}: no case notices it");
+    }
+    Ok(())
+}
+
+/// The mutants that `stamina validate` makes, of a late turn: a change of the schema on both servers, a flaw on the reference.
+#[test]
+fn they_agree_on_mutants_of_a_late_turn() -> Result<(), Failure> {
+    let Some(python) = python_or_note()? else { return Ok(()) };
+    let mut used = BTreeMap::new();
+    for turn in sampled(2, &[45])? {
+        let mut on_flask = 0;
+        for mutant in mutants(&turn, 3, &mut used) {
+            let what = format!("{} at {}", mutant.operator.name(), mutant.site);
+            let agreement = compare(&python, &mutant.schema, &mutant.flaws, &turn.suite)?;
+            assert!(agreement.cases > 400, "{what}: only {} cases", agreement.cases);
+            assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
+            on_flask += usize::from(mutant.flaws.is_empty());
+        }
+        assert!(on_flask >= 1, "only {on_flask} mutants on Flask");
     }
     Ok(())
 }

@@ -141,7 +141,7 @@ impl Workbench {
             JobKind::Validation,
             format!("Validate {}", source.name),
             Some(source.id),
-            None,
+            Some(request.at.clone()),
             move |job| {
                 let progress = |p: scenario::pack::Progress| job.progress(number(p.done), number(p.total));
                 let report = validate::validate(&pack, &options, &progress, job.stop_flag())?;
@@ -337,8 +337,9 @@ fn validation(report: validate::Report) -> Validation {
     Validation {
         scenarios: report.scenarios,
         turns: report.turns,
-        failures: report.reference_failures,
-        reference_failures: report
+        good: report.is_good(),
+        reference_failures: report.reference_failures,
+        failures: report
             .failures
             .into_iter()
             .take(TOLD)

@@ -114,7 +114,7 @@ fn a_pack_is_made_opened_and_validated() {
         lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
     };
     let found = ended(&lab, &ask(vec![0]).expect("it begins")).validation.expect("what was found");
-    assert_eq!((found.turns, found.failures, found.damages), (2, 0, 0));
+    assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
     assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");
 }

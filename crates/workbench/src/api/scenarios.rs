@@ -390,7 +390,7 @@ pub struct Job {
     pub title: String,
     /// Source that it is about.
     pub source: Option<i64>,
-    /// Path that it writes to.
+    /// Path that it writes to; of a validation the pack's place in its source.
     pub place: Option<String>,
     /// How it is doing.
     pub state: JobState,
@@ -447,10 +447,12 @@ pub struct Validation {
     pub scenarios: u32,
     /// Turns looked at.
     pub turns: u32,
+    /// Whether all of it is as it must be: sound, stated, not vacuous, sensitive, and what the manifest says.
+    pub good: bool,
     /// Cases that the reference fails.
-    pub failures: u64,
+    pub reference_failures: u64,
     /// The first hundred of them: (place, message).
-    pub reference_failures: Vec<(String, String)>,
+    pub failures: Vec<(String, String)>,
     /// Demands of suites that no text states.
     pub unstated_demands: u64,
     /// The first hundred of them: (place, what is not said).

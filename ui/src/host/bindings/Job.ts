@@ -26,7 +26,7 @@ title: string,
  */
 source: number | null, 
 /**
- * Path that it writes to.
+ * Path that it writes to; of a validation the pack's place in its source.
  */
 place: string | null, 
 /**

@@ -13,13 +13,17 @@ scenarios: number,
  */
 turns: number, 
 /**
+ * Whether all of it is as it must be: sound, stated, not vacuous, sensitive, and what the manifest says.
+ */
+good: boolean, 
+/**
  * Cases that the reference fails.
  */
-failures: number, 
+reference_failures: number, 
 /**
  * The first hundred of them: (place, message).
  */
-reference_failures: Array<[string, string]>, 
+failures: Array<[string, string]>, 
 /**
  * Demands of suites that no text states.
  */
