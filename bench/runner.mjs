@@ -24,7 +24,8 @@ export async function runner(size) {
   runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "runner", "--example", "runner_cost"]);
   const program = path.join(targetDir, "release/examples/runner_cost");
   process.env.STAMINA_BIN = program;
-  const local = await played(program, size === "full" ? 100 : 25, size === "full" ? 10 : 4, "local");
+  // 20 episodes side by side, 1,000 turns in all.
+  const local = await played(program, size === "full" ? 20 : 10, size === "full" ? 50 : 10, "local");
   // The first turns fill caches and pools; from a quarter on nothing should be added.
   const memory = local.memory_bytes_by_turn;
   const settled = memory[Math.floor(memory.length / 4)]?.[1] ?? 0;

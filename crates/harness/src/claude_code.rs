@@ -10,36 +10,14 @@ use crate::ends::{Signs, decide, fault};
 use crate::lines::{count_at, said, text_at};
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 /// Claude Code 2.1.329.
 #[derive(Debug)]
 pub struct ClaudeCode;
 
 impl Harness for ClaudeCode {
-    fn name(&self) -> &'static str {
-        "claude_code"
-    }
-
-    fn title(&self) -> &'static str {
-        "Claude Code"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/claude-code:2.1.329"
-    }
-
-    fn version(&self) -> &'static str {
-        "2.1.329"
-    }
-
-    fn api(&self) -> Api {
-        Api::Messages
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["claude", "--version"].map(str::to_owned).into()
-    }
+    facts!("claude_code", "Claude Code", "claude-code", "2.1.329", Messages, ["claude", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

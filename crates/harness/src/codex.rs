@@ -10,7 +10,7 @@ use crate::lines::{at, objects, text_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::{Command, is_uuid, toml_text};
 use crate::usage::Meter;
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const SESSIONS: &str = ".codex/sessions";
 /// Bytes from the end of a rollout in which the last count is looked for.
@@ -23,29 +23,7 @@ const TAIL_OF_LOG: usize = 64 * 1024;
 pub struct Codex;
 
 impl Harness for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn title(&self) -> &'static str {
-        "Codex CLI"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/codex:0.169.0"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.169.0"
-    }
-
-    fn api(&self) -> Api {
-        Api::Responses
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["codex", "--version"].map(str::to_owned).into()
-    }
+    facts!("codex", "Codex CLI", "codex", "0.169.0", Responses, ["codex", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

@@ -13,7 +13,7 @@ use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, is_uuid, toml_text};
 use crate::wire::Wire;
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONFIG: &str = ".stamina/kimi.toml";
 const SESSIONS: &str = ".kimi/sessions";
@@ -23,29 +23,7 @@ const SESSIONS: &str = ".kimi/sessions";
 pub struct KimiCli;
 
 impl Harness for KimiCli {
-    fn name(&self) -> &'static str {
-        "kimi_cli"
-    }
-
-    fn title(&self) -> &'static str {
-        "Kimi CLI"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/kimi-cli:1.51.0"
-    }
-
-    fn version(&self) -> &'static str {
-        "1.51.0"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["kimi", "--version"].map(str::to_owned).into()
-    }
+    facts!("kimi_cli", "Kimi CLI", "kimi-cli", "1.51.0", ChatCompletions, ["kimi", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

@@ -14,7 +14,7 @@ use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, is_id, toml_text};
 use crate::wire::Wire;
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 
 const STATE: &str = ".kimi-code";
 const INDEX: &str = ".kimi-code/session_index.jsonl";
@@ -24,29 +24,7 @@ const INDEX: &str = ".kimi-code/session_index.jsonl";
 pub struct KimiCode;
 
 impl Harness for KimiCode {
-    fn name(&self) -> &'static str {
-        "kimi_code"
-    }
-
-    fn title(&self) -> &'static str {
-        "Kimi Code"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/kimi-code:2.1.0"
-    }
-
-    fn version(&self) -> &'static str {
-        "2.1.0"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["kimi", "--version"].map(str::to_owned).into()
-    }
+    facts!("kimi_code", "Kimi Code", "kimi-code", "2.1.0", ChatCompletions, ["kimi", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

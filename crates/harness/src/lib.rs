@@ -10,6 +10,35 @@
 //! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
 //! the exit code alone.
 
+/// What is known of a built-in harness without running it: word, title, recipe of its image, version, API, probe.
+macro_rules! facts {
+    ($name:literal, $title:literal, $recipe:literal, $version:literal, $api:ident, [$($probe:literal),+]) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn title(&self) -> &'static str {
+            $title
+        }
+
+        fn image(&self) -> &'static str {
+            concat!("stamina/", $recipe, ":", $version)
+        }
+
+        fn version(&self) -> &'static str {
+            $version
+        }
+
+        fn api(&self) -> crate::Api {
+            crate::Api::$api
+        }
+
+        fn probe(&self) -> Vec<String> {
+            [$($probe),+].map(str::to_owned).into()
+        }
+    };
+}
+
 mod claude_code;
 mod codex;
 mod custom;

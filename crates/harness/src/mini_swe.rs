@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::ends::{Signs, decide, fault};
 use crate::record::Record;
 use crate::shell::{Command, prompt_path};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 
 /// How many messages of the trajectory are older than the next call, in the session's memory.
 const MESSAGES: &str = "messages";
@@ -36,31 +36,19 @@ const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 pub struct MiniSwe;
 
 impl Harness for MiniSwe {
-    fn name(&self) -> &'static str {
-        "mini_swe"
-    }
-
-    fn title(&self) -> &'static str {
-        "mini-swe-agent"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/mini-swe-agent:2.4.6"
-    }
-
-    fn version(&self) -> &'static str {
-        "2.4.6"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        // It has no --version; the Python that its first line names knows.
-        let script = r#""$(sed -n "1s/^#!//p" "$(command -v mini)")" -c "import minisweagent as m; print(m.__version__)""#;
-        ["sh", "-c", script].map(str::to_owned).into()
-    }
+    // It has no --version; the Python that its first line names knows.
+    facts!(
+        "mini_swe",
+        "mini-swe-agent",
+        "mini-swe-agent",
+        "2.4.6",
+        ChatCompletions,
+        [
+            "sh",
+            "-c",
+            r#""$(sed -n "1s/^#!//p" "$(command -v mini)")" -c "import minisweagent as m; print(m.__version__)""#
+        ]
+    );
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

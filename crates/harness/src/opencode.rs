@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::ends::{Signs, decide, fault};
 use crate::readers::opencode::read;
 use crate::shell::{Command, is_id};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONFIG: &str = ".stamina/opencode.json";
 const LOGS: &str = ".local/share/opencode/log";
@@ -19,29 +19,7 @@ const LOGS: &str = ".local/share/opencode/log";
 pub struct OpenCode;
 
 impl Harness for OpenCode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn title(&self) -> &'static str {
-        "OpenCode"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/opencode:1.18.33"
-    }
-
-    fn version(&self) -> &'static str {
-        "1.18.33"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["opencode", "--version"].map(str::to_owned).into()
-    }
+    facts!("opencode", "OpenCode", "opencode", "1.18.33", ChatCompletions, ["opencode", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

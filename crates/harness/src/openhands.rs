@@ -15,7 +15,7 @@ use crate::ends::{Signs, decide, fault};
 use crate::readers::openhands::{dashed, read};
 use crate::shell::{Command, is_uuid, prompt_path};
 use crate::usage::Meter;
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONVERSATIONS: &str = ".openhands/conversations";
 /// Bytes of `base_state.json` that is read.
@@ -26,29 +26,7 @@ const CAP: u64 = 32 << 20;
 pub struct OpenHands;
 
 impl Harness for OpenHands {
-    fn name(&self) -> &'static str {
-        "openhands"
-    }
-
-    fn title(&self) -> &'static str {
-        "OpenHands"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/openhands:1.16.0"
-    }
-
-    fn version(&self) -> &'static str {
-        "1.16.0"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["openhands", "--version"].map(str::to_owned).into()
-    }
+    facts!("openhands", "OpenHands", "openhands", "1.16.0", ChatCompletions, ["openhands", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

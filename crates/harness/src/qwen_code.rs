@@ -9,36 +9,14 @@ use crate::ends::{Signs, decide, fault};
 use crate::lines::text_at;
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 /// Qwen Code 0.24.4.
 #[derive(Debug)]
 pub struct QwenCode;
 
 impl Harness for QwenCode {
-    fn name(&self) -> &'static str {
-        "qwen_code"
-    }
-
-    fn title(&self) -> &'static str {
-        "Qwen Code"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/qwen-code:0.24.4"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.24.4"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["qwen", "--version"].map(str::to_owned).into()
-    }
+    facts!("qwen_code", "Qwen Code", "qwen-code", "0.24.4", ChatCompletions, ["qwen", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::ends::{Signs, decide, fault};
 use crate::readers::vibe::read;
 use crate::shell::{Command, is_id, prompt_path, toml_text};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const OUTPUT: &str = ".stamina/vibe";
 const EXPORT: &str = ".stamina/vibe/export.json";
@@ -25,29 +25,7 @@ const AHEAD: u64 = 10;
 pub struct Vibe;
 
 impl Harness for Vibe {
-    fn name(&self) -> &'static str {
-        "vibe"
-    }
-
-    fn title(&self) -> &'static str {
-        "Mistral Vibe"
-    }
-
-    fn image(&self) -> &'static str {
-        "stamina/mistral-vibe:3.0.2"
-    }
-
-    fn version(&self) -> &'static str {
-        "3.0.2"
-    }
-
-    fn api(&self) -> Api {
-        Api::ChatCompletions
-    }
-
-    fn probe(&self) -> Vec<String> {
-        ["vibe", "--version"].map(str::to_owned).into()
-    }
+    facts!("vibe", "Mistral Vibe", "mistral-vibe", "3.0.2", ChatCompletions, ["vibe", "--version"]);
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;

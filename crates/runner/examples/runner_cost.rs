@@ -1,9 +1,9 @@
 //! What the runner itself costs: its own seconds an attempt, and whether its memory grows.
 //!
-//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes, 20 at once (100 × 10 without boxes, if nothing is
+//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes, 20 at once (20 × 50 without boxes, if nothing is
 //! said), with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object. Suites are
-//! short because what tests cost is not the runner's. Episodes are short because an agent's conversation, which passes
-//! through the gateway with every request, grows with its turns: what is looked for is what the runner itself keeps.
+//! short because what tests cost is not the runner's. An agent's conversation grows with its turns and passes through the
+//! gateway with every request, so some of what is seen at the end is that.
 
 #![allow(clippy::print_stdout, reason = "a measuring program prints what it measured")]
 
@@ -57,7 +57,7 @@ fn serve(arguments: &[String]) -> Result<(), Error> {
 
 fn measure(arguments: &[String]) -> Result<(), Error> {
     let number = |at: usize, default: u32| arguments.get(at).map_or(Ok(default), |text| text.parse());
-    let (episodes, turns) = (number(0, 100)?, number(1, 10)?);
+    let (episodes, turns) = (number(0, 20)?, number(1, 50)?);
     let docker = arguments.get(2).is_some_and(|word| word == "docker");
     let room = std::env::temp_dir().join(format!("stamina-runner-cost-{}", std::process::id()));
     std::fs::create_dir_all(&room)?;
