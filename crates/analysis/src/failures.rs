@@ -1,7 +1,7 @@
-//! Why attempts failed: classes told by rules that can be read, what is new and what is a regression, how long repairs
-//! take, and shares that lead to their cases.
+//! Why attempts failed: classes told by rules that can be read, what is new and what is a regression, and how long repairs
+//! take.
 //!
-//! [`classify`] looks at one attempt, [`history`] at the turns of an episode, [`shares`] counts over runs. The rules are
+//! [`classify`] looks at one attempt, [`history`] at the turns of an episode. The rules are
 //! tables ([`rules`]); what no rule applies to is [`FailureClass::Other`] and shown as "not classified", never left out.
 //! `docs/metrics.md`, "Failures", defines all of it in words.
 
@@ -10,7 +10,6 @@ mod classify;
 pub mod evidence;
 pub mod history;
 pub mod rules;
-pub mod shares;
 
 pub use class::{FailureClass, Side};
 pub use classify::{

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use analysis::failures::history::{
-    RepairTimes, Standing, StandingCounts, history, repair_times, turn_repairs,
-};
-use analysis::failures::shares::{CaseKey, Tally};
+use analysis::failures::history::{RepairTimes, Standing, history, repair_times, turn_repairs};
 use analysis::failures::{
     Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, classify_attempt, is_failed,
 };
+use analysis::proportion::wilson;
 use model::{Attempt, EndReason as R, Episode, TestOutcome, TestResult, Turn, Verdict};
 use proptest::prelude::*;
 
@@ -90,11 +88,16 @@ fn new_regression_and_still_failing_are_told_apart() {
     assert_eq!(of(2, 2), [regression(2), still(2, None)]);
     assert_eq!(of(3, 1), [still(2, Some(2)), NEW]);
     assert_eq!(of(4, 1), [regression(3)]);
-    let counts = history(&episode)
-        .attempts
-        .iter()
-        .fold(StandingCounts::default(), |sum, attempt| sum.plus(attempt.counts()));
-    assert_eq!(counts, StandingCounts { new: 3, regressions: 2, still_failing: 2, unknown: 0 });
+    let of = |wanted: fn(&Standing) -> bool| {
+        history(&episode).attempts.iter().flat_map(|a| &a.tests).filter(|t| wanted(&t.standing)).count()
+    };
+    let counts = [
+        of(|s| *s == Standing::New),
+        of(|s| matches!(s, Standing::Regression { .. })),
+        of(|s| matches!(s, Standing::StillFailing { .. })),
+        of(|s| *s == Standing::Unknown),
+    ];
+    assert_eq!(counts, [3, 2, 2, 0]);
 }
 
 #[test]
@@ -334,33 +337,17 @@ fn a_wrong_default_explains_the_same_field_elsewhere() {
 }
 
 #[test]
-fn shares_add_up_and_lead_to_their_cases() {
+fn an_attempt_has_one_class_and_counts_its_tests() {
+    let lax = classify(&with_messages(9, &[("o.a.x", LAX), ("o.b.x", LAX), ("o.c.x", STRICT)]));
+    assert_eq!(lax.primary, C::TooLax);
+    assert_eq!(lax.counts.into_iter().collect::<Vec<_>>(), [(C::TooStrict, 1), (C::TooLax, 2)]);
     let mut endpoint = Attempt::new(2, Verdict::Error);
     endpoint.end_reason = Some(R::Endpoint);
-    let lax = with_messages(9, &[("o.a.x", LAX), ("o.b.x", LAX), ("o.c.x", STRICT)]);
-    let first = episode(vec![vec![attempt(1, "a.")], vec![lax, endpoint]]);
-    let second = episode(vec![vec![with_messages(9, &[("o.c.x", STRICT)])]]);
-    let mut tally = Tally::default();
-    tally.add(0, 0, &first);
-    tally.add(1, 4, &second);
-    let shares = tally.finish();
-    assert_eq!((shares.all.made, shares.all.failed, shares.all.tests), (4, 3, 4));
-    let classes: Vec<_> = shares.all.classes.iter().map(|s| (s.class, s.attempts, s.tests)).collect();
-    assert_eq!(classes, [(C::TooStrict, 1, 2), (C::TooLax, 1, 2), (C::Endpoint, 1, 0)]);
-    let strict = &shares.all.classes[0];
-    let cases: Vec<_> = strict.cases.iter().map(|case| (case.key, case.primary, case.tests)).collect();
-    let key = |run, episode, turn, attempt| CaseKey { run, episode, turn, attempt };
-    assert_eq!(cases, [(key(0, 0, 2, 1), false, 1), (key(1, 4, 1, 1), true, 1)]);
-    let share = strict.of_attempts.unwrap();
-    assert!((share.share - 1.0 / 3.0).abs() < 1e-12 && share.ci_low > 0.0 && share.ci_high < 1.0);
-    assert_eq!(strict.of_tests, Some(0.5));
+    let endpoint = classify(&endpoint);
+    assert!(endpoint.primary == C::Endpoint && endpoint.counts.is_empty());
     // Wilson, 1 of 3: as in R, prop.test(1, 3, correct = FALSE).
+    let share = wilson(1, 3).unwrap();
     assert!((share.ci_low - 0.061_491_94).abs() < 1e-6 && (share.ci_high - 0.792_340_3).abs() < 1e-6);
-    assert_eq!(shares.by_run[&1].failed, 1);
-    assert_eq!(shares.by_turn[&2].failed, 2);
-    assert_eq!(shares.by_attempt[&2].classes[0].class, C::Endpoint);
-    assert_eq!((shares.repairs.turns.failed, shares.repairs.turns.repaired), (2, 0));
-    assert_eq!(shares.by_turn[&1].standings.new, 1);
 }
 
 fn any_attempt(number: u32) -> impl Strategy<Value = Attempt> {
@@ -382,15 +369,13 @@ proptest! {
         turns in proptest::collection::vec((any_attempt(1), any_attempt(2)).prop_map(|(a, b)| vec![a, b]), 0..6),
     ) {
         let episode = episode(turns);
-        let mut tally = Tally::default();
-        tally.add(0, 0, &episode);
-        let shares = tally.finish();
-        for group in [&shares.all].into_iter().chain(shares.by_turn.values()).chain(shares.by_attempt.values()) {
-            prop_assert_eq!(group.classes.iter().map(|s| s.attempts).sum::<u32>(), group.failed);
-            prop_assert_eq!(group.classes.iter().map(|s| s.tests).sum::<u32>(), group.tests);
-            prop_assert!(group.failed <= group.made);
+        for attempt in episode.turns.iter().flat_map(|t| &t.attempts) {
+            let classified = classify_attempt(attempt, &Context::default());
+            prop_assert_eq!(classified.is_some(), is_failed(attempt));
+            let Some(classified) = classified else { continue };
+            let failing = attempt.tests.iter().filter(|t| t.is_failing()).count();
+            prop_assert_eq!((classified.tests.len(), classified.counts.values().sum::<u32>() as usize), (failing, failing));
         }
-        prop_assert_eq!(shares.by_turn.values().map(|g| g.failed).sum::<u32>(), shares.all.failed);
         let history = history(&episode);
         // Every failing test stands somewhere.
         let failing = episode.turns.iter().flat_map(|t| &t.attempts).flat_map(|a| &a.tests).filter(|t| t.is_failing()).count();

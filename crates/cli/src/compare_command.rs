@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, Comparability, ComparedMember, ComparedPair, Comparison};
+use workbench::{p_number, p_value};
 
 use crate::commands::{print, print_json};
 use crate::members::request;
-use crate::numbers::{
-    chi_square, estimate, interval, mean_stamina, notes, number, p_value, signed_interval, unknown,
-};
+use crate::numbers::{chi_square, estimate, interval, mean_stamina, notes, number, signed_interval, unknown};
 use crate::table;
 
 /// `stamina compare`.
@@ -184,16 +183,16 @@ fn comparison_text(comparison: &Comparison) -> String {
                     p.difference.map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| format!("{:.2}", r.value)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| interval(r.ci_low, r.ci_high)),
-                    p_value(p.logrank.map(|l| l.p)),
-                    p_value(p.p_holm),
+                    p_number(p.logrank.map(|l| l.p)),
+                    p_number(p.p_holm),
                 ];
-                row.extend(few.then(|| p_value(p.logrank_permutation.map(|test| test.p))));
+                row.extend(few.then(|| p_number(p.logrank_permutation.map(|test| test.p))));
                 row.extend([
                     paired.map_or_else(|| "0".to_owned(), |p| p.n.to_string()),
                     paired.map_or_else(|| "n/a".to_owned(), |p| format!("{:+.2}", p.mean)),
                     paired.map_or_else(|| "n/a".to_owned(), |p| signed_interval(p.ci_low, p.ci_high)),
-                    p_value(paired.and_then(|p| p.p)),
-                    p_value(paired.and_then(|p| p.p_sign_flip)),
+                    p_number(paired.and_then(|p| p.p)),
+                    p_number(paired.and_then(|p| p.p_sign_flip)),
                 ]);
                 row
             })
@@ -207,7 +206,7 @@ fn comparison_text(comparison: &Comparison) -> String {
     }
     if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
         text.push_str(&format!(
-            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, p {}\n",
+            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
             overall.chi2,
             overall.df,
             p_value(Some(overall.p))

@@ -42,14 +42,6 @@ pub(crate) fn signed_interval(low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-pub(crate) fn p_value(p: Option<f64>) -> String {
-    match p {
-        None => "n/a".to_owned(),
-        Some(p) if p < 0.001 => "< 0.001".to_owned(),
-        Some(p) => format!("{p:.3}"),
-    }
-}
-
 /// Sentences, one a line, behind an empty one.
 pub(crate) fn notes(text: &mut String, sentences: &[String]) {
     if !sentences.is_empty() {

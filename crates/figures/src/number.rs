@@ -71,15 +71,25 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>, decimals: usize) -> 
     }
 }
 
-/// A p value as papers write it: `p = 0.032`, `p < 0.001`.
-pub(crate) fn p_value(p: Option<f64>) -> String {
+/// A p value as papers write it: `p = 0.032`, `p < 0.001`; `n/a` where there is none.
+pub fn p_value(p: Option<f64>) -> String {
+    let text = p_number(p);
+    match text.chars().next() {
+        Some('n') => text,
+        Some('<' | '>') => format!("p {text}"),
+        _ => format!("p = {text}"),
+    }
+}
+
+/// The same under a head that says what it is: `0.032`, `< 0.001`.
+pub fn p_number(p: Option<f64>) -> String {
     match p {
         None => "n/a".to_owned(),
         Some(p) if !(0.0..=1.0).contains(&p) => "n/a".to_owned(),
-        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
-        Some(p) if p > 0.995 && p < 1.0 => "p > 0.99".to_owned(),
-        Some(p) if p >= 0.1 => format!("p = {p:.2}"),
-        Some(p) => format!("p = {p:.3}"),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) if p > 0.995 && p < 1.0 => "> 0.99".to_owned(),
+        Some(p) if p >= 0.1 => format!("{p:.2}"),
+        Some(p) => format!("{p:.3}"),
     }
 }
 

@@ -53,9 +53,9 @@ fn x_y((x, y): BackendCoord) -> (String, String) {
     (px(x - unit(SHIFT)), px(y - unit(SHIFT)))
 }
 
-/// Text as it may stand in XML, in an element or in an attribute in double quotes. Characters that XML 1.0 has no way
+/// Text as it may stand in XML or HTML, in an element or in an attribute in quotes. Characters that XML 1.0 has no way
 /// to say are left out.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -4,9 +4,11 @@
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
 mod comparisons;
+mod disagreements;
 mod exports;
 mod failures;
 mod launch;
+mod matrix;
 mod runs;
 mod scenarios;
 
@@ -18,9 +20,11 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use self::comparisons::*;
+pub use self::disagreements::*;
 pub use self::exports::*;
 pub use self::failures::*;
 pub use self::launch::*;
+pub use self::matrix::*;
 pub use self::runs::*;
 pub use self::scenarios::*;
 

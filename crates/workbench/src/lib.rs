@@ -35,6 +35,8 @@ use std::sync::Arc;
 
 use api::ApiError;
 pub use export::{MadeAgain, ReportFolder, SpecFile};
+/// p values in words, as figures, reports and tables have them.
+pub use figures::{p_number, p_value};
 pub use live::app_is_running;
 pub use sources::Ingested;
 use store::Store;

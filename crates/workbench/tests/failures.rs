@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::failures::shares::Tally;
 use analysis::failures::{ClassifiedTest, Context, FailureClass as C, classify_attempt};
 use files::Tree;
 use ingest::discover::discover;
@@ -201,17 +200,17 @@ fn episodes(path: &Path) -> Vec<Episode> {
     episodes
 }
 
-/// Prints shares, rules, and some tests that are not classified. `FAILURES_OF` is a folder or zip of results.
+/// Prints classes, rules, and some tests that are not classified. `FAILURES_OF` is a folder or zip of results.
 #[test]
 #[ignore = "prints what is said about results of one's own"]
 fn of_results() {
     let Ok(path) = std::env::var("FAILURES_OF") else { return };
-    let mut tally = Tally::default();
     let mut rules: BTreeMap<(C, &str), u32> = BTreeMap::new();
-    for (at, episode) in episodes(Path::new(&path)).iter().enumerate() {
-        tally.add(0, at, episode);
+    let mut attempts: BTreeMap<C, u32> = BTreeMap::new();
+    for episode in episodes(Path::new(&path)) {
         for attempt in episode.turns.iter().flat_map(|turn| &turn.attempts) {
             let Some(classified) = classify_attempt(attempt, &Context::default()) else { continue };
+            *attempts.entry(classified.primary).or_insert(0) += 1;
             for ClassifiedTest { test, class, rule } in classified.tests {
                 let count = rules.entry((class, rule)).or_insert(0);
                 *count += 1;
@@ -224,22 +223,7 @@ fn of_results() {
     for ((class, rule), count) in &rules {
         println!("{count:>6} {} by {rule}", class.label());
     }
-    let shares = tally.finish();
-    let all = &shares.all;
-    println!(
-        "{} attempts, {} failed; {} failing tests, {} not described",
-        all.made, all.failed, all.tests, all.not_described
-    );
-    println!("{:?}\n{:?}", all.standings, shares.repairs);
-    for share in &all.classes {
-        let of_attempts = share.of_attempts.map_or(0.0, |p| p.share);
-        println!(
-            "{:>22} {:>5} attempts {:>5.1} %  {:>6} tests {:>5.1} %",
-            share.class.label(),
-            share.attempts,
-            100.0 * of_attempts,
-            share.tests,
-            100.0 * share.of_tests.unwrap_or(0.0)
-        );
+    for (class, count) in &attempts {
+        println!("{:>22} {count:>5} attempts", class.label());
     }
 }

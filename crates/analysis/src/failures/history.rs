@@ -62,54 +62,6 @@ pub struct AttemptStandings {
     pub tests: Vec<TestStanding>,
 }
 
-/// How many failing tests are what.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct StandingCounts {
-    /// [`Standing::New`].
-    pub new: u32,
-    /// [`Standing::Regression`].
-    pub regressions: u32,
-    /// [`Standing::StillFailing`].
-    pub still_failing: u32,
-    /// [`Standing::Unknown`].
-    pub unknown: u32,
-}
-
-impl StandingCounts {
-    /// Adds one.
-    pub fn add(&mut self, standing: Standing) {
-        let count = match standing {
-            Standing::New => &mut self.new,
-            Standing::Regression { .. } => &mut self.regressions,
-            Standing::StillFailing { .. } => &mut self.still_failing,
-            Standing::Unknown => &mut self.unknown,
-        };
-        *count = count.saturating_add(1);
-    }
-
-    /// The sum of two.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            new: self.new.saturating_add(other.new),
-            regressions: self.regressions.saturating_add(other.regressions),
-            still_failing: self.still_failing.saturating_add(other.still_failing),
-            unknown: self.unknown.saturating_add(other.unknown),
-        }
-    }
-}
-
-impl AttemptStandings {
-    /// How many are what.
-    pub fn counts(&self) -> StandingCounts {
-        let mut counts = StandingCounts::default();
-        for test in &self.tests {
-            counts.add(test.standing);
-        }
-        counts
-    }
-}
-
 /// An outcome of a test at an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outcome {

@@ -12,6 +12,7 @@ mod of_figure;
 mod parquet;
 mod print;
 
+pub use crate::svg::escape as escape_html;
 pub use markdown::escape as escape_markdown;
 pub use of_figure::data_table;
 pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};

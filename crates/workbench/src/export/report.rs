@@ -19,7 +19,8 @@ use crate::api::{
     ApiError, Bands, CompareRequest, Comparison, ExportFormat, FailureGrouping, FailureScope,
     FailuresRequest, FigureOf, Measure, Nothing, RetriesRequest,
 };
-use words::{escape_html, escape_markdown};
+use figures::table::escape_html;
+use words::escape_markdown;
 
 /// A report before it is written.
 pub(super) struct Report {

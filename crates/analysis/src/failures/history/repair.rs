@@ -40,11 +40,6 @@ impl Repair {
         }
     }
 
-    /// The same without its id, for who counts only.
-    pub(crate) fn without_id(&self) -> Self {
-        Self { id: String::new(), ..*self }
-    }
-
     /// The next outcome of the same test; `ordinal` counts the attempts of the episode.
     pub(super) fn take(&mut self, outcome: Outcome, ordinal: u32) {
         self.repaired = outcome.passed;

@@ -1,28 +1,10 @@
 //! The sentences of a report.
 
-use figures::SOFTWARE;
 use figures::table::{Column, Table, known, maybe};
+use figures::{SOFTWARE, p_value};
 
 use super::Block;
 use crate::api::{Comparability, Comparison, Failures, PolicyTable, Retries, Stamina};
-
-/// Text of an HTML element. Control characters are left out.
-pub(super) fn escape_html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_whitespace() => out.push(' '),
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// Text in Markdown in which nothing is markup.
 pub(super) fn escape_markdown(text: &str) -> String {
@@ -101,9 +83,9 @@ pub(super) fn comparability(data: &Comparison) -> String {
 
 /// The log-rank tests over all.
 pub(super) fn overall(data: &Comparison) -> String {
-    let p = |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") };
-    let of =
-        |test: &crate::api::ChiSquare| format!("χ² = {:.2}, df = {}, p {}", test.chi2, test.df, p(test.p));
+    let of = |test: &crate::api::ChiSquare| {
+        format!("χ² = {:.2}, df = {}, {}", test.chi2, test.df, p_value(Some(test.p)))
+    };
     let mut text = match &data.overall {
         Some(test) => format!("Log-rank test over all runs: {}.", of(test)),
         None => {

@@ -1,0 +1,170 @@
+//! Harness × model and the retry budget: what the Matrix page asks for and gets. Defined in `docs/metrics.md`, "Matrix".
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::comparisons::marked;
+use super::{Estimate, Member, Stamina, Swatch};
+
+/// Asks for the harness × model matrix of a benchmark.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct MatrixRequest {
+    /// Key of the benchmark; `None` = the one with most runs.
+    #[serde(default)]
+    pub benchmark: Option<String>,
+    /// Only these runs; empty = all of the benchmark.
+    #[serde(default)]
+    pub runs: Vec<String>,
+    /// Baselines and simulated runs, too.
+    #[serde(default)]
+    pub with_baselines: bool,
+    /// Horizon in turns; `None` = the furthest turn to which every cell is known.
+    #[serde(default)]
+    pub tau: Option<u32>,
+}
+
+/// Harness × model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Matrix {
+    /// The benchmark: key, name.
+    pub benchmark: (String, String),
+    /// Every benchmark with runs: key, name, runs.
+    pub benchmarks: Vec<(String, String, u32)>,
+    /// Horizon in turns, the same for every cell.
+    pub tau: u32,
+    /// Rows.
+    pub harnesses: Vec<MatrixLine>,
+    /// Columns.
+    pub models: Vec<MatrixLine>,
+    /// Every cell, row by row; `None` = no run.
+    pub cells: Vec<Option<MatrixCell>>,
+    /// For each model: best and worst harness, and their ratio; `None` = fewer than two harnesses.
+    pub spread: Vec<Option<HarnessSpread>>,
+    /// Settings that differ between its runs, marked as on the Compare page.
+    pub not_comparable: Vec<String>,
+    /// Published numbers for the same benchmark, never mixed with the cells.
+    pub published: Vec<PublishedNumber>,
+    /// What a reader must know, in sentences.
+    pub cautions: Vec<String>,
+    /// `default` or `custom`.
+    pub policy: String,
+    /// Seed of the bootstrap.
+    pub seed: u64,
+}
+
+/// A row or column of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct MatrixLine {
+    /// Name; `None` = unknown.
+    pub name: Option<String>,
+    /// Unweighted mean of its cells; `None` = it has none.
+    pub mean: Option<f64>,
+    /// Cells in that mean.
+    pub cells: u32,
+    /// Cells that are missing.
+    pub missing: u32,
+}
+
+/// A cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct MatrixCell {
+    /// Row.
+    pub harness: u32,
+    /// Column.
+    pub model: u32,
+    /// Over the common τ.
+    pub stamina: Stamina,
+    /// Ids of its runs.
+    pub runs: Vec<String>,
+    /// Whether any of them is simulated.
+    pub simulated: bool,
+    /// Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
+    pub mixed: Vec<String>,
+}
+
+/// Best and worst harness of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct HarnessSpread {
+    /// Row of the best.
+    pub best: u32,
+    /// Row of the worst.
+    pub worst: u32,
+    /// Mean stamina of the best / of the worst; `None` = the worst is 0.
+    pub ratio: Option<Estimate>,
+}
+
+/// A number that somebody published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct PublishedNumber {
+    /// Key of the benchmark.
+    pub benchmark: String,
+    /// The model, as published.
+    pub model: String,
+    /// The harness, as published; `None` = not said.
+    pub harness: Option<String>,
+    /// Retries (R) allowed; `None` = not said.
+    pub retries: Option<u32>,
+    /// What it is: `mean_turns_passed`, `dataset_score`.
+    pub metric: String,
+    /// The value.
+    pub value: f64,
+    /// Where it stands, for a person.
+    pub source: String,
+    /// Whether the source is not the authors' own text.
+    pub second_hand: bool,
+}
+
+/// Asks for stamina as a function of the retry budget.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct RetriesRequest {
+    /// The members.
+    pub members: Vec<Member>,
+}
+
+/// Stamina as a function of the retry budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Retries {
+    /// Horizon in turns.
+    pub tau: u32,
+    /// One a member.
+    pub series: Vec<RetrySeries>,
+    /// What such a truncation can and cannot say, in sentences.
+    pub cautions: Vec<String>,
+    /// Published numbers with a stated R.
+    pub published: Vec<PublishedNumber>,
+}
+
+/// One member under every budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RetrySeries {
+    /// Stable text of the member, as in a comparison.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Whether a scripted model stood in for a real one in any of its runs.
+    pub simulated: bool,
+    /// How it is drawn.
+    pub swatch: Swatch,
+    /// Most attempts a turn could take; `None` = not stated (then the most that were made).
+    pub attempt_limit: Option<u32>,
+    /// For R = 0, 1, … limit − 1.
+    pub points: Vec<RetryPoint>,
+    /// Mean stamina with the most retries / with none; `None` = one attempt only, or no turn passed without feedback.
+    pub gain: Option<Estimate>,
+}
+
+impl RetrySeries {
+    /// Its name as tables and texts have it.
+    pub fn marked(&self) -> String {
+        marked(&self.name, self.simulated)
+    }
+}
+
+/// Mean stamina under one budget.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct RetryPoint {
+    /// Retries allowed after the first attempt.
+    pub retries: u32,
+    /// Mean stamina as if no turn had been allowed more.
+    pub stamina: Stamina,
+}
