@@ -163,3 +163,35 @@ fn letters_that_no_font_here_has_are_told() {
     }
     assert!(export(&spec(kinds::named("plain")), Format::Pdf).unwrap().warnings.is_empty());
 }
+
+/// The pixels of a PNG, without what else stands in the file.
+fn pixels(file: &[u8]) -> Vec<u8> {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    pixels
+}
+
+#[test]
+fn letters_of_other_scripts_are_painted_or_missed_aloud() {
+    let png = |name: &str| {
+        let file = export(&spec(kinds::named(name)), Format::Png).unwrap();
+        (pixels(&file.bytes), file.warnings.join(" "))
+    };
+    for name in ["通义千问", "מודל", "نموذج"] {
+        assert!(
+            draw(&spec(kinds::named(name))).svg.contains(name),
+            "{name} is text in the SVG, in its own order"
+        );
+        // As many letters for private use, which no font has: what a box instead of a letter looks like.
+        let nothing: String = ('\u{F0000}'..).take(name.chars().count()).collect();
+        let (boxes, said) = png(&nothing);
+        assert!(said.contains("No font on this machine has the letters"), "{said}");
+        let (painted, said) = png(name);
+        if said.contains("No font on this machine has the letters") {
+            continue;
+        }
+        assert!(said.contains("are set in fonts of this machine"), "{name}: {said}");
+        assert!(painted != boxes, "{name} is painted as boxes, and nothing says so");
+    }
+}
