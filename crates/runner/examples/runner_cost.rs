@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use runner::Event;
 use scenario::ir::Schema;
-use scenario::pack::{Options, Target, generate};
+use scenario::pack::{Options, Pack, Part, Target, generate};
 use serde_json::{Value, json};
 
 /// Episodes at once, at most.
@@ -135,14 +135,14 @@ fn make_pack(path: &Path, episodes: u32, turns: u32) -> Result<(), Error> {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let target = Target::Folder(path.to_owned());
     generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)?;
+    let pack = Pack::open_path(path)?;
     for scenario in 0..episodes {
-        for turn in 1..=turns {
-            let file = path.join(format!("scenario_{scenario}/test_suites/turn_{turn}.json"));
-            let mut suite: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
-            if let Some(cases) = suite["cases"].as_array_mut() {
-                cases.truncate(CASES);
-            }
-            std::fs::write(file, serde_json::to_vec(&suite)?)?;
+        // Files refer to those of earlier turns: all are read before one is replaced.
+        let suites = (1..=turns).map(|turn| pack.suite(scenario, turn)).collect::<Result<Vec<_>, _>>()?;
+        for mut suite in suites {
+            suite.cases.truncate(CASES);
+            let file = path.join(pack.path(scenario, suite.turn, Part::Suite)?);
+            std::fs::write(file, suite.to_json()?)?;
         }
     }
     Ok(())
