@@ -179,8 +179,7 @@ impl<'a> Look<'a> {
                     }
                     (at, rows.iter().flat_map(serde_json::Map::values).collect())
                 }
-                Assertion::Text { at } | Assertion::Id { at } => (at, Vec::new()),
-                Assertion::Absent { at } => (at, Vec::new()),
+                Assertion::Text { at } | Assertion::Id { at } | Assertion::Absent { at } => (at, Vec::new()),
             };
             for segment in at.split('/').filter(|segment| !segment.is_empty()) {
                 if segment.parse::<u64>().is_err() {

@@ -137,9 +137,10 @@ impl Work<'_> {
         let specification = self.pack.specification(scenario, turn)?;
         let request = self.pack.request(scenario, turn)?;
         let left_out = clauses.iter().filter_map(|clause| {
-            let (name, text) = match clause.id.starts_with("gone.") {
-                true => ("request", &request),
-                false => ("specification", &specification),
+            let (name, text) = if clause.id.starts_with("gone.") {
+                ("request", &request)
+            } else {
+                ("specification", &specification)
             };
             let there = text.contains(&clause.text);
             (!there).then(|| (clause.id.clone(), format!("the {name} does not have this clause")))
