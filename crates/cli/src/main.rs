@@ -60,6 +60,7 @@ fn is_of_the_command_line(code: &str) -> bool {
                 | "generate.no_target"
                 | "run.no_settings"
                 | "run.no_folder"
+                | "settings.value"
                 | "serve.what"
                 | "server.url"
         )
