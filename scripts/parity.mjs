@@ -1,4 +1,4 @@
-// `npm run parity`: holds the generated Flask servers and pytest suites against the native ones, in full: every tenth turn
+// `npm run parity`: holds the generated Flask servers and pytest suites against the native ones: every tenth turn
 // of twenty scenarios, and three mutants of each. `npm run parity -- --scenarios 2 --at 1,25 --mutants 1` takes less.
 import { root, runOrStop } from "./lib/process.mjs";
 import { pythonTools } from "./python-tools.mjs";

@@ -12,7 +12,7 @@ use scenario::pack::Pack;
 use scenario::reference::World;
 use scenario::{code, mutants, text};
 
-/// Cases that are run: a suite may have as many as fit into its file.
+/// Cases that are run: a suite may have 200,000.
 const CASES: usize = 30;
 
 thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });

@@ -59,7 +59,6 @@ fn is_of_the_command_line(code: &str) -> bool {
                 | "pack.none"
                 | "generate.no_target"
                 | "run.no_settings"
-                | "run.no_folder"
                 | "settings.value"
                 | "serve.what"
                 | "server.url"

@@ -131,17 +131,7 @@ pub(crate) fn preflight(
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
-    let mut found = look_before(library(db).as_ref(), &settings, !no_call)?;
-    if is_sampled(&settings) {
-        for check in found.checks.iter_mut().filter(|check| check.id == "pack") {
-            check.state = CheckState::Warn;
-            check.sentence = Some(format!(
-                "`stamina run` has a model sample the scenarios first, into {}. What that takes is not in the estimate.",
-                pack_beside(&settings.output_dir).display()
-            ));
-        }
-        found.can_start = found.checks.iter().all(|check| check.state != CheckState::Fail);
-    }
+    let found = look_before_all(library(db).as_ref(), &settings, !no_call)?;
     if as_json {
         print_json(&json!(found));
     } else {
@@ -151,6 +141,38 @@ pub(crate) fn preflight(
         }
     }
     Ok(ExitCode::from(u8::from(!found.can_start)))
+}
+
+/// The same, where scenarios may still have to be sampled.
+fn look_before_all(
+    library: Option<&Arc<Workbench>>,
+    settings: &RunSettings,
+    call: bool,
+) -> Result<Preflight, ApiError> {
+    let mut found = look_before(library, settings, call)?;
+    if is_sampled(settings) {
+        for check in found.checks.iter_mut().filter(|check| check.id == "pack") {
+            check.state = CheckState::Warn;
+            check.sentence = Some(format!(
+                "`stamina run` has a model sample the scenarios first, into {}. What that takes is not in the estimate.",
+                pack_beside(&settings.output_dir).display()
+            ));
+        }
+        found.can_start = found.checks.iter().all(|check| check.state != CheckState::Fail);
+    }
+    Ok(found)
+}
+
+/// An error if a check fails.
+fn must_start(found: &Preflight) -> Result<(), ApiError> {
+    match found.checks.iter().find(|check| check.state == CheckState::Fail) {
+        None => Ok(()),
+        Some(check) => Err(ApiError::new(
+            "run.preflight",
+            format!("{}: {}; nothing was begun", check.title, check.value),
+        )
+        .hint("`stamina preflight` with the same arguments says more")),
+    }
 }
 
 fn word(state: CheckState) -> &'static str {
@@ -216,30 +238,25 @@ fn estimated(e: &RunEstimate, simulated: bool) -> String {
 /// `stamina run`.
 pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
     let mut settings = settings(args)?;
+    let library = library(db);
     if is_sampled(&settings) {
         let pack = pack_beside(&settings.output_dir);
         // Nothing is paid for a run that could not begin.
         if settings.output_dir.join(".stamina").exists() {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
+        must_start(&look_before_all(library.as_ref(), &settings, true)?)?;
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         scenario_commands::sampled(&args.configs, &args.values, &pack)?;
         settings.scenarios_dir = Some(pack);
     }
-    let library = library(db);
     let found = look_before(library.as_ref(), &settings, true)?;
     for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
         let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
         let sentence = check.sentence.as_deref().unwrap_or_default();
         note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
     }
-    if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
-        return Err(ApiError::new(
-            "run.preflight",
-            format!("{}: {}; nothing was begun", check.title, check.value),
-        )
-        .hint("`stamina preflight` with the same arguments says more"));
-    }
+    must_start(&found)?;
     let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
     if !as_json {
         if let Some(estimate) = &found.estimate {

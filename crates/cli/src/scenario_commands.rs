@@ -174,7 +174,13 @@ pub(crate) fn sampled(configs: &[PathBuf], values: &[String], out: &Path) -> Res
     let sampler = Chosen::by_settings(&config, out, &cancel)?;
     let written = run(&config.generation, &sampler, &Target::at(out), &pack::Options::default(), &cancel);
     sampler.ended(written.is_ok());
-    written.map(drop)
+    written.map(drop).map_err(|mut error| {
+        if error.code == "pack.occupied" {
+            error.hint =
+                Some("Remove it, choose another output_dir, or name a pack with scenarios_dir".to_owned());
+        }
+        error
+    })
 }
 
 fn run(
@@ -486,7 +492,10 @@ fn pack_error(error: &PackError, path: &Path) -> ApiError {
         }
         PackError::NotAPack(_) => told.hint("`stamina generate --out DIR` makes one"),
         PackError::Config(_) => told.hint("docs/cli.md lists the keys"),
-        PackError::Version(_) => told.hint("A newer Stamina Lab reads it"),
+        PackError::Version(_) => told.hint(
+            "`stamina generate --values …` with the settings in its manifest makes it again; a pack of a later format \
+             needs a newer Stamina Lab",
+        ),
         _ => told,
     }
 }

@@ -122,8 +122,14 @@ fn a_generation_that_is_ended_takes_away_what_it_has_begun() {
     }
 }
 
-/// The hashes of the format `stamina-pack/1` and this version of the generator. When what is generated has changed on
-/// purpose, `npm run packs` makes them anew.
+/// The golden hashes of each version of the format: the sample pack's and the full pack's. Any change of what is generated
+/// is a new version with a line of its own here; `npm run packs` makes the packs anew.
+const GOLDEN: [(&str, &str, &str); 1] = [(
+    "stamina-pack/2",
+    "834698a45f2afeb75bdc23db42acf55b1df0b848ac6d4db19fd843772c27efe2",
+    "301baf7deb0d093c6695550de5dd14861553dc7a3fb0e56e74f4333c76783adb",
+)];
+
 #[test]
 fn the_packs_in_data_are_what_is_generated() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").join("data");
@@ -141,6 +147,9 @@ fn the_packs_in_data_are_what_is_generated() {
     let full = std::fs::read(data.join("programmatic-manifest.json")).expect("the manifest of the full pack");
     let full = Manifest::from_json(&full, "programmatic-manifest.json").expect("it is a manifest");
     assert_eq!((full.config.n_scenarios, full.config.n_turns, full.config.base_seed), (20, 100, 0));
+    let golden = GOLDEN.last().expect("one at least");
+    let now = (full.format.as_str(), sample.manifest().sha256.as_str(), full.sha256.as_str());
+    assert_eq!(now, *golden, "a change of what is generated is a new version of the format");
     let out = temp.path().join("pack");
     json(&[&["generate", "--out", out.to_str().expect("UTF-8"), "--values"], SMALL.as_slice()].concat());
     let begin = Pack::open_path(&out).expect("it is a pack");

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scenario::ir::Schema;
-use scenario::pack::{Options, Target, generate};
+use scenario::pack::{Options, Pack, Part, Target, generate};
 use serde_json::Value;
 
 use results::normalised;
@@ -138,18 +138,19 @@ fn pack(at: &Path) -> PathBuf {
     let target = Target::Folder(path.clone());
     generate(&generation, &scenario::sample::Programmatic, &target, &Options::default(), &|_| {}, &stop)
         .unwrap();
+    let made = Pack::open_path(&path).unwrap();
     for scenario in 0..2 {
-        for turn in 1..=3 {
-            let file = path.join(format!("scenario_{scenario}/test_suites/turn_{turn}.json"));
-            let mut suite: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-            let cases = suite["cases"].as_array_mut().unwrap();
-            let step = cases.len().div_ceil(CASES);
+        // Files refer to those of earlier turns: all are read before one is replaced.
+        let suites: Vec<_> = (1..=3).map(|turn| made.suite(scenario, turn).unwrap()).collect();
+        for mut suite in suites {
+            let step = suite.cases.len().div_ceil(CASES);
             let mut at = 0;
-            cases.retain(|_| {
+            suite.cases.retain(|_| {
                 at += 1;
                 (at - 1) % step == 0
             });
-            std::fs::write(file, serde_json::to_vec(&suite).unwrap()).unwrap();
+            let file = path.join(made.path(scenario, suite.turn, Part::Suite).unwrap());
+            std::fs::write(file, suite.to_json().unwrap()).unwrap();
         }
     }
     path

@@ -8,6 +8,20 @@ interface Suite {
 }
 const TURNS = 4;
 
+type Case = Suite["cases"][number];
+type Entry = Case | readonly [turn: number, from: number, count: number, mark?: string];
+
+/** The cases of a turn: those that its file writes, and those that it takes from the files of earlier turns (docs/formats.md). */
+function cases(folder: string, turn: number): readonly Case[] {
+  const entries = (n: number) => (JSON.parse(readFileSync(`${folder}/turn_${String(n)}.json`, "utf8")) as { readonly cases: readonly Entry[] }).cases;
+  const written = (n: number) => entries(n).filter((entry): entry is Case => "id" in entry);
+  return entries(turn).flatMap((entry) => {
+    if ("id" in entry) return [entry];
+    const [other, from, count, mark] = entry;
+    return written(other).slice(from, from + count).map(({ mark: _, ...rest }) => (mark === undefined ? rest : { ...rest, mark }));
+  });
+}
+
 test.beforeEach(async ({ lab }) => {
   const made = await lab.stamina("generate", "--out", lab.at("pack"), "--values", "restful_server_gen_iterative.n_scenarios=2", `restful_server_gen_iterative.n_turns=${String(TURNS)}`, "restful_server_gen_iterative.base_seed=7");
   expect(made.err + made.out).toContain("sha256");
@@ -15,7 +29,7 @@ test.beforeEach(async ({ lab }) => {
 });
 
 test("a pack's turns are shown as its files have them", async ({ lab, go, page }) => {
-  const suite = JSON.parse(readFileSync(lab.at("pack/scenario_1/test_suites/turn_3.json"), "utf8")) as Suite;
+  const suite = { cases: cases(lab.at("pack/scenario_1/test_suites"), 3) };
   const flask = readFileSync(lab.at("pack/scenario_1/ground_truth/turn_3.py"), "utf8");
   await go("scenarios");
   await expect(page.getByRole("navigation", { name: "Packs" })).toContainText("seed 7");

@@ -56,9 +56,7 @@ pub enum PackError {
     #[error("It is no scenario pack: {0}")]
     NotAPack(String),
     /// A pack of another format.
-    #[error(
-        "It is a pack of the format {0}; this program reads {PACK_VERSION}: generate it again with its settings"
-    )]
+    #[error("It is a pack of the format {0}; this program reads {PACK_VERSION}")]
     Version(String),
     /// No such scenario or turn.
     #[error("{0}")]

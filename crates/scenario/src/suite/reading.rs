@@ -9,9 +9,11 @@ use super::shorthand::Shorthand;
 use super::written::{CASES, END};
 use super::{Aspect, Assertion, Builder, Case, Make, Mark, Reset, SUITE_VERSION, Send, Step, Suite};
 
-/// What all short forms of a suite may weigh when they are written out, in bytes: a few hundred times what those of a
-/// large suite do. A hostile one could make gigabytes of a large builder.
+/// What all short forms of a suite and the cases of earlier files may weigh when they are written out, in bytes: some thirty
+/// times what those of a large suite do. A hostile one could make gigabytes of a large builder or case.
 const ROOM: usize = 256 << 20;
+/// What a case of an earlier file may weigh, for each byte of its line.
+const TAKEN_AS: usize = 8;
 /// What a value or key weighs beside its text.
 const NODE: usize = 32;
 
@@ -146,6 +148,8 @@ impl<'t> SuiteFile<'t> {
                         return Err(format!("it has more than {CASES_AT_MOST} cases"));
                     }
                     for line in lines {
+                        // A few short lists could name a long case again and again.
+                        reader.take(line.len() * TAKEN_AS)?;
                         cases.push(Case { mark, ..reader.line(line)? });
                     }
                 }
@@ -464,6 +468,21 @@ mod tests {
         }
         let many = vec![json!([2, 0, 2]); CASES_AT_MOST / 2 + 1];
         assert!(read_entries(&many).expect_err("it is too large").contains("more than"));
+    }
+
+    #[test]
+    fn a_long_case_can_not_be_taken_without_end() {
+        let head = format!(
+            "{{\"version\":\"{SUITE_VERSION}\",\"scenario\":0,\"turn\":1,\"reset\":{{\"method\":\"POST\",\"path\":\"/reset\"}},\"builders\":[]"
+        );
+        let case =
+            json!({"id": "a", "title": "x".repeat(1 << 20), "aspect": "route", "says": [], "steps": []});
+        let earlier = BTreeMap::from([(1, format!("{head},\n\"cases\":[\n{case}\n]}}\n").into_bytes())]);
+        let head = head.replace("\"turn\":1", "\"turn\":2");
+        let now = format!("{head},\n\"cases\":[\n{}\n]}}\n", vec!["[1,0,1]"; 1000].join(",\n"));
+        let read = SuiteFile::read(now.as_bytes()).expect("it is a file");
+        let error = read.suite(&earlier).expect_err("it is too large");
+        assert!(error.contains("too large"), "{error}");
     }
 
     #[test]

@@ -357,8 +357,8 @@ pub struct GenerationEstimate {
     pub files: u64,
     /// Bytes on disk (folder).
     pub bytes: u64,
-    /// Seconds on this machine.
-    pub seconds: f64,
+    /// Seconds on this machine; unknown if its pace can not be tried.
+    pub seconds: Option<f64>,
     /// What the estimate rests on, in a sentence.
     pub basis: String,
     /// What is wrong with the settings, field by field: (`turns`, sentence).

@@ -13,9 +13,9 @@ files: number,
  */
 bytes: number, 
 /**
- * Seconds on this machine.
+ * Seconds on this machine; unknown if its pace can not be tried.
  */
-seconds: number, 
+seconds: number | null, 
 /**
  * What the estimate rests on, in a sentence.
  */
