@@ -12,7 +12,7 @@ interface Matrix {
 interface Failures {
   readonly attempts: number;
   readonly classes: readonly { readonly class: string; readonly label: string }[];
-  readonly total: { readonly shares: readonly { readonly class: string; readonly attempts: number }[] };
+  readonly total: { readonly shares: readonly { readonly class: string; readonly attempts: number; readonly tests: number }[] };
 }
 
 async function serious(page: Page): Promise<string[]> {

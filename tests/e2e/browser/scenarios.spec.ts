@@ -12,7 +12,7 @@ type Case = Suite["cases"][number];
 type Entry = Case | readonly [turn: number, from: number, count: number, mark?: string];
 
 /** The cases of a turn: those that its file writes, and those that it takes from the files of earlier turns (docs/formats.md). */
-function cases(folder: string, turn: number): readonly Case[] {
+function casesOf(folder: string, turn: number): readonly Case[] {
   const entries = (n: number) => (JSON.parse(readFileSync(`${folder}/turn_${String(n)}.json`, "utf8")) as { readonly cases: readonly Entry[] }).cases;
   const written = (n: number) => entries(n).filter((entry): entry is Case => "id" in entry);
   return entries(turn).flatMap((entry) => {
@@ -29,7 +29,7 @@ test.beforeEach(async ({ lab }) => {
 });
 
 test("a pack's turns are shown as its files have them", async ({ lab, go, page }) => {
-  const suite = { cases: cases(lab.at("pack/scenario_1/test_suites"), 3) };
+  const suite = { cases: casesOf(lab.at("pack/scenario_1/test_suites"), 3) };
   const flask = readFileSync(lab.at("pack/scenario_1/ground_truth/turn_3.py"), "utf8");
   await go("scenarios");
   await expect(page.getByRole("navigation", { name: "Packs" })).toContainText("seed 7");
