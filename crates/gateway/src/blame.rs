@@ -24,7 +24,7 @@ use crate::preflight::{self, LEAST};
 use crate::request::Kind;
 use crate::upstream::{Backend, Endpoint};
 
-/// An endpoint that has just answered is believed to do so for as long: an agent can not have it asked again and again.
+/// An endpoint that has just answered is believed to do so for as long, until a request is refused a second time.
 const BELIEVED: Duration = Duration::from_mins(1);
 /// How long our request may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -61,11 +61,19 @@ impl Blame {
         kind.route().is_some_and(|route| self.route.is_none_or(|own| own == route))
     }
 
-    /// Asks the endpoint ourselves.
-    pub(crate) async fn find(&self, backend: &Backend, kind: Kind, status: u16) -> Blamed {
+    /// Asks the endpoint ourselves. An answer that it gave us lately is good enough, or one after `since`, where the
+    /// request was refused then and is again: a key may have run out since the answer.
+    pub(crate) async fn find(
+        &self,
+        backend: &Backend,
+        kind: Kind,
+        status: u16,
+        since: Option<Instant>,
+    ) -> Blamed {
         let (Backend::Http(endpoint), Some(route)) = (backend, kind.route()) else { return Blamed::Agent };
         let mut answered = self.answered.lock().await;
-        if answered.is_some_and(|at| at.elapsed() < BELIEVED) {
+        let believed = |at: Instant| since.map_or_else(|| at.elapsed() < BELIEVED, |since| at >= since);
+        if answered.is_some_and(believed) {
             return Blamed::Agent;
         }
         let blamed = ask(endpoint, route, if status == 402 { USUAL } else { LEAST }).await;

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Request, Response, StatusCode};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::attempt::{Flight, Found, Guard, House, Room, room_for, seconds};
 use crate::blame::{self, Blamed};
@@ -219,7 +220,7 @@ async fn tried(
 ) -> Result<Ready, Refusal> {
     let silence = house.retry.silence;
     let mut tries = 0;
-    let mut doubted = false;
+    let mut doubted: Option<Instant> = None;
     loop {
         // Another request may have spent what was left, or found the endpoint dead, while this one waited.
         refuse_if_over(house, room, ask.kind)?;
@@ -253,12 +254,13 @@ async fn tried(
         let mut asked_for = fault.wait;
         let mut last = tries >= house.retry.tries;
         if let Some(ready) = fault.owners {
-            match house.blame.find(&house.backend, ask.kind, fault.status).await {
+            let refused = Instant::now();
+            match house.blame.find(&house.backend, ask.kind, fault.status, doubted).await {
                 Blamed::Endpoint => return Err(ended(room, message)),
-                Blamed::Agent if doubted => return Ok(told(flight, ready)),
+                Blamed::Agent if doubted.is_some() => return Ok(told(flight, ready)),
                 // Keys and models have been refused by mistake: once more, and then it is the agent's own.
                 Blamed::Agent => {
-                    doubted = true;
+                    doubted = Some(refused);
                     last = false;
                     asked_for = None;
                 }

@@ -184,6 +184,10 @@ impl EpisodeFolder {
     }
 }
 
+/// Folders with longer paths are taken out of a copy whose files have to be looked into: the system opens no path of more than
+/// 4,096 bytes, and nobody would.
+const LONGEST: usize = 3_000;
+
 /// Takes values out of the files of a copy of ours, which has no links.
 fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
     if scrub.is_idle() {
@@ -196,7 +200,9 @@ fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
             let kind = entry.file_type()?;
-            if kind.is_dir() {
+            if kind.is_dir() && entry.path().as_os_str().len() > LONGEST {
+                copy::remove(&entry.path())?;
+            } else if kind.is_dir() {
                 folders.push(entry.path());
             } else if kind.is_file() {
                 let mode = entry.metadata()?.permissions().mode();

@@ -21,29 +21,50 @@ pub(crate) fn is_possible() -> bool {
     rustix::process::geteuid().is_root() && list("iptables").is_some()
 }
 
-/// Keeps boxes on a bridge from everything of the host but an address. Rules that the run has for the bridge are replaced.
-/// Errors are sentences. Blocks.
+/// Keeps boxes on a bridge from everything of the host but an address. Where this process keeps them already, the address is
+/// one more: boxes may still use the one before. Errors are sentences, and then no rule is left. Blocks.
 pub(crate) fn guard(run: &str, bridge: &str, gateway: Option<SocketAddr>) -> Result<(), String> {
-    let comment = comment(run);
     for program in PROGRAMS {
-        let Some(rules) = list(program) else {
+        let gateway = gateway.filter(|gateway| gateway.is_ipv4() == (program == PROGRAMS[0]));
+        if let Err(error) = guard_with(program, run, bridge, gateway) {
+            // Half of the rules would keep the boxes from what they need.
+            remove_of(program, |rule| rule.run() == Some(run) && rule.bridge() == Some(bridge));
             if program == PROGRAMS[0] {
-                return Err("iptables can not be used".to_owned());
+                return Err(error);
             }
-            continue;
-        };
-        for rule in rules.iter().filter(|rule| rule.run() == Some(run) && rule.bridge() == Some(bridge)) {
-            delete(program, rule)?;
+            tracing::warn!("boxes may reach services of this machine over IPv6: {error}");
         }
-        let from = ["-i", bridge];
-        let note = ["-m", "comment", "--comment", &comment];
-        // Each is put in front of the one before.
+    }
+    Ok(())
+}
+
+fn guard_with(program: &str, run: &str, bridge: &str, gateway: Option<SocketAddr>) -> Result<(), String> {
+    let Some(rules) = list(program) else {
+        return if program == PROGRAMS[0] { Err("iptables can not be used".to_owned()) } else { Ok(()) };
+    };
+    let process = Process::this();
+    let here = process.label();
+    let (mine, others): (Vec<&Rule>, Vec<&Rule>) = rules
+        .iter()
+        .filter(|rule| rule.run() == Some(run) && rule.bridge() == Some(bridge))
+        .partition(|rule| rule.owner().is_some_and(|owner| owner == here));
+    for rule in others {
+        delete(program, rule)?;
+    }
+    let comment = comment(run);
+    let from = ["-i", bridge];
+    let note = ["-m", "comment", "--comment", &comment];
+    // Each is put in front of the one before.
+    let closed = mine.iter().any(|rule| rule.after("-j") == Some("DROP"));
+    if !closed {
         insert(program, &[&from[..], &note, &["-j", "DROP"]].concat())?;
-        if let Some(gateway) = gateway.filter(|gateway| gateway.is_ipv4() == (program == PROGRAMS[0])) {
-            let (address, port) = (gateway.ip().to_string(), gateway.port().to_string());
-            let to = ["-p", "tcp", "-d", &address, "--dport", &port];
-            insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
-        }
+    }
+    if let Some(gateway) = gateway {
+        let (address, port) = (gateway.ip().to_string(), gateway.port().to_string());
+        let to = ["-p", "tcp", "-d", &address, "--dport", &port];
+        insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
+    }
+    if !closed {
         let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];
         insert(program, &[&from[..], &known, &note, &["-j", "ACCEPT"]].concat())?;
     }
@@ -65,10 +86,14 @@ fn remove(is_meant: impl Fn(&Rule) -> bool) {
         return;
     }
     for program in PROGRAMS {
-        for rule in list(program).unwrap_or_default().iter().filter(|rule| is_meant(rule)) {
-            if let Err(error) = delete(program, rule) {
-                tracing::warn!("a rule of the firewall could not be taken away: {error}");
-            }
+        remove_of(program, &is_meant);
+    }
+}
+
+fn remove_of(program: &str, is_meant: impl Fn(&Rule) -> bool) {
+    for rule in list(program).unwrap_or_default().iter().filter(|rule| is_meant(rule)) {
+        if let Err(error) = delete(program, rule) {
+            tracing::warn!("a rule of the firewall could not be taken away: {error}");
         }
     }
 }

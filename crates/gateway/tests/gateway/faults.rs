@@ -195,6 +195,19 @@ async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
 }
 
 #[tokio::test]
+async fn a_key_that_is_withdrawn_after_an_agents_own_refusal_is_the_owners() {
+    let (path, body, refused) = tricks().remove(0);
+    let acts = vec![refused.clone(), Act::json(200, CHAT), refused, error(401, "revoked")];
+    let endpoint = Endpoint::start(acts).await;
+    let gateway = gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
+    assert_eq!(post(&attempt, path, body).await.status(), 404, "its own");
+    // The endpoint has answered us a moment ago, and refuses everybody now.
+    assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
+    assert!(is_endpoint(&attempt.close(), "revoked"));
+}
+
+#[tokio::test]
 async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
     for act in [
         error(401, "no"),

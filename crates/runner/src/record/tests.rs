@@ -331,3 +331,27 @@ fn rewriting_stays_cheap() {
     println!("{bytes} bytes, slowest rewrite {slowest:?}");
     assert_eq!(Trajectory::read(room.path()).unwrap().unwrap().summaries().len(), 100);
 }
+
+/// An agent may make paths that no call of the system takes.
+#[test]
+fn values_are_taken_out_of_code_whose_paths_are_too_long() {
+    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("code");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("app.py"), "KEY = 'x9x9x9x9x9x9x9x9'").unwrap();
+    let name = "d".repeat(250);
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+    let mut at = open(&folder, flags, Mode::empty()).unwrap();
+    for _ in 0..20 {
+        mkdirat(&at, &name, Mode::RWXU).unwrap();
+        at = openat(&at, &name, flags, Mode::empty()).unwrap();
+    }
+    let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
+    let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
+    let scrub = Scrub::of(&[forwarded], &settings);
+    scrubbed(&folder, &scrub).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.join("app.py")).unwrap(), "KEY = '[secret]'");
+    copy::remove(&folder).unwrap();
+    assert!(!folder.exists());
+}
