@@ -1,5 +1,6 @@
-// `npm run parity`: holds the generated Flask servers and pytest suites against the native ones: every tenth turn
-// of twenty scenarios, and three mutants of each. `npm run parity -- --scenarios 2 --at 1,25 --mutants 1` takes less.
+// `npm run parity`: holds the generated Flask servers and pytest suites against the native ones, in full: every turn of twenty
+// scenarios, and three mutants of each. That takes most of a day; `npm run parity -- --every 10` a tenth of it, and
+// `npm run parity -- --scenarios 2 --at 1,25 --mutants 1` minutes.
 import { root, runOrStop } from "./lib/process.mjs";
 import { pythonTools } from "./python-tools.mjs";
 

@@ -1,7 +1,7 @@
 //! Holds generated Flask servers and pytest suites against the native ones, for as many turns as is wanted:
 //!
 //! ```sh
-//! npm run parity -- --scenarios 20 --turns 100 --every 10 --mutants 3
+//! npm run parity -- --scenarios 20 --turns 100 --every 1 --mutants 3
 //! ```
 //!
 //! Every `--every`th turn of every scenario (or those of `--at 1,25,100`), without a fault and with `--mutants` mutants
@@ -28,7 +28,7 @@ struct Size {
 }
 
 fn size() -> Result<Size, Failure> {
-    let (mut scenarios, mut turns, mut every, mut mutants, mut at) = (20, 100, 10, 3, None);
+    let (mut scenarios, mut turns, mut every, mut mutants, mut at) = (20, 100, 1, 3, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
