@@ -62,7 +62,9 @@ fn guard_with(program: &str, run: &str, bridge: &str, gateway: Option<SocketAddr
     if let Some(gateway) = gateway {
         let (address, port) = (gateway.ip().to_string(), gateway.port().to_string());
         let to = ["-p", "tcp", "-d", &address, "--dport", &port];
-        insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
+        if !mine.iter().any(|rule| rule.after("--dport") == Some(&port)) {
+            insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
+        }
     }
     if !closed {
         let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];

@@ -196,7 +196,7 @@ async fn a_guarded_box_reaches_the_gateway_and_nothing_else_of_the_host() {
     };
     assert_eq!(reach(network.host.to_string(), service).await, "reached", "before it is guarded");
     assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
-    // Again, as where an engine has been away: the rules are replaced.
+    // Again, as where an engine has been away: no rule comes twice.
     assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
     assert_eq!(reach(network.host.to_string(), service).await, "not");
     assert_eq!(reach(network.host.to_string(), gateway.port()).await, "reached");
