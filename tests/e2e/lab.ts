@@ -84,7 +84,9 @@ export class Lab {
           headers: { "content-type": "application/json", "x-stamina-token": token },
           body: JSON.stringify(request),
         });
-        return response.json();
+        const answer: unknown = await response.json();
+        if (!response.ok) throw new Error(`${name} answered ${String(response.status)}: ${JSON.stringify(answer)}`);
+        return answer;
       },
       stop: () => this.#stop(child),
     };

@@ -1,8 +1,8 @@
 //! Scenario packs: finding them among the sources, validating and generating them.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ingest::discover::discover;
@@ -315,9 +315,11 @@ pub(crate) fn estimated_bytes(turns: u32, changes: u32) -> u64 {
 /// Seconds for a byte on one thread of this machine: the quickest of three times a few turns of a scenario, made and
 /// written. The first takes what any beginning takes. None if nothing can be written.
 fn pace() -> Option<f64> {
-    static PACE: OnceLock<f64> = OnceLock::new();
-    if let Some(pace) = PACE.get() {
-        return Some(*pace);
+    // Held while it is tried: two at once would slow each other down, and write to the same folder.
+    static PACE: Mutex<Option<f64>> = Mutex::new(None);
+    let mut known = PACE.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.is_some() {
+        return *known;
     }
     let tried = (0..3).filter_map(|_| {
         let begun = Instant::now();
@@ -331,8 +333,8 @@ fn pace() -> Option<f64> {
         drop(std::fs::remove_dir_all(&folder));
         made.ok().filter(|made| made.manifest.bytes > 0).map(|made| seconds / made.manifest.bytes as f64)
     });
-    let pace = tried.min_by(f64::total_cmp)?;
-    Some(*PACE.get_or_init(|| pace))
+    *known = tried.min_by(f64::total_cmp);
+    *known
 }
 
 fn validation(report: validate::Report) -> Validation {

@@ -1,41 +1,19 @@
 //! Comparisons through the workbench, on real results and on small ones that can be counted by hand.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod library;
+
+use std::path::PathBuf;
 
 use workbench::api::{
     Annotate, Comparability, CompareRequest, Comparison, DisagreementMode, DisagreementPage,
     DisagreementRequest, DisagreementSort, FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope,
     FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest,
 };
-use workbench::{Options, Workbench};
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").to_path_buf()
-}
-
-struct Library {
-    workbench: Arc<Workbench>,
-    _folder: tempfile::TempDir,
-}
+use library::{Library, members};
 
 impl Library {
-    fn of(paths: &[PathBuf]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let db = Some(folder.path().join("library.sqlite"));
-        let workbench = Workbench::open(Options { db, ..Options::default() }).expect("a library");
-        for path in paths {
-            workbench.ingest(path, &|_, _| {}).expect("read");
-        }
-        Self { workbench, _folder: folder }
-    }
-
-    fn fixtures(names: &[&str]) -> Self {
-        let paths: Vec<PathBuf> = names.iter().map(|n| repository().join("tests/fixtures").join(n)).collect();
-        Self::of(&paths)
-    }
-
     fn disagreements(&self, members: Vec<Member>, mode: DisagreementMode) -> DisagreementPage {
         let request = DisagreementRequest {
             members,
@@ -53,10 +31,6 @@ impl Library {
         let request = CompareRequest { members: members(runs), pairs, ..CompareRequest::default() };
         self.workbench.compare_runs(request).expect("a comparison")
     }
-}
-
-fn members(runs: &[&str]) -> Vec<Member> {
-    runs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect()
 }
 
 fn near(a: Option<f64>, b: f64) {

@@ -1,37 +1,17 @@
 //! Figures and tables that are exported say how their numbers were made, and leave nothing out.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod library;
 
 use figures::{Figure, FigureSpec, caption};
 use workbench::api::{
-    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, MatrixRequest, Measure, Member,
-    RetriesRequest, TableOf,
+    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, MatrixRequest, Measure, RetriesRequest,
+    TableOf,
 };
-use workbench::{Options, Workbench};
 
-struct Library {
-    workbench: Arc<Workbench>,
-    _folder: tempfile::TempDir,
-}
+use library::{Library, members};
 
 impl Library {
-    fn of(paths: &[PathBuf]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let db = Some(folder.path().join("library.sqlite"));
-        let workbench = Workbench::open(Options { db, ..Options::default() }).expect("a library");
-        for path in paths {
-            workbench.ingest(path, &|_, _| {}).expect("read");
-        }
-        Self { workbench, _folder: folder }
-    }
-
-    fn fixtures(names: &[&str]) -> Self {
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-        Self::of(&names.iter().map(|n| repository.join("tests/fixtures").join(n)).collect::<Vec<_>>())
-    }
-
     fn spec(&self, figure: &FigureOf) -> FigureSpec {
         self.workbench.print_spec(figure, "icml", None, false).expect("a figure")
     }
@@ -39,10 +19,6 @@ impl Library {
 
 fn of(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), ..CompareRequest::default() }
-}
-
-fn members(runs: &[&str]) -> Vec<Member> {
-    runs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect()
 }
 
 const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];

@@ -114,7 +114,11 @@ test("a run is paused, stopped, and gone on with from where it was", async ({ la
   await fill(page, folder, { Episodes: "1", Turns: "12" });
   await expect(page.locator('[data-check="folder"][data-state="ok"]')).toBeVisible({ timeout: 30_000 });
   await page.getByRole("button", { name: "Start run" }).click();
-  await expect.poll(async () => (await read()).row.turns[0], PLAYED).toBeGreaterThanOrEqual(1);
+  // A run is known only once its start has been answered.
+  await expect(page).toHaveURL(/#\/runs\/live\//);
+  await expect(async () => {
+    expect((await read()).row.turns[0]).toBeGreaterThanOrEqual(1);
+  }).toPass(PLAYED);
   await expect(page.getByRole("link", { name: "Runs 1 live" })).toBeVisible();
 
   await page.getByRole("button", { name: "Pause" }).click();
@@ -163,7 +167,9 @@ for (const theme of ["light", "dark"] as const) {
       const folder = lab.at("small");
       const { settings } = (await served.rpc("load_settings", { yaml: "agent: MOCK\nuse_docker: false\nendpoint:\n  mode: oracle\noracle:\n  stack: native\nrestful_server_gen_iterative:\n  n_scenarios: 1\n  n_turns: 1\n" })) as { settings: Record<string, unknown> };
       await served.rpc("start_run", { settings: { ...settings, output_dir: folder }, shakedown: false });
-      await expect.poll(async () => ((await served.rpc("get_live_run", { folder })) as Live).row.state, PLAYED).toBe("finished");
+      await expect(async () => {
+        expect(((await served.rpc("get_live_run", { folder })) as Live).row.state).toBe("finished");
+      }).toPass(PLAYED);
       for (const [to, ready, act] of [
         ["runs/new", "form section", async () => { await page.getByRole("button", { name: /fields/ }).click(); }],
         ["runs/new?show=images", '[role="dialog"] table', undefined],

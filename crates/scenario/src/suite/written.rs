@@ -1,4 +1,4 @@
-//! A suite as JSON: short, and with a builder and a case per line, so that two turns compare line by line.
+//! A suite as JSON: short, and with every builder and entry of the cases on a line of its own, which readers go by.
 //!
 //! A file writes the cases that no file of an earlier turn has; of the others it says where they stand. `[12,3,38]` is 38 cases
 //! of the file of turn 12, one after the other from the fourth that this file writes (counted from 0), all kept;
