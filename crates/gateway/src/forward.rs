@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, HttpBody};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, Request, Response, StatusCode};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use serde_json::Value;
@@ -75,6 +75,10 @@ fn admission(
         let message = format!("The gateway passes no {} {} on.", request.method(), short(path));
         Refusal::new(StatusCode::NOT_FOUND, message)
     })?;
+    if !request::is_plain(request.headers()) {
+        let message = "The gateway takes no body with a content-encoding: send it as it is.";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
+    }
     refuse_if_over(house, &room, kind)?;
     Ok((room, kind))
 }
@@ -147,7 +151,17 @@ async fn admitted(
         guard.hold(slot);
     }
 
-    let (body, told) = request::prepare(whole.freeze(), kind, house.backend.model());
+    let prepared = if parts.method == Method::POST {
+        request::prepare(whole.freeze(), kind, house.backend.model())
+    } else {
+        Some(Default::default())
+    };
+    let Some((body, told)) = prepared else {
+        let refusal = Refusal::new(StatusCode::BAD_REQUEST, "The body of the request is no JSON object.");
+        guard.flight.progress().status = refusal.status.as_u16();
+        guard.flight.settle(None);
+        return Err(refusal);
+    };
     guard.flight.progress().model = told.model.map(|name| short(&name));
     let ask = Ask { method: parts.method, target, headers: request::headers(&parts.headers), body, kind };
     match tried(house, room, &guard.flight, &ask, told.hides_usage).await {

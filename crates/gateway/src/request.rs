@@ -6,8 +6,9 @@
 use std::fmt;
 
 use axum::http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
+    EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use bytes::Bytes;
@@ -87,11 +88,10 @@ pub(crate) struct Told {
 
 /// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
 /// made in the background, where it would go on unmetered when the attempt is over. Everything else stays as it was, byte
-/// for byte; a body that is no JSON object passes as it is.
-pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, Told) {
-    let Ok(Fields(fields)) = serde_json::from_slice(&body) else {
-        return (body, Told::default());
-    };
+/// for byte. `None` = the body is no JSON object. It must not pass: an endpoint may read what this program can not, and
+/// with it a model of the agent's choice.
+pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> Option<(Bytes, Told)> {
+    let Fields(fields) = serde_json::from_slice(&body).ok()?;
     let named = |name: &str| fields.iter().rev().find(|(field, _)| field == name).map(|(_, raw)| *raw);
     let told_model = named("model")
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
@@ -104,11 +104,12 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, T
     let hides_usage = kind == Kind::Model(Route::ChatCompletions) && streams && !asks;
     let told = Told { model: told_model, hides_usage };
 
-    let model = model.filter(|model| told.model.as_deref() != Some(model));
+    let disguised = fields.iter().filter(|(name, _)| is_model(name)).count() > 1;
+    let model = model.filter(|model| disguised || told.model.as_deref() != Some(model));
     let lingers =
         kind == Kind::Model(Route::Responses) && named("background").is_some_and(|raw| raw.get() == "true");
     if model.is_none() && !hides_usage && !lingers {
-        return (body, told);
+        return Some((body, told));
     }
     let model = model.map(|model| serde_json::Value::from(model).to_string());
     let options = hides_usage.then(|| {
@@ -125,21 +126,32 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> (Bytes, T
     };
     for (name, raw) in &fields {
         let raw = match (name.as_str(), &model) {
-            ("model", Some(model)) => model,
+            (name, Some(model)) if is_model(name) => model,
             ("stream_options", _) if options.is_some() => continue,
             ("background", _) if lingers => "false",
             _ => raw.get(),
         };
         field(name, raw);
     }
-    if let Some(model) = model.filter(|_| told.model.is_none() && named("model").is_none()) {
+    if let Some(model) = model.filter(|_| named("model").is_none()) {
         field("model", &model);
     }
     if let Some(options) = options {
         field("stream_options", &options);
     }
     out.push(b'}');
-    (Bytes::from(out), told)
+    Some((Bytes::from(out), told))
+}
+
+/// Whether an endpoint may read a field as the model's name: some (those in Go) do not care for capitals, and of several
+/// fields it is not known which one counts.
+fn is_model(field: &str) -> bool {
+    field.eq_ignore_ascii_case("model")
+}
+
+/// Whether a body comes as it is written, not packed: what is packed could not be looked at.
+pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The fields of an object in order, their values unread.
@@ -174,6 +186,10 @@ pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
     let account = ["x-api-key", "openai-organization", "openai-project", "idempotency-key"];
     let mut headers = passing(from, |name| own.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    // As the body was read here, so it is to be read there: not as a form, nor in other letters.
+    if headers.contains_key(CONTENT_TYPE) {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
     headers
 }
 
@@ -217,7 +233,7 @@ mod tests {
     const CHAT: Kind = Kind::Model(Route::ChatCompletions);
 
     fn prepared(body: &str, kind: Kind, model: Option<&str>) -> (String, Told) {
-        let (body, told) = prepare(Bytes::from(body.to_owned()), kind, model);
+        let (body, told) = prepare(Bytes::from(body.to_owned()), kind, model).unwrap();
         (String::from_utf8(body.to_vec()).unwrap(), told)
     }
 
@@ -228,11 +244,35 @@ mod tests {
             (r#"{ "model" : "m", "stream":false }"#, CHAT, Some("m")),
             (r#"{"stream":true, "stream_options":{"include_usage":true}}"#, CHAT, None),
             (r#"{"stream":true}"#, Kind::Model(Route::Messages), None),
-            ("[1]", CHAT, Some("m")),
-            ("no json", CHAT, Some("m")),
-            ("", CHAT, Some("m")),
         ] {
             assert_eq!(prepared(body, kind, model).0, body);
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_read_here_is_not_passed_on() {
+        for body in [
+            &b"[1]"[..],
+            b"no json",
+            b"",
+            b"\xef\xbb\xbf{}",
+            b"{\"a\":\"\xff\"}",
+            b"{} {}",
+            b"{\0}\0",
+            b"\x1f\x8b\x08",
+        ] {
+            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, Some("m")), None, "{body:?}");
+            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, None), None, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn no_second_name_of_the_model_gets_through() {
+        for body in
+            [r#"{"model":"m","MODEL":"mine"}"#, r#"{"Model":"mine","model":"m"}"#, r#"{"mod\u0065l":"mine"}"#]
+        {
+            let (body, _) = prepared(body, CHAT, Some("m"));
+            assert!(!body.contains("mine") && body.contains(r#""model":"m""#), "{body}");
         }
     }
 
@@ -321,5 +361,22 @@ mod tests {
         assert_eq!(names, ["accept-encoding", "anthropic-beta", "anthropic-version"]);
         assert_eq!(headers.get_all("anthropic-beta").iter().count(), 2);
         assert_eq!(headers["accept-encoding"], "identity");
+        from.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        assert_eq!(super::headers(&from)["content-type"], "application/json");
+    }
+
+    #[test]
+    fn a_packed_body_is_known_by_its_head() {
+        let given = |values: &[&'static str]| {
+            let mut from = HeaderMap::new();
+            for value in values {
+                from.append(CONTENT_ENCODING, HeaderValue::from_static(value));
+            }
+            is_plain(&from)
+        };
+        assert!(given(&[]) && given(&["identity"]) && given(&["Identity"]));
+        assert!(
+            !given(&["gzip"]) && !given(&["identity", "zstd"]) && !given(&["identity, br"]) && !given(&[""])
+        );
     }
 }

@@ -185,6 +185,47 @@ async fn what_is_no_business_of_an_agent_does_not_pass() {
     assert_eq!(endpoint.got().len(), 0);
 }
 
+/// What the gateway can not read may say anything at all, such as the name of another model.
+#[tokio::test]
+async fn a_body_that_can_not_be_read_is_refused_in_the_words_of_its_api() {
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let mut settings = endpoint.settings();
+    if let Upstream::Http { model, .. } = &mut settings.upstream {
+        *model = Some("real/model".to_owned());
+    }
+    let gateway = gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    // `{"model":"mine"}`, packed.
+    let packed = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 205, 79, 73, 205, 81, 178, 82, 202, 205, 204, 75, 85,
+        170, 5, 0, 153, 140, 94, 43, 16, 0, 0, 0,
+    ];
+    for (path, body, encoding) in [
+        ("/v1/chat/completions", &packed[..], Some("gzip")),
+        ("/v1/chat/completions", &packed[..], None),
+        ("/v1/messages", b"model=mine", None),
+        ("/v1/responses", b"[]", None),
+        ("/v1/messages", br#"{"model":"mine"}"#, Some("zstd")),
+        ("/v1/embeddings", b"\xff\xfe{\0}\0", None),
+    ] {
+        let mut asked = client()
+            .post(format!("{}{path}", attempt.base_url(0)))
+            .bearer_auth(attempt.key())
+            .body(body.to_vec());
+        if let Some(encoding) = encoding {
+            asked = asked.header("content-encoding", encoding);
+        }
+        let answer = asked.send().await.unwrap();
+        assert_eq!(answer.status(), 400, "{path}");
+        let told: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        assert_eq!(told["error"]["type"], "invalid_request_error", "{path}");
+        assert_eq!(told["type"] == "error", path == "/v1/messages", "{path}");
+    }
+    assert_eq!(endpoint.got().len(), 0);
+    let seen = attempt.close();
+    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.over), (0, 0, None));
+}
+
 /// The first piece arrives while the endpoint still holds the second one back.
 #[tokio::test]
 async fn a_stream_is_a_stream() {
