@@ -374,6 +374,7 @@ impl Flight {
             faults: std::mem::take(&mut progress.faults),
             cut,
             unmetered: taken && !tally.is_whole(),
+            probe: false,
         };
         if let Some(log) = lock(&self.house.log).as_ref() {
             log.append(&record);

@@ -8,21 +8,31 @@
 //! - an error that looks like one for the owner of the key (401, 402, 403, 404, …) is believed only when a small request *of
 //!   ours*, with the run's key and model and nothing of the agent's, is refused in such a way, too.
 //!
-//! Faults that pass (429, 5xx, no answer) are retried and count as the endpoint's, whatever was asked: which request they
-//! answer can not be told apart from the load that they speak of.
+//! - an answer with a fault (408, 409, 425, 5xx, or an error in the place of an answer) that goes on through all tries is
+//!   believed only when our small request comes to nothing as well: what an agent sends may be what makes a server fail.
+//!
+//! Limits (429) and connections that break or stay silent are the endpoint's, whatever was asked: they speak of load, and a
+//! small request that gets through says nothing of that.
+//!
+//! Our requests cost something, so each is recorded ([`crate::Record::probe`]) and counted with the run and the episode,
+//! but not with the attempt: it is not the agent's.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use model::Tokens;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::Route;
+use crate::attempt::{Flight, House, lock};
+use crate::ledger::{Entry, cost};
 use crate::preflight::{self, LEAST};
 use crate::request::Kind;
 use crate::upstream::{Backend, Endpoint};
+use crate::usage::{Meter, Tally, short};
+use crate::{Record, Route, clock};
 
 /// An endpoint that has just answered is believed to do so for as long, until a request is refused a second time.
 const BELIEVED: Duration = Duration::from_mins(1);
@@ -65,31 +75,104 @@ impl Blame {
     /// request was refused then and is again: a key may have run out since the answer.
     pub(crate) async fn find(
         &self,
-        backend: &Backend,
-        kind: Kind,
+        house: &House,
+        flight: &Flight,
         status: u16,
         since: Option<Instant>,
     ) -> Blamed {
-        let (Backend::Http(endpoint), Some(route)) = (backend, kind.route()) else { return Blamed::Agent };
+        let (Backend::Http(endpoint), Some(route)) = (&house.backend, flight.kind.route()) else {
+            return Blamed::Agent;
+        };
         let mut answered = self.answered.lock().await;
         let believed = |at: Instant| since.map_or_else(|| at.elapsed() < BELIEVED, |since| at >= since);
         if answered.is_some_and(believed) {
             return Blamed::Agent;
         }
-        let blamed = ask(endpoint, route, if status == 402 { USUAL } else { LEAST }).await;
+        let most = if status == 402 { USUAL } else { LEAST };
+        let mut asking = Asking::new(house, flight, endpoint, route);
+        let blamed = asking.ask(endpoint, route, most).await;
+        drop(asking);
         *answered = (blamed == Blamed::Agent).then(Instant::now);
         blamed
     }
 }
 
-async fn ask(endpoint: &Endpoint, route: Route, most: u32) -> Blamed {
-    // Without a model of its own a run has harnesses ask for this one.
-    let model = endpoint.model.as_deref().unwrap_or("default");
-    match tokio::time::timeout(PATIENCE, preflight::ask(endpoint, route, model, most)).await {
-        Ok(Ok((status, text))) if is_owners(status, &text) => Blamed::Endpoint,
-        Ok(Ok((status, _))) if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) => Blamed::Unclear,
-        Ok(Ok(_)) => Blamed::Agent,
-        Ok(Err(_)) | Err(_) => Blamed::Unclear,
+/// A question of ours on its way. It is recorded when it is dropped, so also when nobody waits for its answer any more.
+struct Asking<'a> {
+    house: &'a House,
+    record: Record,
+    tally: Tally,
+    since: Instant,
+    guess: u64,
+    model: &'a str,
+}
+
+impl<'a> Asking<'a> {
+    fn new(house: &'a House, flight: &Flight, endpoint: &'a Endpoint, route: Route) -> Self {
+        // Without a model of its own a run has harnesses ask for this one.
+        let model = endpoint.model.as_deref().unwrap_or("default");
+        let record = Record {
+            key: flight.room.key.clone(),
+            at: clock::now(),
+            route: format!("POST {}", route.path()),
+            model: Some(short(model)),
+            tokens: Tokens::default(),
+            cost_usd: None,
+            seconds: 0.0,
+            status: 0,
+            retries: 0,
+            faults: Vec::new(),
+            cut: None,
+            unmetered: false,
+            probe: true,
+        };
+        Self { house, record, tally: Tally::default(), since: Instant::now(), guess: 0, model }
+    }
+
+    async fn ask(&mut self, endpoint: &Endpoint, route: Route, most: u32) -> Blamed {
+        self.guess = u64::from(most);
+        let asked = tokio::time::timeout(PATIENCE, preflight::ask(endpoint, route, self.model, most)).await;
+        let Ok(Ok((status, text))) = asked else { return Blamed::Unclear };
+        self.record.status = status.as_u16();
+        if status.is_success() {
+            let mut meter = Meter::new(Some(route), false);
+            meter.push(text.as_bytes(), None);
+            meter.end();
+            self.tally = meter.tally();
+            if meter.error().is_some() && !self.tally.is_whole() {
+                return Blamed::Unclear;
+            }
+        }
+        match status.as_u16() {
+            _ if is_owners(status, &text) => Blamed::Endpoint,
+            408 | 409 | 425 | 429 | 500.. => Blamed::Unclear,
+            _ => Blamed::Agent,
+        }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let answered = (200..300).contains(&self.record.status);
+        // Without an answer it is not known whether it was taken.
+        let taken = answered || self.record.status == 0;
+        let mut books = lock(&self.house.books);
+        let entry = Entry {
+            answered,
+            taken,
+            tally: self.tally,
+            cost_usd: cost(books.price(), &self.tally).filter(|_| taken),
+            guess: Tokens { input: Some(self.guess), cached: None, output: Some(self.guess) },
+        };
+        books.add_aside(&self.record.key.episode, &entry);
+        drop(books);
+        self.record.tokens = self.tally.tokens;
+        self.record.cost_usd = entry.cost_usd;
+        self.record.seconds = self.since.elapsed().as_secs_f64();
+        self.record.unmetered = taken && !self.tally.is_whole();
+        if let Some(log) = lock(&self.house.log).as_ref() {
+            log.append(&self.record);
+        }
     }
 }
 

@@ -211,6 +211,13 @@ impl Books {
         self.episode(episode).add(entry, price.as_ref());
     }
 
+    /// A request of ours on behalf of an episode came to its end: none of an attempt's.
+    pub(crate) fn add_aside(&mut self, episode: &str, entry: &Entry) {
+        let price = self.price;
+        self.run.add(entry, price.as_ref());
+        self.episode(episode).add(entry, price.as_ref());
+    }
+
     /// Which budget allows nothing more; the widest first, because it decides what else stops. `attempt` = of one in play.
     pub(crate) fn over(&self, attempt: Option<&Ledger>, episode: &str, now: Instant) -> Option<Over> {
         let over = |ledger: Option<&Ledger>, budget: &Budget, scope: Scope| {

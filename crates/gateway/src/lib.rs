@@ -201,6 +201,10 @@ pub struct Record {
     /// The endpoint took it and told no usage, so what it cost is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmetered: bool,
+    /// The gateway's own question, whose fault an error of this attempt is: spent by the run, and none of the attempt's
+    /// requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub probe: bool,
 }
 
 /// Who ended an answer before its end.

@@ -43,6 +43,33 @@ pub(crate) async fn link(
         })
         .await?;
     }
+    match open(settings, api, place, run, spent, episodes, &boxes).await {
+        Ok(gateway) => Ok(Link { boxes, gateway }),
+        Err(error) => {
+            // Nobody plays on these networks.
+            clear(&boxes, run).await;
+            Err(error)
+        }
+    }
+}
+
+/// Takes away what a run has in the engine. What can not be taken away is said, and found again by its labels.
+pub(crate) async fn clear(boxes: &Boxes, run: &str) {
+    if let Err(error) = boxes.clear(run).await {
+        tracing::warn!("the run's boxes could not be cleared: {error}");
+    }
+}
+
+/// Makes the run's networks and starts the gateway; none in direct mode.
+async fn open(
+    settings: &RunSettings,
+    api: harness::Api,
+    place: &Place,
+    run: &str,
+    spent: Spent,
+    episodes: std::collections::BTreeMap<String, Spent>,
+    boxes: &Boxes,
+) -> Result<Option<Gateway>, RunError> {
     let network = boxes.prepare(run, settings.reach).await?;
     let asked = settings.clone();
     let reach = settings.reach;
@@ -73,7 +100,7 @@ pub(crate) async fn link(
             Some(gateway)
         }
     };
-    Ok(Link { boxes, gateway })
+    Ok(gateway)
 }
 
 /// The gateway's word for an API.

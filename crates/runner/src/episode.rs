@@ -248,21 +248,28 @@ impl Episode<'_> {
     }
 
     /// Waits while the run is paused. False where nothing goes on.
-    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<bool, RunError> {
+    pub(crate) async fn waits_out_a_pause(&self) -> bool {
         let mut paused = false;
         loop {
             if self.play.stop.is_cancelled() {
-                return Ok(false);
+                return false;
             }
             let pause = self.play.wishes.borrow().pause;
             if !pause {
-                break;
+                return true;
             }
             if !paused {
                 paused = true;
                 self.status.phase(Phase::Paused, "paused");
             }
             tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Waits while the run is paused. False where nothing goes on, or a budget is spent.
+    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<bool, RunError> {
+        if !self.waits_out_a_pause().await {
+            return Ok(false);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
         match self.play.over(&self.planned.name, self.status.seconds()).await {

@@ -49,9 +49,10 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     }
     if over {
         drop_last_if_censored(&mut opened, &state)?;
-        // A wish to play it on is fulfilled by that.
-        if let Some(wished) = play.wishes.borrow().retry.get(&planned.name) {
-            opened.status.set_retries(*wished);
+        // A wish to play it on is fulfilled by that; the file may have one that was not passed on yet.
+        let wished = crate::control::read(&play.place.results).retry.get(&planned.name).copied();
+        if let Some(wished) = wished.filter(|wished| *wished > opened.status.retries()) {
+            opened.status.set_retries(wished);
         }
     }
     opened.trajectory.end = End::default();

@@ -31,6 +31,10 @@ impl Episode<'_> {
         let (mut repeats, mut away) = (0, 0);
         let mut wait = FIRST_WAIT;
         loop {
+            // A repetition is a new attempt for whoever has paused the run.
+            if !self.waits_out_a_pause().await {
+                return Ok(None);
+            }
             let stop = self.play.stop.child_token();
             let link = self.play.link().await;
             let what = Attempt {

@@ -233,7 +233,13 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
     let linked = async {
         let link = engine::link(&settings, harness.api(), &place, &run.id, spent, of_episodes).await?;
         let stacks = match &link.boxes {
-            Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
+            Boxes::Engine(engine) => match engine.stacks(&run.harness.image).await {
+                Ok(stacks) => Some(stacks),
+                Err(error) => {
+                    engine::clear(&link.boxes, &run.id).await;
+                    return Err(error.into());
+                }
+            },
             Boxes::Local(_) => None,
         };
         Ok::<_, RunError>((link, stacks))
@@ -242,12 +248,13 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         Ok(linked) => linked,
         Err(error) => {
             // Nothing was played: it says why, and can be gone on with.
-            let finish = Finish::Failed { message: error.to_string() };
+            let how = Finish::Failed { message: error.to_string() };
             let mut run = run;
             run.seconds = run.seconds_now();
-            run.finish = Some(finish);
-            run.write(&place)?;
-            return Err(error);
+            run.finish = Some(how.clone());
+            let written = run.write(&place);
+            events.tell(&Event::Finished { at: clock::now(), how, episodes: 0, average_score: None, spent });
+            return Err(written.err().unwrap_or(error));
         }
     };
     let (send_wish, wishes) = watch::channel(Wish::default());
@@ -273,9 +280,9 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         direct_spent: Mutex::new(spent),
     });
     let watching = tokio::spawn(watch_wishes(play.clone(), send_wish));
-    {
-        let play = play.clone();
-        blocking(move || play.write_report()).await?;
+    let reporting = play.clone();
+    if let Err(error) = blocking(move || reporting.write_report()).await {
+        play.end(Ending::Broken(error.to_string()));
     }
     let over = episodes(&play).await;
     watching.abort();
@@ -294,42 +301,59 @@ async fn episodes(play: &Arc<Play>) -> u32 {
         tasks.spawn(in_its_place(play.clone(), places.clone(), episode));
     }
     let mut wishes = play.wishes.clone();
-    // Those that are over, with the number of the last wish for each.
+    // Those that are over, with the number of the last wish for each that was fulfilled.
     let mut over: BTreeMap<String, (Planned, u32)> = BTreeMap::new();
     loop {
-        tokio::select! {
+        let mut all_played = false;
+        let wished = tokio::select! {
             ended = tasks.join_next() => match ended {
-                None => break,
-                Some(Ok((planned, EpisodeEnd::Over))) => {
-                    let wished = wishes.borrow().retry.get(&planned.name).copied().unwrap_or(0);
-                    over.insert(planned.name.clone(), (planned, wished));
+                // A wish may have been written since they were looked at last.
+                None => {
+                    all_played = true;
+                    let folder = play.place.results.clone();
+                    tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default().retry
                 }
-                Some(Ok((_, EpisodeEnd::Unfinished))) => {}
+                Some(Ok((planned, EpisodeEnd::Over))) => {
+                    let fulfilled = fulfilled(play, &planned).await;
+                    over.insert(planned.name.clone(), (planned, fulfilled));
+                    wishes.borrow().retry.clone()
+                }
+                Some(Ok((_, EpisodeEnd::Unfinished))) => continue,
                 Some(Err(panicked)) => {
                     play.end(Ending::Broken(format!(
                         "an episode ended with a fault of this program: {panicked}"
                     )));
+                    continue;
                 }
             },
-            Ok(()) = wishes.changed() => {
-                let wished = wishes.borrow_and_update().retry.clone();
-                let again: Vec<String> = over
-                    .iter()
-                    .filter(|(name, (planned, known))| {
-                        wished.get(*name).is_some_and(|number| number > known)
-                            && end_reason(play, planned).is_some_and(crate::live::is_played_on)
-                    })
-                    .map(|(name, _)| name.clone())
-                    .collect();
-                for name in again {
-                    if let Some((planned, _)) = over.remove(&name) {
-                        tasks.spawn(in_its_place(play.clone(), places.clone(), planned));
-                    }
-                }
+            Ok(()) = wishes.changed() => wishes.borrow_and_update().retry.clone(),
+        };
+        let again: Vec<String> = over
+            .iter()
+            .filter(|(name, (planned, fulfilled))| {
+                wished.get(*name).is_some_and(|number| number > fulfilled)
+                    && end_reason(play, planned).is_some_and(crate::live::is_played_on)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        let stopped = play.stop.is_cancelled();
+        for name in again.into_iter().filter(|_| !stopped) {
+            if let Some((planned, _)) = over.remove(&name) {
+                tasks.spawn(in_its_place(play.clone(), places.clone(), planned));
             }
         }
+        if all_played && tasks.is_empty() {
+            return over.len() as u32;
+        }
     }
-    over.len() as u32
+}
+
+/// Number of the last wish to play an episode again that was fulfilled, as the episode has written it down. One that came
+/// while it ended is none of them.
+async fn fulfilled(play: &Arc<Play>, planned: &Planned) -> u32 {
+    let path = play.place.episode_file(&planned.name);
+    let read = tokio::task::spawn_blocking(move || crate::status::fulfilled(&path));
+    read.await.unwrap_or(0)
 }
 
 /// Why an episode that is over ended.
@@ -412,12 +436,10 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         Some(Ending::Broken(message)) => Finish::Failed { message },
     };
     let link: Arc<Link> = play.link().await;
-    if let Err(error) = link.boxes.clear(&play.id).await {
-        tracing::warn!("the run's boxes could not be cleared: {error}");
-    }
+    engine::clear(&link.boxes, &play.id).await;
     faults::point("about to finish");
     let (done, how) = (play.clone(), finish.clone());
-    blocking(move || {
+    let written = blocking(move || {
         {
             let mut run = lock(&done.run);
             run.seconds = run.seconds_now();
@@ -429,14 +451,19 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         let run = lock(&done.run).clone();
         run.write(&done.place)
     })
-    .await?;
+    .await;
     faults::point("finished");
+    // Whoever follows the events learns that it is over, also where that could not be written down.
+    let how = match &written {
+        Ok(()) => finish.clone(),
+        Err(error) => Finish::Failed { message: error.to_string() },
+    };
     play.events.tell(&Event::Finished {
         at: clock::now(),
-        how: finish.clone(),
+        how,
         episodes: over,
         average_score: play.average_score(),
         spent,
     });
-    Ok(finish)
+    written.map(|()| finish)
 }

@@ -40,6 +40,11 @@ struct Inner {
     held: Vec<u8>,
 }
 
+/// Number of the last wish to retry that was fulfilled, as it was last written; 0 = none. Blocks.
+pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
+    disk::read_json::<EpisodeFile>(path).ok().flatten().map_or(0, |file| file.retries)
+}
+
 impl Status {
     /// Goes on with what an earlier part wrote.
     pub(crate) fn open(path: PathBuf, name: &str, seconds: f64, scrub: Arc<Scrub>) -> Self {

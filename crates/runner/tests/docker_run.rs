@@ -106,6 +106,31 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     );
 }
 
+/// What a run has made in the engine goes with it, also where it ends before it begins.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_run_that_can_not_begin_leaves_no_network() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("none");
+    let settings =
+        runner::settings::resolve(&[], &values(&folder, &["docker.image_name=stamina/there-is-none:1"]))
+            .unwrap();
+    let (on_event, events) = keep();
+    let error = runner::run(settings, on_event).await.unwrap_err();
+    assert!(error.to_string().contains("there-is-none"), "{error}");
+    let run = runner::live::read(&folder).unwrap();
+    let engine = sandbox::Engine::connect().await.unwrap();
+    let left: Vec<_> =
+        engine.leftovers().await.unwrap().into_iter().filter(|left| left.run == run.id).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let events = events.lock().unwrap();
+    assert!(
+        matches!(events.last(), Some(Event::Finished { how: Finish::Failed { .. }, .. })),
+        "{:?}",
+        events.last()
+    );
+}
+
 /// An agent of somebody's own, as `docs/harnesses.md` describes one: its program is laid into HOME, it keeps its session
 /// in a file of its own, and its output is lines of messages.
 fn harness_file(room: &Path) -> std::path::PathBuf {

@@ -35,6 +35,7 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         faults,
         cut: None,
         unmetered: false,
+        probe: false,
     };
     serde_json::to_string(&record).unwrap() + "\n"
 }

@@ -150,7 +150,9 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
         count(tokens("input")),
         count(tokens("output"))
     );
-    if !(200..300).contains(&status) {
+    if status == 0 {
+        said = format!("{}  not answered", text("route").unwrap_or_default());
+    } else if !(200..300).contains(&status) {
         said = format!("{}  answered {status}", text("route").unwrap_or_default());
     }
     let mut facts = Vec::new();
@@ -158,7 +160,10 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
     facts.extend(record.get("cost_usd").and_then(Value::as_f64).map(|usd| format!("${usd:.4}")));
     let retries = record.get("retries").and_then(Value::as_u64).unwrap_or(0);
     if retries > 0 {
-        facts.push(format!("{retries} retries"));
+        facts.push(format!("{retries} {}", if retries == 1 { "retry" } else { "retries" }));
+    }
+    if record.get("probe").and_then(Value::as_bool) == Some(true) {
+        facts.push("asked by the gateway itself".to_owned());
     }
     Some(LogLine { at: text("at"), kind: "model".to_owned(), text: said, facts })
 }
@@ -226,6 +231,6 @@ mod tests {
         let log = ask(temp.path(), LiveLogKind::Gateway, None);
         let texts: Vec<&str> = log.lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["m  in 10 (4 cached)  out 2", "POST /v1/messages  answered 429"]);
-        assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retries"]);
+        assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retry"]);
     }
 }
