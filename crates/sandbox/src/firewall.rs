@@ -6,6 +6,7 @@
 //! gateway. Rules name a bridge of ours and carry a comment with the run and the process that made them: no other traffic is
 //! touched, and what a crash leaves is found and taken away like everything else of ours.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
@@ -16,9 +17,22 @@ const MARK: &str = "stamina-lab";
 /// Both tables of rules; boxes have no IPv6 unless the engine was told so.
 const PROGRAMS: [&str; 2] = ["iptables", "ip6tables"];
 
-/// Whether rules can be made here at all. Blocks.
+/// Whether rules may be made here: as root, and where they can be listed. Blocks.
 pub(crate) fn is_possible() -> bool {
     rustix::process::geteuid().is_root() && list("iptables").is_some()
+}
+
+/// Whether rules like ours are taken: makes them for a bridge that does not exist, and takes them away. Blocks.
+pub(crate) fn is_proven() -> bool {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static TRIALS: AtomicU32 = AtomicU32::new(0);
+    // A run of its own, so that two trials at once are not in each other's way.
+    let run = format!("trial{}", TRIALS.fetch_add(1, Ordering::Relaxed));
+    let proven = is_possible() && guard(&run, "stamina-trial", None).is_ok();
+    if proven {
+        unguard(&run);
+    }
+    proven
 }
 
 /// Keeps boxes on a bridge from everything of the host but an address. Where this process keeps them already, the address is
@@ -78,9 +92,12 @@ pub(crate) fn unguard(run: &str) {
     remove(|rule| rule.run() == Some(run));
 }
 
-/// Takes the rules of dead processes away. Blocks.
-pub(crate) fn sweep() {
-    remove(|rule| rule.owner().is_some_and(|owner| !Process::of_label(&owner).lives()));
+/// Takes the rules of dead processes away, but those of runs that still have boxes. Blocks.
+pub(crate) fn sweep(guarded: &HashSet<String>) {
+    remove(|rule| {
+        rule.owner().is_some_and(|owner| !Process::of_label(&owner).lives())
+            && rule.run().is_some_and(|run| !guarded.contains(run))
+    });
 }
 
 fn remove(is_meant: impl Fn(&Rule) -> bool) {

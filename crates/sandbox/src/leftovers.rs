@@ -1,7 +1,7 @@
 //! What runs leave in the engine: found by label, taken away when their run is over, when their process has died, or when
 //! a person asks for it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bollard::query_parameters::{
     ListContainersOptions, ListNetworksOptions, ListVolumesOptions, RemoveVolumeOptions,
@@ -9,7 +9,7 @@ use bollard::query_parameters::{
 
 use crate::engine::{failed, status};
 use crate::firewall;
-use crate::owner::{Process, key};
+use crate::owner::{Process, key, plain};
 use crate::{Engine, LABEL, Leftover, SandboxError};
 
 impl Engine {
@@ -31,13 +31,9 @@ impl Engine {
             .await
             .map_err(failed("list containers"))?;
         for container in containers {
-            let name = container
-                .names
-                .unwrap_or_default()
-                .first()
-                .map(|name| name.trim_start_matches('/').to_owned())
-                .or(container.id);
-            found.extend(name.map(|name| leftover("container", name, container.labels)));
+            let name = container.names.unwrap_or_default().into_iter().next();
+            let name = name.map(|name| name.trim_start_matches('/').to_owned());
+            found.extend(leftover("container", name, container.id, container.labels));
         }
         let networks = self
             .docker
@@ -45,7 +41,7 @@ impl Engine {
             .await
             .map_err(failed("list networks"))?;
         for network in networks {
-            found.extend(network.name.map(|name| leftover("network", name, network.labels)));
+            found.extend(leftover("network", network.name, network.id, network.labels));
         }
         let volumes = self
             .docker
@@ -53,7 +49,7 @@ impl Engine {
             .await
             .map_err(failed("list volumes"))?;
         for volume in volumes.volumes.unwrap_or_default() {
-            found.push(leftover("volume", volume.name, Some(volume.labels)));
+            found.extend(leftover("volume", Some(volume.name), None, Some(volume.labels)));
         }
         Ok(found)
     }
@@ -73,16 +69,16 @@ impl Engine {
     }
 
     async fn remove_one(&self, leftover: &Leftover) -> Result<(), SandboxError> {
-        let name = &leftover.name;
+        let id = if leftover.id.is_empty() { &leftover.name } else { &leftover.id };
         let removed = match leftover.kind.as_str() {
-            "container" => return self.remove_box(name).await,
+            "container" => return self.remove_box(id).await,
             "network" => {
-                self.networks.lock().await.forget(&leftover.run);
-                self.docker.remove_network(name).await
+                self.networks.lock().await.drop_run(&leftover.run);
+                self.docker.remove_network(id).await
             }
             _ => {
                 let options = RemoveVolumeOptions::default();
-                self.docker.remove_volume(name, Some(options)).await
+                self.docker.remove_volume(id, Some(options)).await
             }
         };
         match removed {
@@ -105,17 +101,23 @@ impl Engine {
             .map(|leftover| leftover.run)
             .collect();
         left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
-        self.remove(&left).await?;
-        quietly(firewall::sweep).await;
-        Ok(left)
+        let removed = self.remove(&left).await;
+        // Whatever could not be removed: rules go where no box is left that they keep from this machine.
+        let boxes = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
+        let guarded: HashSet<String> = boxes.map(|leftover| plain(&leftover.run)).collect();
+        quietly(move || firewall::sweep(&guarded)).await;
+        removed.map(|()| left)
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
         let left = self.labelled(&format!("{}={run}", key("run"))).await?;
-        self.remove(&left).await?;
-        let run = run.to_owned();
-        quietly(move || firewall::unguard(&run)).await;
-        Ok(())
+        let removed = self.remove(&left).await;
+        let still = self.labelled(&format!("{}={run}", key("run"))).await?;
+        if !still.iter().any(|leftover| leftover.kind == "container") {
+            let run = run.to_owned();
+            quietly(move || firewall::unguard(&run)).await;
+        }
+        removed
     }
 }
 
@@ -126,14 +128,22 @@ async fn quietly(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn leftover(kind: &str, name: String, labels: Option<HashMap<String, String>>) -> Leftover {
+/// What a listing names; nothing where it has neither a name nor an id.
+fn leftover(
+    kind: &str,
+    name: Option<String>,
+    id: Option<String>,
+    labels: Option<HashMap<String, String>>,
+) -> Option<Leftover> {
+    let name = name.or_else(|| id.clone())?;
     let labels: BTreeMap<String, String> =
         labels.unwrap_or_default().into_iter().filter(|(name, _)| name.starts_with(LABEL)).collect();
-    Leftover {
+    Some(Leftover {
         kind: kind.to_owned(),
         name,
+        id: id.unwrap_or_default(),
         run: labels.get(&key("run")).cloned().unwrap_or_default(),
         in_use: labels.get(&key("owner")).is_none_or(|owner| Process::of_label(owner).lives()),
         labels,
-    }
+    })
 }

@@ -265,6 +265,9 @@ pub struct Leftover {
     pub kind: String,
     /// Name.
     pub name: String,
+    /// What the engine knows it by: another one may have its name by the time that it is removed. Volumes have only names.
+    #[serde(default)]
+    pub id: String,
     /// Which run made it.
     pub run: String,
     /// Whether the process that made it still lives.

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 
 use bollard::models::NetworkCreateRequest;
+use bollard::query_parameters::ListNetworksOptions;
 
 use crate::engine::{failed, status};
 use crate::firewall;
@@ -23,14 +24,31 @@ use crate::{Engine, Reach, RunNetwork, SandboxError};
 #[derive(Default)]
 pub(crate) struct Networks {
     known: HashSet<String>,
+    /// Those that were known once. Where one of them is gone, somebody has removed it under the run: the one that is made
+    /// in its place has another bridge, without our rules, and may have another address for the gateway.
+    used: HashSet<String>,
+    /// Runs of which one was.
+    lost: HashSet<String>,
 }
 
 impl Networks {
     /// Forgets a run's networks; whoever needs one looks for it again.
     pub(crate) fn forget(&mut self, run: &str) {
-        let prefix = format!("stamina-{}-", plain(run));
+        let prefix = prefix(run);
         self.known.retain(|name| !name.starts_with(&prefix));
     }
+
+    /// Lets go of a run whose networks are removed by us: they may be made anew from the start.
+    pub(crate) fn drop_run(&mut self, run: &str) {
+        self.forget(run);
+        let prefix = prefix(run);
+        self.used.retain(|name| !name.starts_with(&prefix));
+        self.lost.remove(run);
+    }
+}
+
+fn prefix(run: &str) -> String {
+    format!("stamina-{}-", plain(run))
 }
 
 pub(crate) fn agents(run: &str, reach: Reach) -> String {
@@ -71,10 +89,25 @@ impl Engine {
         Ok(RunNetwork { name, host })
     }
 
-    /// Whether [`crate::Boxes::guard`] can be expected to work with this engine.
+    /// Whether [`crate::Boxes::guard`] works with this engine: its bridges are seen here, and rules are taken.
     pub async fn is_guarded(&self) -> bool {
-        let here = !self.podman() && self.info.socket.starts_with("unix://");
-        here && tokio::task::spawn_blocking(firewall::is_possible).await.unwrap_or(false)
+        self.has_bridges_here().await
+            && tokio::task::spawn_blocking(firewall::is_proven).await.unwrap_or(false)
+    }
+
+    /// Whether the engine makes its bridges where this program runs, and not in a machine or a network namespace of its
+    /// own: by one that it has. An engine that has none says nothing, and that is no yes.
+    async fn has_bridges_here(&self) -> bool {
+        if self.podman() || !self.info.socket.starts_with("unix://") {
+            return false;
+        }
+        let filters = Some(HashMap::from([("driver".to_owned(), vec!["bridge".to_owned()])]));
+        let Ok(found) = self.docker.list_networks(Some(ListNetworksOptions { filters })).await else {
+            return false;
+        };
+        let bridges = found.into_iter().filter_map(|network| bridge(network.options, network.id));
+        let mut bridges = bridges.peekable();
+        bridges.peek().is_some() && bridges.all(|bridge| is_here(&bridge))
     }
 
     /// See [`crate::Boxes::guard`].
@@ -88,13 +121,10 @@ impl Engine {
         }
         for (name, gateway) in bridges {
             let found = self.docker.inspect_network(&name, None).await.map_err(|error| error.to_string())?;
-            let named = found.options.and_then(|mut all| all.remove("com.docker.network.bridge.name"));
-            let id = found.id.unwrap_or_default();
-            let bridge = named.or_else(|| Some(format!("br-{}", id.get(..12)?))).unwrap_or_default();
-            if bridge.is_empty() || !std::path::Path::new("/sys/class/net").join(&bridge).exists() {
-                // The engine runs in a machine of its own.
+            // Else the engine runs in a machine of its own.
+            let Some(bridge) = bridge(found.options, found.id).filter(|bridge| is_here(bridge)) else {
                 return Ok(false);
-            }
+            };
             let run = run.to_owned();
             let made = tokio::task::spawn_blocking(move || {
                 firewall::is_possible().then(|| firewall::guard(&run, &bridge, gateway)).transpose()
@@ -106,9 +136,14 @@ impl Engine {
         Ok(true)
     }
 
-    /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one.
+    /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one. Where
+    /// one that was in use is gone, the way to the run's boxes has to be made anew, with its rules and the gateway's
+    /// address: an engine that is gone, for the caller.
     pub(crate) async fn network(&self, run: &str, name: &str, internal: bool) -> Result<(), SandboxError> {
         let mut networks = self.networks.lock().await;
+        if networks.lost.contains(run) {
+            return Err(lost(name));
+        }
         if networks.known.contains(name) {
             return Ok(());
         }
@@ -117,16 +152,22 @@ impl Engine {
                 // One that a dead process made would be swept away by the next program that starts: it is made anew, as
                 // ours. That fails while a box is on it, and then it is as it was.
                 let owner = found.labels.and_then(|mut labels| labels.remove(&key("owner")));
+                let id = found.id.unwrap_or_else(|| name.to_owned());
                 if owner.is_some_and(|owner| !Process::of_label(&owner).lives())
-                    && self.docker.remove_network(name).await.is_ok()
+                    && self.docker.remove_network(&id).await.is_ok()
                 {
                     self.make(run, name, internal).await?;
                 }
+            }
+            Err(error) if status(&error) == Some(404) && networks.used.contains(name) => {
+                networks.lost.insert(run.to_owned());
+                return Err(lost(name));
             }
             Err(error) if status(&error) == Some(404) => self.make(run, name, internal).await?,
             Err(error) => return Err(failed("look for the run's network")(error)),
         }
         networks.known.insert(name.to_owned());
+        networks.used.insert(name.to_owned());
         Ok(())
     }
 
@@ -169,6 +210,24 @@ impl Engine {
     }
 }
 
+fn lost(name: &str) -> SandboxError {
+    SandboxError::Engine {
+        doing: "find the run's network",
+        why: format!("somebody removed {name} while the run was using it"),
+        gone: true,
+    }
+}
+
+/// The bridge of a network, as this machine would name it.
+fn bridge(options: Option<HashMap<String, String>>, id: Option<String>) -> Option<String> {
+    let named = options.and_then(|mut all| all.remove("com.docker.network.bridge.name"));
+    named.filter(|name| !name.is_empty()).or_else(|| Some(format!("br-{}", id?.get(..12)?)))
+}
+
+fn is_here(bridge: &str) -> bool {
+    !bridge.contains('/') && std::path::Path::new("/sys/class/net").join(bridge).exists()
+}
+
 /// The first address of `10.89.0.0/24`, which bridges give to the host.
 fn first_address(subnet: &str) -> Option<String> {
     let (address, _) = subnet.split_once('/')?;
@@ -194,5 +253,15 @@ mod tests {
         networks.known.insert(servers("aaaabbbb"));
         networks.forget("aaaa");
         assert_eq!(networks.known.len(), 1);
+    }
+
+    #[test]
+    fn a_bridge_is_named_as_the_engine_names_it() {
+        let named = HashMap::from([("com.docker.network.bridge.name".to_owned(), "docker0".to_owned())]);
+        let id = Some("0123456789abcdef".to_owned());
+        assert_eq!(bridge(Some(named), id.clone()).as_deref(), Some("docker0"));
+        assert_eq!(bridge(None, id).as_deref(), Some("br-0123456789ab"));
+        assert_eq!(bridge(None, None), None);
+        assert!(is_here("lo") && !is_here("br-there-is-none") && !is_here("../../tmp"));
     }
 }

@@ -54,6 +54,8 @@ impl Engine {
                 Ok(at) => Ok((at, guard)),
                 Err(error) => {
                     engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+                    // It may be the network that is gone: it is looked for next time.
+                    engine.networks.lock().await.forget(&what.owner.run);
                     // Here and now, and not when there is time: it may have been made, and the program may end next.
                     if engine.remove_box(&name).await.is_ok() {
                         guard.claim();

@@ -9,7 +9,7 @@ use std::path::Path;
 use bollard::models::VolumeCreateRequest;
 
 use crate::engine::{failed, status};
-use crate::owner::{labels, plain};
+use crate::owner::{Process, labels, plain};
 use crate::{Engine, Owner, SandboxError};
 
 /// `uid:gid` that boxes run as: the user's own, so that files belong to them; a plain one where the user is root,
@@ -34,12 +34,13 @@ impl Engine {
                 why: "its name is not UTF-8, which the engine needs".to_owned(),
             });
         };
-        // The folder is part of the name: a run folder copied elsewhere must not find the volume of the old place.
+        // The folder is part of the name: a run folder copied elsewhere must not find the volume of the old place. So is this
+        // process: one that sweeps up what a dead process left must not take a volume away that we go on with.
         let name = format!(
             "stamina-{}-{}-{:016x}",
             plain(&owner.run),
             plain(&owner.episode),
-            fnv(device.as_bytes())
+            fnv(format!("{device} {}", Process::this().label()).as_bytes())
         );
         let request = VolumeCreateRequest {
             name: Some(name.clone()),

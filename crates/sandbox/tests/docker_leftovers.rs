@@ -60,6 +60,60 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     place.clear().await;
 }
 
+/// What was found is removed, and nothing that has taken its name since.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn what_is_made_anew_under_the_same_name_is_not_removed() {
+    let place = Place::new().await;
+    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    let docker = Docker::connect_with_local_defaults().unwrap();
+    let mine = async || {
+        let left = place.engine.leftovers().await.unwrap();
+        left.into_iter()
+            .filter(|left| left.run == place.owner.run && left.kind == "network")
+            .collect::<Vec<_>>()
+    };
+    let before = mine().await;
+    assert_eq!(before.len(), 2);
+    for network in &before {
+        docker.remove_network(&network.name).await.unwrap();
+    }
+    let other = Engine::connect().await.unwrap();
+    Boxes::Engine(other).prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.engine.remove(&before).await.unwrap();
+    assert_eq!(mine().await.len(), 2, "those that were made anew");
+    place.clear().await;
+}
+
+/// A network that somebody prunes under a run has rules that the next one lacks: the run is told to make its way anew.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
+    let place = Place::new().await;
+    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.run(&place.shell("true")).await;
+    let docker = Docker::connect_with_local_defaults().unwrap();
+    for network in place.engine.leftovers().await.unwrap() {
+        if network.run == place.owner.run && network.kind == "network" {
+            docker.remove_network(&network.id).await.unwrap();
+        }
+    }
+    let what = place.shell("true");
+    // The first box finds out that it is gone, the next one looks for it.
+    let mut errors = Vec::new();
+    for _ in 0..3 {
+        errors.push(place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err());
+    }
+    for error in &errors[1..] {
+        assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+    }
+    // As the runner does it then.
+    let anew = Boxes::Engine(Engine::connect().await.unwrap());
+    anew.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    assert_eq!(anew.agent(&what, CancellationToken::new(), None).await.unwrap().exit.code, Some(0));
+    place.clear().await;
+}
+
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
