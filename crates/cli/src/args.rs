@@ -123,6 +123,9 @@ pub(crate) enum Command {
         /// Of these only those of a class
         #[arg(long, value_name = "CLASS", requires = "cases")]
         class: Option<String>,
+        /// With --class: attempts with a failing test of it, whatever their own class
+        #[arg(long, requires = "class")]
+        by_tests: bool,
     },
     /// List the sources of the library
     Sources,

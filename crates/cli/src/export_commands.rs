@@ -7,11 +7,13 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, Bands, CompareRequest, DrawFigure, ExportFormat, ExportOf, ExportRequest, Exported,
-    FailureGrouping, FailureScope, FailuresRequest, FigureKind, FigureOf, FigureTheme, GridSort,
-    MatrixRequest, Measure, RetriesRequest, RunFigureRequest, RunGridRequest, TableOf,
+    ApiError, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, DrawFigure,
+    ExportFormat, ExportOf, ExportRequest, Exported, FailureCasesRequest, FailureGrouping, FailureOrigin,
+    FailureScope, FailuresRequest, FigureKind, FigureOf, FigureTheme, GridSort, MatrixRequest, Measure,
+    RetriesRequest, RunFigureRequest, RunGridRequest, TableOf,
 };
 
+use crate::args::FailuresScope;
 use crate::commands::{find_run, note, print, print_json};
 use crate::members::{self, find_members};
 
@@ -43,20 +45,42 @@ pub(crate) enum FigureWord {
 /// What a table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableWord {
-    /// Runs with n, events, mean stamina, interval, median, score, tokens, cost
+    /// Runs with n, events, mean stamina, intervals, median, score, tokens, cost
     Runs,
+    /// Tokens, cost, time and tool calls of runs
+    Spent,
     /// Pairs with difference, ratio, log-rank and paired test
     Pairs,
+    /// Mean stamina under other ways to count censored episodes
+    Sensitivity,
     /// Settings that differ
     Settings,
     /// Survival turn by turn
     Survival,
-    /// Mean stamina by harness and model
+    /// Turns that one run passes and another fails (or those of --mode)
+    Disagreements,
+    /// Mean stamina by harness and model, with the means of rows and columns
     Matrix,
+    /// Best and worst harness of each model
+    Spread,
+    /// Published numbers of the benchmark
+    Published,
     /// Mean stamina by retry budget
     Retries,
+    /// Gain by retries
+    Gains,
     /// Failed attempts by class
     Failures,
+    /// Failed attempts, one a row
+    Cases,
+    /// Failing tests by origin: new, regression, still failing
+    Origins,
+    /// Turns that failed at first, by the attempt that passed
+    Repairs,
+    /// Tests that flip most
+    Flips,
+    /// Rules that classify failures
+    Rules,
 }
 
 /// What `--measure` takes.
@@ -80,6 +104,32 @@ pub(crate) enum GroupWord {
     Attempt,
 }
 
+/// What `--mode` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeWord {
+    /// Every turn that a run reached
+    All,
+    /// One passes it and another fails it
+    Different,
+    /// A run fails it
+    Failures,
+    /// It ended without a verdict for a run
+    Errors,
+}
+
+/// What `--origin` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OriginWord {
+    /// Never passed before in its episode
+    New,
+    /// Passed in an earlier turn
+    Regression,
+    /// Failed at the turn before, too
+    StillFailing,
+    /// Earlier turns do not describe their tests
+    Unknown,
+}
+
 /// Whose numbers, and how they are compared.
 #[derive(Debug, Args)]
 pub(crate) struct Whose {
@@ -95,6 +145,9 @@ pub(crate) struct Whose {
     /// How failures are grouped
     #[arg(long, value_enum, default_value_t = GroupWord::Run)]
     by: GroupWord,
+    /// Which failed attempts count: all, the final ones of turns not passed, or those that ended stamina
+    #[arg(long, value_enum, default_value_t = FailuresScope::Attempts)]
+    scope: FailuresScope,
 }
 
 #[derive(Debug, Args)]
@@ -143,6 +196,18 @@ pub(crate) struct TableArgs {
     /// Where to write it; the ending says as what: csv, parquet, tex, md or html. Without it, it is printed as Markdown
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Which turns `disagreements` lists
+    #[arg(long, value_enum, default_value_t = ModeWord::Different)]
+    mode: ModeWord,
+    /// Only `cases` of this class
+    #[arg(long, value_name = "CLASS")]
+    class: Option<String>,
+    /// With --class: attempts with a failing test of it, whatever their own class
+    #[arg(long, requires = "class")]
+    by_tests: bool,
+    /// Only `cases` with a failing test of this origin
+    #[arg(long, value_enum)]
+    origin: Option<OriginWord>,
     #[command(flatten)]
     whose: Whose,
 }
@@ -249,7 +314,46 @@ fn failures(workbench: &Workbench, runs: &[String], whose: &Whose) -> Result<Fai
             GroupWord::Turn => FailureGrouping::Turn,
             GroupWord::Attempt => FailureGrouping::Attempt,
         },
-        scope: FailureScope::Attempts,
+        scope: match whose.scope {
+            FailuresScope::Attempts => FailureScope::Attempts,
+            FailuresScope::Turns => FailureScope::Turns,
+            FailuresScope::First => FailureScope::First,
+        },
+    })
+}
+
+/// The turns that `stamina table disagreements` lists, in the order of the page.
+fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<DisagreementRequest, ApiError> {
+    let of = compared(workbench, &args.runs, args.whose.reference.as_deref(), None)?;
+    Ok(DisagreementRequest {
+        members: of.members,
+        reference: of.reference,
+        mode: match args.mode {
+            ModeWord::All => DisagreementMode::All,
+            ModeWord::Different => DisagreementMode::Different,
+            ModeWord::Failures => DisagreementMode::Failures,
+            ModeWord::Errors => DisagreementMode::Errors,
+        },
+        sort: DisagreementSort::default(),
+        text: String::new(),
+        offset: 0,
+        limit: 0,
+    })
+}
+
+/// The failed attempts that `stamina table cases` lists.
+fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest, ApiError> {
+    Ok(FailureCasesRequest {
+        of: failures(workbench, &args.runs, &args.whose)?,
+        class: args.class.clone(),
+        by_tests: args.by_tests,
+        origin: args.origin.map(|origin| match origin {
+            OriginWord::New => FailureOrigin::New,
+            OriginWord::Regression => FailureOrigin::Regression,
+            OriginWord::StillFailing => FailureOrigin::StillFailing,
+            OriginWord::Unknown => FailureOrigin::Unknown,
+        }),
+        ..FailureCasesRequest::default()
     })
 }
 
@@ -414,12 +518,23 @@ pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> R
     let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
     let table = match args.kind {
         TableWord::Runs => TableOf::Runs { of: of()? },
+        TableWord::Spent => TableOf::Spent { of: of()? },
         TableWord::Pairs => TableOf::Pairs { of: of()? },
+        TableWord::Sensitivity => TableOf::Sensitivity { of: of()? },
         TableWord::Settings => TableOf::Settings { of: of()? },
         TableWord::Survival => TableOf::Survival { of: of()? },
+        TableWord::Disagreements => TableOf::Disagreements { of: disagreements(workbench, args)? },
         TableWord::Matrix => TableOf::Matrix { of: matrix(workbench, &args.runs, whose)? },
+        TableWord::Spread => TableOf::Spread { of: matrix(workbench, &args.runs, whose)? },
+        TableWord::Published => TableOf::Published { of: matrix(workbench, &args.runs, whose)? },
         TableWord::Retries => TableOf::Retries { of: RetriesRequest { members: of()?.members } },
+        TableWord::Gains => TableOf::Gains { of: RetriesRequest { members: of()?.members } },
         TableWord::Failures => TableOf::Failures { of: failures(workbench, &args.runs, whose)? },
+        TableWord::Cases => TableOf::Cases { of: cases(workbench, args)? },
+        TableWord::Origins => TableOf::Origins { of: failures(workbench, &args.runs, whose)? },
+        TableWord::Repairs => TableOf::Repairs { of: failures(workbench, &args.runs, whose)? },
+        TableWord::Flips => TableOf::Flips { of: failures(workbench, &args.runs, whose)? },
+        TableWord::Rules => TableOf::Rules { of: failures(workbench, &args.runs, whose)? },
     };
     let Some(out) = &args.out else {
         print(&workbench.table(&table)?.to_markdown());

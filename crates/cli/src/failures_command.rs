@@ -22,6 +22,7 @@ pub(crate) struct FailuresAsked {
     pub(crate) scope: FailuresScope,
     pub(crate) cases: bool,
     pub(crate) class: Option<String>,
+    pub(crate) by_tests: bool,
 }
 
 /// `stamina failures`.
@@ -45,7 +46,7 @@ pub(crate) fn failures(
         },
     };
     let failures = workbench.get_failures(request.clone())?;
-    let cases = if asked.cases { every_case(workbench, &request, asked.class.as_ref())? } else { Vec::new() };
+    let cases = if asked.cases { every_case(workbench, &request, asked)? } else { Vec::new() };
     if as_json {
         let mut value = failures_json(&failures);
         if asked.cases {
@@ -65,13 +66,14 @@ pub(crate) fn failures(
 fn every_case(
     workbench: &Workbench,
     of: &FailuresRequest,
-    class: Option<&String>,
+    asked: &FailuresAsked,
 ) -> Result<Vec<FailureCase>, ApiError> {
     let mut cases = Vec::new();
     loop {
         let page = workbench.list_failure_cases(FailureCasesRequest {
             of: of.clone(),
-            class: class.cloned(),
+            class: asked.class.clone(),
+            by_tests: asked.by_tests,
             offset: cases.len() as u32,
             limit: 1000,
             ..FailureCasesRequest::default()

@@ -127,7 +127,7 @@ fn every_kind_of_figure_and_table_is_made() {
         assert_eq!(made["bytes"].as_u64(), Some(library.bytes(&out).len() as u64));
         assert!((made["inches"][0].as_f64().expect("a width") - 3.25).abs() < 1e-9, "{made}");
     }
-    for kind in ["runs", "pairs", "settings", "survival", "matrix", "retries", "failures"] {
+    for kind in kinds::TABLES {
         let args = [&["table", kind][..], &all].concat();
         assert!(library.ok(&args).contains("| --- |") || library.ok(&args).contains("---: |"), "{kind}");
         for format in ["csv", "parquet", "tex", "md", "html"] {

@@ -67,8 +67,9 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
             "\\includegraphics{{{kind}.pdf}}\\clearpage\n\\input{{{kind}.tex}}\\clearpage\n"
         ));
     }
-    for kind in ["runs", "pairs", "settings", "survival", "matrix", "retries", "failures"] {
-        let runs = if kind == "matrix" { &runs[..1] } else { &runs[..] };
+    for kind in kinds::TABLES {
+        let of_benchmark = ["matrix", "spread", "published"].contains(&kind);
+        let runs = if of_benchmark { &runs[..1] } else { &runs[..] };
         let out = format!("table-{kind}.tex");
         stamina(folder, &[&["table", kind][..], runs, &["--out", &out]].concat());
         body.push_str(&format!("\\input{{{out}}}\\clearpage\n"));

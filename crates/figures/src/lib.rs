@@ -59,7 +59,7 @@ pub use axis::TurnAxis;
 pub use caption::caption;
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use greyscale::greyscale_check;
-pub use number::{p_number, p_value};
+pub use number::{p_number, p_value, thousands};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
     FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell,

@@ -14,6 +14,11 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e7 {
         return amount(value);
     }
+    in_full(value, decimals)
+}
+
+/// The same however large it is, for tables.
+pub(crate) fn in_full(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
     let mut out = String::new();
@@ -21,15 +26,28 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
         out.push('−');
     }
-    for (i, c) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
+    out.push_str(&thousands(whole));
     if let Some(rest) = rest {
         out.push('.');
         out.push_str(rest);
+    }
+    out
+}
+
+/// A whole number with thousands apart: `84,000`.
+pub(crate) fn whole(number: i64) -> String {
+    let sign = if number < 0 { "−" } else { "" };
+    format!("{sign}{}", thousands(&number.unsigned_abs().to_string()))
+}
+
+/// The digits of a whole number, thousands apart.
+pub fn thousands(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
     }
     out
 }
@@ -119,6 +137,11 @@ pub(crate) fn share_with_band(value: f64, low: Option<f64>, high: Option<f64>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_of_whole_numbers_stand_apart() {
+        assert_eq!([0, 999, 1000, -1_234_567].map(whole), ["0", "999", "1,000", "−1,234,567"]);
+    }
 
     #[test]
     fn amounts_keep_three_figures() {

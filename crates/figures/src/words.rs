@@ -2,6 +2,7 @@
 
 use analysis::survival::{SurvivalPoint, known_until, median};
 
+use crate::number::thousands;
 use crate::spec::RunData;
 
 /// A share with two decimals. What rounds to 0 or 1 without being it says so.
@@ -17,15 +18,7 @@ pub(crate) fn share(value: f64) -> String {
 
 /// A whole number with thousands apart: `84,000`.
 pub(crate) fn count(n: u32) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
+    thousands(&n.to_string())
 }
 
 /// A number with its noun.

@@ -205,7 +205,7 @@ fn member(
         score: scores
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
-        spent: spent::spent(pool, plays),
+        spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
     }
 }
@@ -289,10 +289,28 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
     if policy.name() != "default" {
         cautions.push("End reasons are counted by a custom policy.".to_owned());
     }
+    cautions.extend(shorter(comparison));
     if comparison.members.len() > 1 && comparison.shared_scenarios == 0 {
         cautions.push("No scenario is shared by all members: nothing is paired over all of them.".to_owned());
     }
     cautions
+}
+
+/// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.
+pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
+    let name = |index: u32| comparison.members.get(index as usize).map_or("", |member| member.name.as_str());
+    let of = |pair: &api::ComparedPair| {
+        let paired = pair.paired.as_ref().filter(|paired| paired.tau < comparison.tau)?;
+        Some(format!("{} and {} (τ = {})", name(pair.a), name(pair.b), paired.tau))
+    };
+    let pairs: Vec<String> = comparison.pairs.iter().filter_map(of).collect();
+    (!pairs.is_empty()).then(|| {
+        format!(
+            "On the scenarios that both played stamina is known to fewer than {} turns for {}: paired numbers are over these.",
+            comparison.tau,
+            pairs.join(", ")
+        )
+    })
 }
 
 /// Two runs with the same key, start and episodes.

@@ -295,6 +295,7 @@ fn row(place: &Place<'_>) -> FailureCase {
     FailureCase {
         run: place.pool.runs[place.run].record.entry.slug.clone(),
         name: place.pool.name.clone(),
+        simulated: place.pool.runs[place.run].record.entry.simulated,
         episode: place.episode.episode.clone(),
         scenario: place.episode.scenario.clone(),
         turn: case.turn,
@@ -346,6 +347,7 @@ fn flips(found: &Found) -> Vec<FlippingTest> {
     all.into_iter()
         .map(|(pool, run, episode, flip)| FlippingTest {
             run: pool.runs[run].record.entry.slug.clone(),
+            simulated: pool.runs[run].record.entry.simulated,
             episode: episode.episode.clone(),
             scenario: episode.scenario.clone(),
             test: flip.id.clone(),

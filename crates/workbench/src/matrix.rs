@@ -15,7 +15,7 @@ use crate::api::{
     ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
     SettingDifference,
 };
-use crate::compare::members;
+use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
 use crate::published;
@@ -84,18 +84,13 @@ impl Workbench {
         let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
-            let differs = |of: &&SettingDifference| {
-                let mut values = cell.runs.iter().map(|i| &of.values[*i]);
-                let first = values.next();
-                values.any(|value| Some(value) != first)
-            };
             Some(MatrixCell {
                 harness: (at / columns) as u32,
                 model: (at % columns) as u32,
                 stamina: stamina(&cell.summary),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
-                mixed: not_comparable.iter().filter(differs).map(|of| of.setting.clone()).collect(),
+                mixed: mixed(&pools, &cell.runs),
             })
         };
         let cells = made.cells.iter().flatten().enumerate().map(place).collect();
@@ -154,6 +149,16 @@ impl Workbench {
         }
         Ok((list(false)?, true))
     }
+}
+
+/// In which settings the runs of a cell differ so that they are not comparable: judged among themselves, as on the
+/// Compare page, for what differs among all runs of the matrix may be alike in this cell, and the other way round.
+fn mixed(pools: &[Pool], runs: &[usize]) -> Vec<String> {
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let own: Vec<Pool> = runs.iter().filter_map(|run| pools.get(*run).cloned()).collect();
+    settings::not_comparable(&own).into_iter().map(|difference| difference.setting).collect()
 }
 
 /// Every benchmark with its name and number of runs, most runs first.
@@ -254,4 +259,64 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     }
     cautions.extend(published::statements(&matrix.benchmark.0, "matrix"));
     cautions
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
+    use store::{PartRead, Store};
+
+    use super::*;
+
+    /// Runs of one harness and model over these scenarios, with these attempt limits.
+    fn pools(of: &[(&str, u32, Option<u32>)]) -> Vec<Pool> {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/results", "results", false).unwrap();
+        let runs: Vec<Run> = of
+            .iter()
+            .enumerate()
+            .map(|(i, (_, _, limit))| {
+                let mut run =
+                    Run::unknown(format!("run{i}"), Benchmark { key: "b".into(), name: "b".into() });
+                (run.harness, run.model) = (Some("h".into()), Some("m".into()));
+                run.attempt_limit = *limit;
+                run
+            })
+            .collect();
+        store.put_runs(source, "", "harbor", &runs).unwrap();
+        for (run, (scenario, planned, _)) in runs.iter().zip(of) {
+            let mut episode = Episode::new("e", *scenario);
+            episode.planned_turns = Some(*planned);
+            let mut turn = Turn::new(1);
+            turn.attempts.push(Attempt::new(1, Verdict::Passed));
+            episode.turns.push(turn);
+            let part = [(run.key.clone(), episode)];
+            let read = PartRead {
+                place: "",
+                key: &run.key,
+                stamp: 1,
+                episodes: &part,
+                warnings: &[],
+                files_read: 1,
+            };
+            store.put_part(source, &read).unwrap();
+        }
+        let members: Vec<Member> =
+            (0..of.len()).map(|i| Member::Run { run: format!("results.run{i}") }).collect();
+        members::resolve(&store, &members).unwrap()
+    }
+
+    #[test]
+    fn runs_of_a_cell_are_judged_among_themselves() {
+        let apart = pools(&[("a", 5, Some(3)), ("b", 5, Some(3))]);
+        assert_eq!(mixed(&apart, &[0, 1]), ["Scenarios"], "as many, and none the same");
+        let longer = pools(&[("a", 5, Some(3)), ("a", 9, Some(3))]);
+        assert_eq!(mixed(&longer, &[0, 1]), ["Planned turns"]);
+        let unknown = pools(&[("a", 5, Some(3)), ("a", 5, None)]);
+        assert!(mixed(&unknown, &[0, 1]).is_empty(), "what is not known may be the same");
+        let elsewhere = pools(&[("a", 5, Some(3)), ("a", 5, Some(3)), ("a", 5, Some(10))]);
+        assert!(mixed(&elsewhere, &[0, 1]).is_empty(), "a run of another cell differs");
+        assert_eq!(mixed(&elsewhere, &[1, 2]), ["Attempt limit"]);
+        assert!(mixed(&elsewhere, &[2]).is_empty());
+    }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { caseRoute, originsInWords, percent, readChoice } from "./words";
+import { caseRoute, originsInWords, percent, readChoice, tables, tabs } from "./words";
 
 test("an address that says nothing shows every failed attempt by run", () => {
   expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
@@ -19,4 +19,11 @@ test("a case leads to its attempt and test", () => {
 
 test("origins are counted in words", () => {
   expect(originsInWords([2, 1, 0, 0])).toBe("2 new, 1 regression");
+});
+
+test("every tab can be taken away as what it shows", () => {
+  const of = { members: [], group: "member", scope: "attempts" } as const;
+  const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, offset: 0, limit: 0 };
+  const kinds = tabs.map((tab) => tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind));
+  expect(kinds).toEqual([["cases"], ["repairs", "origins"], ["flips"], ["rules"]]);
 });

@@ -4,6 +4,9 @@ import type { FailureGrouping } from "../host/bindings/FailureGrouping";
 import type { FailureOrigin } from "../host/bindings/FailureOrigin";
 import type { FailureScope } from "../host/bindings/FailureScope";
 import type { Failures } from "../host/bindings/Failures";
+import type { FailureCasesRequest } from "../host/bindings/FailureCasesRequest";
+import type { FailuresRequest } from "../host/bindings/FailuresRequest";
+import type { ExportSubject } from "../export/open.svelte";
 import { counted } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
 
@@ -30,6 +33,23 @@ export const originNames: Readonly<Record<FailureOrigin, string>> = {
 export const tabs = ["cases", "repair", "flips", "rules"] as const;
 export type Tab = (typeof tabs)[number];
 export const tabNames: Readonly<Record<Tab, string>> = { cases: "Cases", repair: "Repair", flips: "Flipping tests", rules: "Rules" };
+
+/** What the tables of a tab are exported as; each has a button of its own. */
+export function tables(tab: Tab, of: FailuresRequest, cases: FailureCasesRequest): readonly ExportSubject[] {
+  switch (tab) {
+    case "cases":
+      return [{ title: "Cases", table: { kind: "cases", of: cases } }];
+    case "repair":
+      return [
+        { title: "Repairs", table: { kind: "repairs", of } },
+        { title: "Failing tests by origin", table: { kind: "origins", of } },
+      ];
+    case "flips":
+      return [{ title: "Flipping tests", table: { kind: "flips", of } }];
+    case "rules":
+      return [{ title: "Rules", table: { kind: "rules", of } }];
+  }
+}
 
 export interface Choice {
   readonly group: FailureGrouping;

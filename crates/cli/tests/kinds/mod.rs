@@ -13,3 +13,25 @@ pub(crate) const FIGURES: [&str; 10] = [
     "retries",
     "failures",
 ];
+
+/// The kinds of tables that `stamina table` makes.
+pub(crate) const TABLES: [&str; 18] = [
+    "runs",
+    "spent",
+    "pairs",
+    "sensitivity",
+    "settings",
+    "survival",
+    "disagreements",
+    "matrix",
+    "spread",
+    "published",
+    "retries",
+    "gains",
+    "failures",
+    "cases",
+    "origins",
+    "repairs",
+    "flips",
+    "rules",
+];

@@ -15,15 +15,19 @@ const ONE_PAGE: usize = 40;
 /// From this number of letters on, words are broken into lines.
 const LONG_TEXT: usize = 28;
 
+/// Whether the texts of a column are broken into lines.
+fn is_broken(column: &Printed) -> bool {
+    !column.right && column.texts.iter().any(|text| text.chars().count() > LONG_TEXT)
+}
+
 /// The column types of a `tabular`.
 fn types(printed: &[Printed]) -> String {
     printed
         .iter()
         .map(|column| {
-            let longest = column.texts.iter().map(|t| t.chars().count()).max().unwrap_or(0);
             if column.right {
                 "r".to_owned()
-            } else if longest > LONG_TEXT {
+            } else if is_broken(column) {
                 ">{\\raggedright\\arraybackslash}p{12em}".to_owned()
             } else {
                 "l".to_owned()
@@ -40,26 +44,28 @@ fn breakable(text: &str) -> String {
         .replace('/', "/\\allowbreak{}")
 }
 
-/// Short words stay whole; long ones may be broken where a reader would, and a word without such a place in pieces.
+/// A text where there is room for short ones.
 fn words(text: &str) -> String {
-    const PIECE: usize = 8;
     let text = one_line(text);
-    if text.chars().count() <= LONG_TEXT {
-        return escape(&text);
-    }
-    let mut pieces = vec![String::new()];
-    let mut run = 0;
-    for c in text.chars() {
-        if run == PIECE {
-            pieces.push(String::new());
-            run = 0;
+    if text.chars().count() <= LONG_TEXT { escape(&text) } else { pieces(&text) }
+}
+
+/// A text that may be broken where a reader would, and a word that is longer than a line may be in pieces.
+fn pieces(text: &str) -> String {
+    const PIECE: usize = 8;
+    /// So many of the widest letters fit a line of a column that is broken.
+    const LINE: usize = 12;
+    let text = one_line(text);
+    let cut = |stretch: &str| -> String {
+        let letters: Vec<char> = stretch.chars().collect();
+        if letters.len() <= LINE {
+            return breakable(stretch);
         }
-        run = if c.is_whitespace() || matches!(c, '-' | '_' | '/') { 0 } else { run + 1 };
-        if let Some(piece) = pieces.last_mut() {
-            piece.push(c);
-        }
-    }
-    pieces.iter().map(|piece| breakable(piece)).collect::<Vec<_>>().join("\\allowbreak{}")
+        let parts: Vec<String> =
+            letters.chunks(PIECE).map(|part| breakable(&part.iter().collect::<String>())).collect();
+        parts.join("\\allowbreak{}")
+    };
+    text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '/')).map(cut).collect()
 }
 
 pub(super) fn write(table: &Table) -> String {
@@ -69,7 +75,9 @@ pub(super) fn write(table: &Table) -> String {
     let heading = format!("{} \\\\\n", heading.join(" & "));
     let mut body = String::new();
     for row in 0..table.rows.len() {
-        let cells: Vec<String> = printed.iter().map(|c| words(&c.texts[row])).collect();
+        // In a column that is broken into lines short texts may still be wider than a line.
+        let cell = |c: &Printed| if is_broken(c) { pieces(&c.texts[row]) } else { words(&c.texts[row]) };
+        let cells: Vec<String> = printed.iter().map(cell).collect();
         let _ = writeln!(body, "{} \\\\", cells.join(" & "));
     }
     let sentences: Vec<String> = std::iter::once(format!("{}.", table.title.trim_end_matches('.')))

@@ -4,6 +4,8 @@
 //! machines: every column by its stable name, numbers in full, unknown as an empty field or null. LaTeX, Markdown and HTML
 //! are for readers: headings in words, numbers rounded, the two ends of an interval in one column, unknown as a word.
 
+use std::collections::BTreeMap;
+
 mod csv;
 mod html;
 mod latex;
@@ -30,6 +32,9 @@ pub struct Table {
     pub rows: Vec<Vec<Option<Value>>>,
     /// What a reader must know, in sentences.
     pub notes: Vec<String>,
+    /// Rows in which what is missing has a reason of its own, by their index: the word that readers see there in place
+    /// of the column's (`no run`).
+    pub absent: BTreeMap<usize, &'static str>,
 }
 
 /// A column of a [`Table`].
@@ -49,6 +54,8 @@ pub struct Column {
     pub missing: &'static str,
     /// Whether this column and the next are the ends of one interval, which readers see as one column.
     pub interval: bool,
+    /// Whether only machines get it: ids and the like, for which a page has no room.
+    pub for_machines: bool,
 }
 
 /// What a column holds.
@@ -90,6 +97,7 @@ impl Column {
             decimals: 0,
             missing: "unknown",
             interval: false,
+            for_machines: false,
         }
     }
 
@@ -122,6 +130,18 @@ impl Column {
                 ..Self::number(&format!("{prefix}{name}"), heading, decimals)
             },
         )
+    }
+
+    /// The same with a word for how it was made, which readers see: `95 % CI, bootstrap`.
+    pub fn interval_by(prefix: &str, how: &str, decimals: u8) -> [Self; 2] {
+        Self::interval(prefix, decimals)
+            .map(|column| Self { heading: column.heading.replace("CI", &format!("CI, {how}")), ..column })
+    }
+
+    /// The same column in files of values only.
+    #[must_use]
+    pub fn for_machines(self) -> Self {
+        Self { for_machines: true, ..self }
     }
 
     /// The same column with a unit.
@@ -188,13 +208,26 @@ pub fn maybe<T: Into<Value>>(value: Option<T>) -> Option<Value> {
 impl Table {
     /// An empty table.
     pub fn new(name: &str, title: &str, columns: Vec<Column>) -> Self {
-        Self { name: name.to_owned(), title: title.to_owned(), columns, rows: Vec::new(), notes: Vec::new() }
+        Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            columns,
+            rows: Vec::new(),
+            notes: Vec::new(),
+            absent: BTreeMap::new(),
+        }
     }
 
     /// Adds a row; what is missing at its end is unknown, what is too much is left out.
     pub fn push(&mut self, mut row: Vec<Option<Value>>) {
         row.resize(self.columns.len(), None);
         self.rows.push(row);
+    }
+
+    /// Adds a row in which whatever is missing is so for one reason: readers see `word` there.
+    pub fn push_absent(&mut self, row: Vec<Option<Value>>, word: &'static str) {
+        self.absent.insert(self.rows.len(), word);
+        self.push(row);
     }
 
     /// RFC 4180 with a heading line, lines ended by CR LF. Numbers in the shortest form that reads back as the same

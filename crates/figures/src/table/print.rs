@@ -1,6 +1,7 @@
 //! What readers see: rounded numbers, intervals in one column, words for what is not known.
 
 use super::{Column, Kind, Table, Value};
+use crate::number::{in_full, p_number, whole};
 
 /// A column as readers see it.
 pub(super) struct Printed {
@@ -12,39 +13,16 @@ pub(super) struct Printed {
     pub(super) texts: Vec<String>,
 }
 
-/// A number with this many decimals and a true minus sign; what rounds to zero has no sign.
-pub(super) fn rounded(number: f64, decimals: u8) -> String {
-    let text = format!("{number:.*}", usize::from(decimals));
-    match text.strip_prefix('-') {
-        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
-        Some(digits) => format!("−{digits}"),
-        None => text,
-    }
-}
-
-/// A whole number with thousands apart: `84,000`.
-fn apart(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = String::from(if number < 0 { "−" } else { "" });
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-fn value(column: &Column, value: Option<&Value>) -> String {
+fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
     match value {
         Some(Value::Text(text)) => text.clone(),
-        Some(Value::Integer(number)) => apart(*number),
+        Some(Value::Integer(number)) => whole(*number),
         Some(Value::Number(number)) if number.is_finite() => match column.kind {
-            Kind::P if *number < 0.001 => "< 0.001".to_owned(),
-            _ => rounded(*number, column.decimals),
+            Kind::P => p_number(Some(*number)),
+            _ => in_full(*number, usize::from(column.decimals)),
         },
         Some(Value::Flag(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
-        Some(Value::Number(_)) | None => column.missing.to_owned(),
+        Some(Value::Number(_)) | None => missing.to_owned(),
     }
 }
 
@@ -53,19 +31,26 @@ pub(super) fn columns(table: &Table) -> Vec<Printed> {
     let mut printed = Vec::new();
     let mut at = 0;
     while let Some(column) = table.columns.get(at) {
+        if column.for_machines {
+            at += 1;
+            continue;
+        }
         let with_next = column.interval && at + 1 < table.columns.len();
-        let text = |row: &Vec<Option<Value>>| {
+        let text = |(index, row): (usize, &Vec<Option<Value>>)| {
+            let missing = table.absent.get(&index).copied().unwrap_or(column.missing);
             let (first, second) =
                 (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
             if !with_next {
-                return value(column, first);
+                return value(column, first, missing);
             }
             match (first, second) {
-                (None, _) | (_, None) => column.missing.to_owned(),
-                (low, high) => format!("{} to {}", value(column, low), value(column, high)),
+                (None, _) | (_, None) => missing.to_owned(),
+                (low, high) => {
+                    format!("{} to {}", value(column, low, missing), value(column, high, missing))
+                }
             }
         };
-        let name = if with_next { "95 % CI" } else { &column.heading };
+        let name = if with_next { column.heading.trim_end_matches(", low") } else { &column.heading };
         let heading = match &column.unit {
             Some(unit) if !with_next => format!("{name} ({unit})"),
             _ => name.to_owned(),
@@ -73,7 +58,7 @@ pub(super) fn columns(table: &Table) -> Vec<Printed> {
         printed.push(Printed {
             heading,
             right: !matches!(column.kind, Kind::Text | Kind::Flag),
-            texts: table.rows.iter().map(text).collect(),
+            texts: table.rows.iter().enumerate().map(text).collect(),
         });
         at += if with_next { 2 } else { 1 };
     }
@@ -107,6 +92,20 @@ mod tests {
         assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50"]);
         assert_eq!(printed[1].texts, ["1.00 to 2.00", "n/a", "−2.00 to −1.00"]);
         assert_eq!(printed[2].texts, ["< 0.001", "n/a", "0.040"]);
-        assert_eq!([0, 999, 1000, -1_234_567].map(apart), ["0", "999", "1,000", "−1,234,567"]);
+    }
+
+    #[test]
+    fn a_row_says_why_it_lacks_something_and_others_say_what_their_columns_say() {
+        let [low, high] = Column::interval("", 2);
+        let columns_of =
+            vec![Column::integer("n", "n"), low, high, Column::integer("m", "M").missing("not reached")];
+        let mut table = Table::new("t", "T", columns_of);
+        table.push(vec![known(3_u32)]);
+        table.push_absent(vec![], "no run");
+        table.push(vec![known(1_000_u32)]);
+        let printed = columns(&table);
+        assert_eq!(printed[0].texts, ["3", "no run", "1,000"]);
+        assert_eq!(printed[1].texts, ["n/a", "no run", "n/a"]);
+        assert_eq!(printed[2].texts, ["not reached", "no run", "not reached"]);
     }
 }

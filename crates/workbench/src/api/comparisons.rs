@@ -131,7 +131,7 @@ impl ComparedMember {
 }
 
 /// A name with the word that says that a scripted model stood in for a real one.
-pub(super) fn marked(name: &str, simulated: bool) -> String {
+pub(crate) fn marked(name: &str, simulated: bool) -> String {
     if simulated { format!("{name} (simulated)") } else { name.to_owned() }
 }
 

@@ -35,7 +35,7 @@ pub enum DisagreementSort {
 }
 
 /// Asks where members disagree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct DisagreementRequest {
     /// The members, in the order of the columns.
     pub members: Vec<Member>,

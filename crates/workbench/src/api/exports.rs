@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{CompareRequest, FailuresRequest, FigureTheme, MatrixRequest, RetriesRequest};
+use super::{
+    CompareRequest, DisagreementRequest, FailureCasesRequest, FailuresRequest, FigureTheme, MatrixRequest,
+    RetriesRequest,
+};
 
 /// What `bars` shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -113,13 +116,23 @@ pub enum FigureOf {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TableOf {
-    /// Members with n, events, censored, mean stamina, interval, median, score, tokens, cost.
+    /// Members with n, events, censored, mean stamina, intervals, median, score, tokens, cost.
     Runs {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Tokens, cost, time and tool calls of members.
+    Spent {
         /// Whose.
         of: CompareRequest,
     },
     /// Pairs with difference, ratio, log-rank, paired test.
     Pairs {
+        /// Whose.
+        of: CompareRequest,
+    },
+    /// Mean stamina under other ways to count censored episodes.
+    Sensitivity {
         /// Whose.
         of: CompareRequest,
     },
@@ -133,8 +146,23 @@ pub enum TableOf {
         /// Whose.
         of: CompareRequest,
     },
-    /// Harness × model.
+    /// Turns on which members disagree: every row of the mode, whatever the request says of pages.
+    Disagreements {
+        /// Which.
+        of: DisagreementRequest,
+    },
+    /// Harness × model, with the means of its lines.
     Matrix {
+        /// Which.
+        of: MatrixRequest,
+    },
+    /// Best and worst harness of each model, with their ratio.
+    Spread {
+        /// Which.
+        of: MatrixRequest,
+    },
+    /// Published numbers of the same benchmark.
+    Published {
         /// Which.
         of: MatrixRequest,
     },
@@ -143,8 +171,38 @@ pub enum TableOf {
         /// Whose.
         of: RetriesRequest,
     },
+    /// Gain by retries.
+    Gains {
+        /// Whose.
+        of: RetriesRequest,
+    },
     /// Failure classes.
     Failures {
+        /// Whose.
+        of: FailuresRequest,
+    },
+    /// Failed attempts, one a row: all of them, whatever the request says of pages.
+    Cases {
+        /// Which.
+        of: FailureCasesRequest,
+    },
+    /// Failing tests by origin.
+    Origins {
+        /// Whose.
+        of: FailuresRequest,
+    },
+    /// How many turns that failed at first passed at which attempt.
+    Repairs {
+        /// Whose.
+        of: FailuresRequest,
+    },
+    /// Tests that flip most.
+    Flips {
+        /// Whose.
+        of: FailuresRequest,
+    },
+    /// The rules that classify.
+    Rules {
         /// Whose.
         of: FailuresRequest,
     },

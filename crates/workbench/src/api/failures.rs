@@ -180,6 +180,8 @@ pub struct Repair {
 pub struct FlippingTest {
     /// Id of the run.
     pub run: String,
+    /// Whether a scripted model stood in for a real one in it.
+    pub simulated: bool,
     /// Id of the episode.
     pub episode: String,
     /// The scenario.
@@ -193,7 +195,7 @@ pub struct FlippingTest {
 }
 
 /// Asks for the cases behind a share.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct FailureCasesRequest {
     /// As in the request for failures.
     pub of: FailuresRequest,
@@ -234,6 +236,8 @@ pub struct FailureCase {
     pub run: String,
     /// Its name as the page says it.
     pub name: String,
+    /// Whether a scripted model stood in for a real one in it.
+    pub simulated: bool,
     /// Id of the episode.
     pub episode: String,
     /// The scenario.

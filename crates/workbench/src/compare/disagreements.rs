@@ -69,17 +69,19 @@ impl Cell {
 
     /// From worst to best.
     fn order(&self, other: &Self) -> Ordering {
-        const fn rank(state: TurnState) -> u8 {
-            match state {
+        // An end without a verdict that counts as a failure is one; any other says nothing of the agent.
+        const fn rank(cell: &Cell) -> u8 {
+            match cell.state {
                 TurnState::Failed => 0,
-                TurnState::Error => 1,
-                TurnState::Censored => 2,
-                TurnState::NotReached => 3,
-                TurnState::PassedAfterRetries => 4,
-                TurnState::Passed => 5,
+                TurnState::Error if cell.failed => 1,
+                TurnState::Error => 2,
+                TurnState::Censored => 3,
+                TurnState::NotReached => 4,
+                TurnState::PassedAfterRetries => 5,
+                TurnState::Passed => 6,
             }
         }
-        rank(self.state).cmp(&rank(other.state)).then_with(|| {
+        rank(self).cmp(&rank(other)).then_with(|| {
             // What is not counted comes after what is.
             self.share().unwrap_or(2.0).total_cmp(&other.share().unwrap_or(2.0))
         })
@@ -306,5 +308,24 @@ impl Workbench {
                 .collect::<Result<Vec<Vec<_>>, _>>()?;
             Ok(Table::of(&pools, &plays, &self.store.get_policy()?))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A turn that ended without a verdict for the agent's own reason, in one of two episodes.
+    #[test]
+    fn of_several_episodes_the_one_that_failed_stands_before_one_that_was_stopped() {
+        let play = |failed, passed| {
+            let turns = vec![Played { state: TurnState::Error, failed, passed, total: Some(10) }];
+            Grid { turns, stamina: 0 }
+        };
+        // What was stopped from outside has the smaller share of passed tests.
+        let cell = worst(&[(0, play(false, Some(1))), (1, play(true, Some(9)))], 1).unwrap();
+        assert!(cell.failed && cell.episode == 1, "{cell:?}");
+        let line = TurnLine { scenario: 0, turn: 1, cells: vec![Some(cell)], spread: None };
+        assert!(line.is_of(DisagreementMode::Errors) && !line.is_of(DisagreementMode::Different));
     }
 }

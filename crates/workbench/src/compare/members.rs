@@ -10,7 +10,7 @@ use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
 use super::sets::{self, ScenarioSets};
-use crate::api::{ApiError, Member, Swatch};
+use crate::api::{ApiError, Member, Swatch, marked};
 use crate::summary::{run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
@@ -18,6 +18,7 @@ const COLOURS: usize = 8;
 const DASHES: usize = 8;
 
 /// A run of a member.
+#[derive(Clone)]
 pub(crate) struct PooledRun {
     /// The run with its settings.
     pub(crate) record: RunRecord,
@@ -38,6 +39,7 @@ impl PooledRun {
 pub(crate) type Scenario<'a> = (u32, Cow<'a, str>);
 
 /// A member with its runs.
+#[derive(Clone)]
 pub(crate) struct Pool {
     /// What was asked for.
     pub(crate) member: Member,
@@ -57,6 +59,11 @@ impl Pool {
     /// Whether a scripted model stood in for a real one in any of its runs.
     pub(crate) fn simulated(&self) -> bool {
         self.runs.iter().any(|run| run.record.entry.simulated)
+    }
+
+    /// Its name as tables and texts have it.
+    pub(crate) fn marked(&self) -> String {
+        marked(&self.name, self.simulated())
     }
 
     /// The episodes of all runs.

@@ -11,6 +11,8 @@ use store::RunRecord;
 
 /// What decides which scenarios are drawn, by the last part of the setting's name.
 const DRAWN_BY: [&str; 3] = ["base_seed", "num_changes_per_turn", "use_llm_sampler"];
+/// Which model samples, where one does.
+const SAMPLER: &str = "llm_sampler_model_id";
 
 /// Stands between the number of a set and the name of a scenario.
 const MARK: char = '\u{1f}';
@@ -86,8 +88,12 @@ pub(crate) fn drawn_by(run: &RunRecord) -> Option<String> {
         return None;
     }
     find("base_seed").filter(|seed| !seed.is_null())?;
-    let parts: Vec<String> =
-        DRAWN_BY.iter().map(|name| find(name).unwrap_or(&Value::Null).to_string()).collect();
+    let by_model = find("use_llm_sampler") == Some(&Value::Bool(true));
+    let parts: Vec<String> = DRAWN_BY
+        .iter()
+        .chain(by_model.then_some(&SAMPLER))
+        .map(|name| find(name).unwrap_or(&Value::Null).to_string())
+        .collect();
     Some(parts.join(", "))
 }
 

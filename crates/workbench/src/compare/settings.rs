@@ -220,13 +220,7 @@ fn thousands(number: f64) -> String {
     let text = number.to_string();
     let (sign, rest) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
     let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
-    let mut grouped = String::new();
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) && whole.len() > 3 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
+    let grouped = figures::thousands(whole);
     fraction.map_or(format!("{sign}{grouped}"), |fraction| format!("{sign}{grouped}.{fraction}"))
 }
 

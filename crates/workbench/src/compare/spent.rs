@@ -1,6 +1,7 @@
 //! What members used: tokens, cost, time, steps.
 
 use analysis::cost::{cost_per_turn, pareto};
+use model::{CensoringPolicy, Ending};
 use store::Play;
 
 use super::members::Pool;
@@ -32,8 +33,8 @@ impl PerTurn {
     }
 }
 
-/// Sums and rates of a member. `plays` are those of its runs, in their order.
-pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
+/// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
+pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
     let (mut input, mut output) = (PerTurn::default(), PerTurn::default());
     let (mut both, mut steps, mut seconds) = (PerTurn::default(), PerTurn::default(), PerTurn::default());
     let mut dollars = PerTurn::default();
@@ -49,7 +50,9 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>]) -> Spent {
         dollars.add(episode.cost_usd, turns);
         costs.push((episode.cost_usd, episode.stamina));
         turns_played += turns;
-        turns_after_failure += turns.saturating_sub(episode.stamina.saturating_add(1));
+        if policy.ending(episode.end_reason) == Ending::Event {
+            turns_after_failure += turns.saturating_sub(episode.stamina.saturating_add(1));
+        }
     }
     for (run, plays) in pool.runs.iter().zip(plays) {
         for (episode, play) in run.episodes.iter().zip(plays) {

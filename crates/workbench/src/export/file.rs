@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, Member, TableOf};
+use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, MatrixRequest, Member, TableOf};
 use crate::export::Made;
 
 /// The ending of files of a format.
@@ -73,6 +73,10 @@ fn named(kind: &str, members: &[Member]) -> String {
     format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
 }
 
+fn of_benchmark(kind: &str, of: &MatrixRequest) -> String {
+    format!("{kind}-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
+}
+
 /// A good name for a report.
 pub(super) fn report_name(kind: &str, of: &CompareRequest) -> String {
     named(kind, &of.members)
@@ -92,9 +96,7 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
             named(&measure, &of.members)
         }
         FigureOf::Pareto { of } => named("pareto", &of.members),
-        FigureOf::Matrix { of, .. } => {
-            format!("matrix-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
-        }
+        FigureOf::Matrix { of, .. } => of_benchmark("matrix", of),
         FigureOf::Retries { of, .. } => named("retries", &of.members),
         FigureOf::Failures { of } => named("failures", &of.members),
     }
@@ -104,14 +106,23 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
 pub(super) fn table_name(table: &TableOf) -> String {
     match table {
         TableOf::Runs { of } => named("runs", &of.members),
+        TableOf::Spent { of } => named("spent", &of.members),
         TableOf::Pairs { of } => named("pairs", &of.members),
+        TableOf::Sensitivity { of } => named("sensitivity", &of.members),
         TableOf::Settings { of } => named("settings", &of.members),
         TableOf::Survival { of } => named("survival-table", &of.members),
-        TableOf::Matrix { of } => {
-            format!("matrix-table-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
-        }
+        TableOf::Disagreements { of } => named("disagreements", &of.members),
+        TableOf::Matrix { of } => of_benchmark("matrix-table", of),
+        TableOf::Spread { of } => of_benchmark("spread", of),
+        TableOf::Published { of } => of_benchmark("published", of),
         TableOf::Retries { of } => named("retries-table", &of.members),
+        TableOf::Gains { of } => named("gains", &of.members),
         TableOf::Failures { of } => named("failures-table", &of.members),
+        TableOf::Cases { of } => named("failure-cases", &of.of.members),
+        TableOf::Origins { of } => named("failure-origins", &of.members),
+        TableOf::Repairs { of } => named("repairs", &of.members),
+        TableOf::Flips { of } => named("flipping-tests", &of.members),
+        TableOf::Rules { .. } => "failure-rules".to_owned(),
     }
 }
 

@@ -182,7 +182,7 @@ impl Workbench {
             blocks: vec![
                 draw("survival", FigureOf::Survival { of: of.clone(), bands: Bands::Auto })?,
                 draw("first-failures", FigureOf::FirstFailures { of: of.clone() })?,
-                Block::Table(words::sensitivity(&data)),
+                Block::Table(tables::sensitivity(&data)),
             ],
         });
         if several {
@@ -196,7 +196,7 @@ impl Workbench {
             }
             sections.push(Section { heading: "Differences".to_owned(), blocks });
         }
-        let mut spent = Vec::new();
+        let mut spent = vec![Block::Table(tables::spent(&data))];
         if several && data.members.iter().filter(|m| m.spent.cost_per_episode.is_some()).count() > 1 {
             spent.push(draw("pareto", FigureOf::Pareto { of: of.clone() })?);
         }
@@ -206,9 +206,7 @@ impl Workbench {
                 FigureOf::Bars { of: of.clone(), measure: Measure::Score, published: false },
             )?);
         }
-        if !spent.is_empty() {
-            sections.push(Section { heading: "Score and cost".to_owned(), blocks: spent });
-        }
+        sections.push(Section { heading: "Score and cost".to_owned(), blocks: spent });
         let played = attempts::read(self, &data)?;
         sections.push(Section {
             heading: "Attempts".to_owned(),
@@ -225,7 +223,7 @@ impl Workbench {
                             published: false,
                         },
                     )?,
-                    Block::Table(tables::retries(self, &RetriesRequest { members: of.members.clone() })?),
+                    Block::Table(tables::retries(&retries)),
                 ],
             });
         }
@@ -237,7 +235,7 @@ impl Workbench {
                     of: FailuresRequest { members: of.members.clone(), ..FailuresRequest::default() },
                 },
             )?);
-            blocks.push(Block::Table(tables::failures_table(&failures)));
+            blocks.push(Block::Table(tables::shares(&failures)));
         }
         blocks.push(Block::Table(attempts::errors(&played)));
         sections.push(Section { heading: "Failures".to_owned(), blocks });

@@ -13,6 +13,10 @@ run: string,
  */
 name: string, 
 /**
+ * Whether a scripted model stood in for a real one in it.
+ */
+simulated: boolean, 
+/**
  * Id of the episode.
  */
 episode: string, 

@@ -9,6 +9,10 @@ export type FlippingTest = {
  */
 run: string, 
 /**
+ * Whether a scripted model stood in for a real one in it.
+ */
+simulated: boolean, 
+/**
  * Id of the episode.
  */
 episode: string, 

@@ -260,6 +260,23 @@ fn names_of_seeded_scenarios_mean_nothing_under_another_seed() {
 }
 
 #[test]
+fn another_model_that_samples_draws_other_scenarios_and_one_that_does_not_sample_draws_none() {
+    let settings = |by_model: bool, model: &str| {
+        json!({
+            "restful_server_gen_iterative.base_seed": 0,
+            "restful_server_gen_iterative.use_llm_sampler": by_model,
+            "restful_server_gen_iterative.llm_sampler_model_id": model,
+        })
+    };
+    let same = |by_model| {
+        let (_store, pools) =
+            runs("staminabench", &[settings(by_model, "a"), settings(by_model, "b")], |_, _| {});
+        pools[0].runs[0].set == pools[1].runs[0].set
+    };
+    assert!(!same(true) && same(false));
+}
+
+#[test]
 fn numbers_are_grouped() {
     assert_eq!(thousands(3600.0), "3,600");
     assert_eq!(thousands(100.0), "100");

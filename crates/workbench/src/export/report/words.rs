@@ -1,6 +1,5 @@
 //! The sentences of a report.
 
-use figures::table::{Column, Table, known, maybe};
 use figures::{SOFTWARE, p_value};
 
 use super::Block;
@@ -96,37 +95,6 @@ pub(super) fn overall(data: &Comparison) -> String {
         text.push_str(&format!(" Stratified by scenario: {}.", of(test)));
     }
     text
-}
-
-/// Mean stamina under other ways to count censored episodes.
-pub(super) fn sensitivity(data: &Comparison) -> Table {
-    let [low, high] = Column::interval("", 2);
-    let columns = vec![
-        Column::text("run", "Run"),
-        Column::text("censored", "Censored episodes"),
-        Column::integer("n", "n"),
-        Column::number("mean_stamina", "Mean stamina", 2).unit("turns"),
-        low,
-        high,
-    ];
-    let mut table = Table::new("sensitivity", "Sensitivity to censoring", columns);
-    for member in &data.members {
-        for (how, stamina) in [
-            ("as the policy says", &member.stamina),
-            ("counted as failures", &member.censored_failed),
-            ("left out, but for those that passed everything", &member.censored_dropped),
-        ] {
-            table.push(vec![
-                known(member.marked()),
-                known(how),
-                known(stamina.n),
-                maybe(stamina.mean),
-                maybe(stamina.ci_low),
-                maybe(stamina.ci_high),
-            ]);
-        }
-    }
-    table
 }
 
 /// What failed attempts there are, and how long repair takes.

@@ -1,0 +1,318 @@
+//! The tables of a comparison.
+
+use figures::table::{Column, Table, Value, known, maybe};
+
+use super::super::figure::parts;
+use super::{name, stamina, stamina_columns};
+use crate::api::{Comparability, ComparedMember, Comparison};
+use crate::compare::shorter;
+
+/// The runs of a comparison.
+pub(in crate::export) fn runs(data: &Comparison) -> Table {
+    let mut columns = vec![
+        Column::text("run", "Run"),
+        Column::text("harness", "Harness"),
+        Column::text("model", "Model"),
+        Column::flag("simulated", "Simulated"),
+    ];
+    columns.extend(stamina_columns());
+    columns.extend(Column::interval_by("bootstrap_", "bootstrap", 2));
+    columns.extend([
+        Column::number("score", "Score", 1),
+        Column::number("tokens_per_turn", "Tokens per turn", 0),
+        Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
+        Column::number("steps_per_turn", "Tool calls per turn", 1),
+        Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
+        Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
+        Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
+    ]);
+    let mut table = Table::new("runs", "Runs", columns);
+    for member in &data.members {
+        let spent = &member.spent;
+        let mut row = vec![
+            known(member.name.as_str()),
+            maybe(member.harness.as_deref()),
+            maybe(member.model.as_deref()),
+            known(member.simulated),
+        ];
+        row.extend(stamina(&member.stamina));
+        row.extend(ends(member.stamina_bootstrap));
+        row.extend([
+            maybe(member.score),
+            maybe(spent.tokens_per_turn),
+            maybe(spent.seconds_per_turn),
+            maybe(spent.steps_per_turn),
+            maybe(spent.cost_usd),
+            maybe(spent.cost_per_turn),
+            maybe(spent.cost_per_episode),
+            maybe(spent.cost_per_survived_turn),
+        ]);
+        table.push(row);
+    }
+    table.notes.push(format!(
+        "Mean stamina is the restricted mean over the first {} turns, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
+        data.tau, data.seed, data.policy
+    ));
+    table.notes.extend(caveats(&data.members));
+    table
+}
+
+/// What the members of a comparison used.
+pub(in crate::export) fn spent(data: &Comparison) -> Table {
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("n", "n"),
+        Column::integer("input_tokens", "Tokens in"),
+        Column::integer("output_tokens", "Tokens out"),
+        Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::integer("cost_known", "Episodes with a known cost"),
+        Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
+        Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
+        Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
+        Column::number("agent_seconds", "Agent time", 0).unit("s"),
+        Column::integer("turns_played", "Turns played"),
+        Column::integer("turns_after_failure", "Turns after a failure"),
+        Column::number("steps_per_turn", "Tool calls per turn", 1),
+        Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
+        Column::number("tokens_per_turn", "Tokens per turn", 0),
+        Column::flag("pareto", "On the Pareto front"),
+    ];
+    let mut table = Table::new("spent", "Tokens, cost and time", columns);
+    for member in &data.members {
+        let spent = &member.spent;
+        table.push(vec![
+            known(member.marked()),
+            known(member.stamina.n),
+            maybe(spent.input_tokens),
+            maybe(spent.output_tokens),
+            maybe(spent.cost_usd),
+            known(spent.cost_known),
+            maybe(spent.cost_per_episode),
+            maybe(spent.cost_per_turn),
+            maybe(spent.cost_per_survived_turn),
+            maybe(spent.agent_seconds),
+            known(spent.turns_played),
+            known(spent.turns_after_failure),
+            maybe(spent.steps_per_turn),
+            maybe(spent.seconds_per_turn),
+            maybe(spent.tokens_per_turn),
+            maybe(spent.pareto),
+        ]);
+    }
+    let partial = |m: &&ComparedMember| m.spent.cost_usd.is_some() && m.spent.cost_known < m.stamina.n;
+    for member in data.members.iter().filter(partial) {
+        table.notes.push(format!(
+            "{}: the cost is known for {} of {} episodes, and its sum is that of those.",
+            member.marked(),
+            member.spent.cost_known,
+            member.stamina.n
+        ));
+    }
+    table.notes.push(
+        "Tokens in count cached ones; rates are over the turns of the episodes that tell the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),
+    );
+    table
+}
+
+/// Mean stamina under other ways to count censored episodes.
+pub(in crate::export) fn sensitivity(data: &Comparison) -> Table {
+    let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", "Censored episodes")];
+    columns.extend(stamina_columns());
+    columns.push(Column::number("change", "Change", 2).unit("turns").missing("n/a"));
+    columns.push(Column::number("early_censored", "Early censored", 3));
+    let mut table = Table::new("sensitivity", "Sensitivity to censoring", columns);
+    for member in &data.members {
+        for (how, of) in [
+            ("as the policy says", &member.stamina),
+            ("counted as failures", &member.censored_failed),
+            ("left out, but for those that passed everything", &member.censored_dropped),
+        ] {
+            let mut row = vec![known(member.marked()), known(how)];
+            row.extend(stamina(of));
+            row.push(maybe(of.mean.zip(member.stamina.mean).map(|(mean, own)| mean - own)));
+            row.push(known(member.early_censored));
+            table.push(row);
+        }
+    }
+    table.notes.push(format!(
+        "Early censored is the share of episodes that were stopped from outside before turn {}; censoring policy: {}.",
+        data.tau, data.policy
+    ));
+    table
+}
+
+/// What must be known of each member.
+fn caveats(members: &[ComparedMember]) -> Vec<String> {
+    members
+        .iter()
+        .filter(|m| !m.caveats.is_empty())
+        .map(|m| {
+            // Some are sentences, some are not: in a row of them each goes without its full stop.
+            let each: Vec<&str> = m.caveats.iter().map(|c| c.trim_end_matches('.')).collect();
+            format!("{}: {}.", m.name, each.join("; "))
+        })
+        .collect()
+}
+
+/// The tests of a comparison.
+pub(in crate::export) fn pairs(data: &Comparison) -> Table {
+    let [low, high] = Column::interval("difference_", 2);
+    let [drawn_low, drawn_high] = Column::interval_by("difference_bootstrap_", "bootstrap", 2);
+    let [ratio_low, ratio_high] = Column::interval("ratio_", 2);
+    let [paired_low, paired_high] = Column::interval("paired_", 2);
+    let columns = vec![
+        Column::text("a", "Run"),
+        Column::text("b", "Against"),
+        Column::number("difference", "Difference", 2).unit("turns").missing("n/a"),
+        low,
+        high,
+        drawn_low,
+        drawn_high,
+        Column::p("difference_p", "p"),
+        Column::number("ratio", "Ratio", 2).missing("n/a"),
+        ratio_low,
+        ratio_high,
+        Column::number("logrank_chi2", "Log-rank χ²", 2).missing("n/a"),
+        Column::integer("logrank_df", "df").missing("n/a"),
+        Column::p("logrank_p", "p"),
+        Column::p("logrank_p_holm", "p (Holm)"),
+        Column::p("logrank_p_permutation", "p (permutation)"),
+        Column::p("logrank_p_stratified", "p (stratified by scenario)"),
+        Column::integer("shared_scenarios", "Shared scenarios").missing("none"),
+        Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a"),
+        Column::number("paired_mean", "Paired difference", 2).unit("turns").missing("n/a"),
+        paired_low,
+        paired_high,
+        Column::p("paired_p", "p (paired t)"),
+        Column::p("paired_p_sign_flip", "p (sign flip)"),
+    ];
+    let mut table = Table::new("pairs", "Comparisons of two", columns);
+    for pair in &data.pairs {
+        let [value, low, high, p] = parts(pair.difference).map(maybe);
+        let [ratio, ratio_low, ratio_high, _] = parts(pair.ratio).map(maybe);
+        let paired = pair.paired.as_ref();
+        let [drawn_low, drawn_high] = ends(pair.difference_bootstrap);
+        table.push(vec![
+            name(data, pair.a),
+            name(data, pair.b),
+            value,
+            low,
+            high,
+            drawn_low,
+            drawn_high,
+            p,
+            ratio,
+            ratio_low,
+            ratio_high,
+            maybe(pair.logrank.map(|t| t.chi2)),
+            maybe(pair.logrank.map(|t| t.df)),
+            maybe(pair.logrank.map(|t| t.p)),
+            maybe(pair.p_holm),
+            maybe(pair.logrank_permutation.map(|t| t.p)),
+            maybe(pair.logrank_stratified.map(|t| t.p)),
+            maybe(paired.map(|p| p.n)),
+            maybe(paired.map(|p| p.tau)),
+            maybe(paired.map(|p| p.mean)),
+            maybe(paired.and_then(|p| p.ci_low)),
+            maybe(paired.and_then(|p| p.ci_high)),
+            maybe(paired.and_then(|p| p.p)),
+            maybe(paired.and_then(|p| p.p_sign_flip)),
+        ]);
+    }
+    table.notes.push(format!(
+        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over {}; the bootstrap draws scenarios (seed {}).",
+        data.tau,
+        holm_family(data),
+        data.seed
+    ));
+    table.notes.extend(shorter(data));
+    table
+}
+
+/// The pairs over which Holm corrects, in words.
+fn holm_family(data: &Comparison) -> String {
+    match data.pairs.len() {
+        1 => "this one pair".to_owned(),
+        n => format!("these {n} pairs"),
+    }
+}
+
+/// The ends of an interval.
+fn ends(interval: Option<(f64, f64)>) -> [Option<Value>; 2] {
+    [maybe(interval.map(|(low, _)| low)), maybe(interval.map(|(_, high)| high))]
+}
+
+/// The settings that differ.
+pub(in crate::export) fn settings(data: &Comparison) -> Table {
+    let mut columns = vec![Column::text("setting", "Setting"), Column::text("effect", "Effect")];
+    for (index, member) in data.members.iter().enumerate() {
+        columns.push(Column::text(&format!("run_{}", index + 1), &member.marked()));
+    }
+    columns.push(Column::text("note", "Note"));
+    let mut table = Table::new("settings", "Settings that differ", columns);
+    for difference in &data.differences {
+        let effect = match difference.comparability {
+            Comparability::NoEffect => "no effect",
+            Comparability::CannotBeRuledOut => "cannot be ruled out",
+            Comparability::NotComparable => "not comparable",
+        };
+        let mut row = vec![known(difference.setting.as_str()), known(effect)];
+        for index in 0..data.members.len() {
+            row.push(maybe(difference.values.get(index).and_then(Option::as_deref)));
+        }
+        row.push(known(difference.note.as_str()));
+        table.push(row);
+    }
+    if !data.members.is_empty() && data.members.iter().all(|m| m.simulated) {
+        // A file of values has no heads with names: it has to say this in a row.
+        let mut row = vec![known("Played by"), known("the same for all")];
+        row.extend(data.members.iter().map(|_| known("a scripted model (simulated)")));
+        row.push(None);
+        table.push(row);
+    }
+    if data.differences.is_empty() {
+        table.notes.push("No setting that is known differs.".to_owned());
+    }
+    let unknown =
+        |value: &Option<String>| value.as_ref().is_none_or(|v| v.split(", ").any(|v| v == "unknown"));
+    if data.differences.iter().any(|d| d.values.iter().any(unknown)) {
+        table.notes.push(
+            "Unknown: the source does not say it, so it may be the same as that of the others or not."
+                .to_owned(),
+        );
+    }
+    table
+}
+
+/// Kaplan–Meier tables.
+pub(in crate::export) fn survival(data: &Comparison) -> Table {
+    let [low, high] = Column::interval("", 3);
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("turn", "Turn"),
+        Column::integer("at_risk", "At risk"),
+        Column::integer("events", "Failed"),
+        Column::integer("censored", "Censored"),
+        Column::number("survival", "S(t)", 3),
+        low,
+        high,
+    ];
+    let mut table = Table::new("survival", "Survival by turn (Kaplan–Meier, log-log band)", columns);
+    for member in &data.members {
+        for row in &member.survival {
+            let alive = (row.at_risk > 0 || row.survival <= 0.0).then_some(row.survival);
+            table.push(vec![
+                known(member.marked()),
+                known(row.turn),
+                known(row.at_risk),
+                known(row.events),
+                known(row.censored),
+                maybe(alive),
+                maybe(row.ci_low),
+                maybe(row.ci_high),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,83 @@
+//! Turns on which members disagree, one row for each run that played the turn: names of runs are values and no heads, so
+//! that a file of values says whose a row is.
+
+use figures::table::{Column, Table, known, maybe};
+use model::TurnState;
+
+use crate::Workbench;
+use crate::api::{ApiError, DisagreementMode, DisagreementRequest};
+use crate::compare::members::{self, Pool};
+
+/// Every turn of the request's mode, whatever it says of pages.
+pub(super) fn table(workbench: &Workbench, of: &DisagreementRequest) -> Result<Table, ApiError> {
+    let page =
+        workbench.list_disagreements(DisagreementRequest { offset: 0, limit: u32::MAX, ..of.clone() })?;
+    let names: Vec<String> =
+        members::resolve(&workbench.store, &of.members)?.iter().map(Pool::marked).collect();
+    let columns = vec![
+        Column::text("scenario", "Scenario"),
+        Column::text("title", "Title").missing("none").for_machines(),
+        Column::integer("turn", "Turn"),
+        Column::text("run", "Run"),
+        Column::text("state", "Came to"),
+        Column::integer("passed", "Tests passed"),
+        Column::integer("total", "Tests run"),
+        Column::flag("after_failure", "After a failure"),
+        Column::integer("episodes", "Episodes").for_machines(),
+        Column::integer("episodes_passed", "Of them passed it").for_machines(),
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Episode").for_machines(),
+        Column::number("spread", "Spread", 3),
+    ];
+    let mut table = Table::new("disagreements", title(of.mode), columns);
+    for row in &page.rows {
+        for (name, cell) in names.iter().zip(&row.cells) {
+            let Some(cell) = cell else { continue };
+            table.push(vec![
+                known(row.scenario.as_str()),
+                maybe(row.title.as_deref()),
+                known(row.turn),
+                known(name.as_str()),
+                known(word(cell.state)),
+                maybe(cell.passed),
+                maybe(cell.total),
+                known(cell.after_failure),
+                known(cell.episodes.0),
+                known(cell.episodes.1),
+                known(cell.run.as_str()),
+                known(cell.episode.as_str()),
+                maybe(row.spread),
+            ]);
+        }
+    }
+    if let Some(reference) = names.get(of.reference as usize) {
+        table.notes.push(format!("The reference is {reference}."));
+    }
+    if !of.text.trim().is_empty() {
+        table.notes.push(format!("Only scenarios with the words \"{}\".", of.text.trim()));
+    }
+    table.notes.push(
+        "Runs that did not play a scenario have no row. Spread is the highest less the lowest share of passed tests of a turn. Where a run played a scenario several times, the episode that did worst stands here. After a failure: an earlier turn of the episode was failed already.".to_owned(),
+    );
+    Ok(table)
+}
+
+const fn title(mode: DisagreementMode) -> &'static str {
+    match mode {
+        DisagreementMode::All => "Turns that any run reached",
+        DisagreementMode::Different => "Turns that one run passes and another fails",
+        DisagreementMode::Failures => "Turns that some run fails",
+        DisagreementMode::Errors => "Turns that ended without a verdict for some run",
+    }
+}
+
+const fn word(state: TurnState) -> &'static str {
+    match state {
+        TurnState::Passed => "passed",
+        TurnState::PassedAfterRetries => "passed after retries",
+        TurnState::Failed => "failed",
+        TurnState::Error => "error",
+        TurnState::Censored => "censored",
+        TurnState::NotReached => "not reached",
+    }
+}

@@ -1,0 +1,219 @@
+//! The tables of the Failures page.
+
+use figures::table::{Column, Table, known, maybe};
+
+use crate::Workbench;
+use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, marked};
+
+/// Classes of failed attempts by group.
+pub(in crate::export) fn shares(data: &Failures) -> Table {
+    let [low, high] = Column::interval("", 3);
+    let columns = vec![
+        Column::text("group", "Group"),
+        Column::text("class", "Class"),
+        Column::text("side", "Of"),
+        Column::integer("attempts", "Failed attempts"),
+        Column::integer("of", "Of all"),
+        Column::number("share", "Share", 3),
+        low,
+        high,
+        Column::integer("tests", "Failing tests"),
+    ];
+    let mut table = Table::new("failures", "Failed attempts by class", columns);
+    let groups: Vec<&FailureGroup> =
+        if data.groups.is_empty() { vec![&data.total] } else { data.groups.iter().collect() };
+    for group in groups {
+        for share in &group.shares {
+            let class = data.classes.iter().find(|c| c.class == share.class);
+            table.push(vec![
+                known(group.marked()),
+                known(class.map_or(share.class.as_str(), |c| c.label.as_str())),
+                maybe(class.map(|c| c.side.as_str())),
+                known(share.attempts),
+                known(group.attempts),
+                known(share.share),
+                known(share.ci_low),
+                known(share.ci_high),
+                known(share.tests),
+            ]);
+        }
+    }
+    table.notes.push(format!(
+        "{} failed attempts of {} in all; shares with Wilson's 95 % interval.",
+        data.attempts, data.all_attempts
+    ));
+    noted(table, data)
+}
+
+/// What a reader must know of the numbers stands under each of these tables.
+fn noted(mut table: Table, data: &Failures) -> Table {
+    table.notes.extend(data.cautions.iter().cloned());
+    table
+}
+
+/// The failed attempts behind a share, all of them: what the request says of pages does not matter.
+pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<Table, ApiError> {
+    let page =
+        workbench.list_failure_cases(FailureCasesRequest { offset: 0, limit: u32::MAX, ..of.clone() })?;
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Episode").for_machines(),
+        Column::text("scenario", "Scenario"),
+        Column::integer("turn", "Turn"),
+        Column::integer("attempt", "Attempt"),
+        Column::text("class", "Class"),
+        Column::text("rule", "Rule").for_machines(),
+        Column::integer("passed", "Tests passed"),
+        Column::integer("total", "Tests run"),
+        Column::integer("new", "New"),
+        Column::integer("regression", "Regressions"),
+        Column::integer("still_failing", "Still failing"),
+        Column::integer("unknown", "Of unknown origin").for_machines(),
+        Column::text("test", "Test").missing("none"),
+        Column::integer("passed_in_turn", "Passed before in turn").missing("n/a").for_machines(),
+        Column::text("message", "What it said").missing("nothing").for_machines(),
+    ];
+    let mut table = Table::new("cases", "Failed attempts", columns);
+    for case in &page.rows {
+        let (new, regression, still_failing, unknown) = case.origins;
+        table.push(vec![
+            known(marked(&case.name, case.simulated)),
+            known(case.run.as_str()),
+            known(case.episode.as_str()),
+            known(case.scenario.as_str()),
+            known(case.turn),
+            known(case.attempt),
+            known(case.class.replace('_', " ")),
+            maybe(case.rule.as_deref()),
+            maybe(case.passed),
+            maybe(case.total),
+            known(new),
+            known(regression),
+            known(still_failing),
+            known(unknown),
+            maybe(case.test.as_deref()),
+            maybe(case.passed_in_turn),
+            maybe(case.message.as_deref()),
+        ]);
+    }
+    let mut only = Vec::new();
+    if !of.group.is_empty() {
+        only.push(format!("group {}", of.group));
+    }
+    if let Some(class) = &of.class {
+        let of = if of.by_tests { "a failing test of" } else { "of" };
+        only.push(format!("attempts {of} the class {}", class.replace('_', " ")));
+    }
+    if let Some(origin) = of.origin {
+        only.push(format!("attempts with a failing test that is {}", word(origin)));
+    }
+    if !only.is_empty() {
+        table.notes.push(format!("Only {}.", only.join("; ")));
+    }
+    Ok(table)
+}
+
+const fn word(origin: FailureOrigin) -> &'static str {
+    match origin {
+        FailureOrigin::New => "new",
+        FailureOrigin::Regression => "a regression",
+        FailureOrigin::StillFailing => "still failing",
+        FailureOrigin::Unknown => "of unknown origin",
+    }
+}
+
+/// Failing tests by origin.
+pub(super) fn origins(data: &Failures) -> Table {
+    let columns = vec![
+        Column::text("origin", "Failing tests"),
+        Column::integer("tests", "Number"),
+        Column::number("share", "Share", 3),
+        Column::flag("simulated", "Simulated"),
+    ];
+    let mut table = Table::new("origins", "Failing tests by origin", columns);
+    let all: u32 = data.origins.iter().map(|(_, n)| n).sum();
+    for (origin, n) in &data.origins {
+        let share = (all > 0).then(|| f64::from(*n) / f64::from(all));
+        table.push(vec![known(word(*origin)), known(*n), maybe(share), known(data.total.simulated)]);
+    }
+    table.notes.push(format!(
+        "Of {} failing tests that the source describes; {} more are only counted. A regression passed in an earlier turn of its episode.",
+        data.tests, data.not_described
+    ));
+    noted(table, data)
+}
+
+/// At which attempt turns that failed first passed, and how long failing tests take.
+pub(super) fn repairs(data: &Failures) -> Table {
+    let repair = &data.repair;
+    let columns = vec![
+        Column::integer("attempt", "Passed at attempt"),
+        Column::integer("turns", "Turns"),
+        Column::number("share", "Share of those that failed first", 3),
+        Column::flag("simulated", "Simulated"),
+    ];
+    let mut table =
+        Table::new("repairs", "Turns that failed at their first attempt, by the one that passed", columns);
+    for (attempt, turns) in &repair.at_attempt {
+        let share = (repair.failed_first > 0).then(|| f64::from(*turns) / f64::from(repair.failed_first));
+        table.push(vec![known(*attempt), known(*turns), maybe(share), known(data.total.simulated)]);
+    }
+    let median = |median: Option<u32>| median.map_or_else(|| "not reached".to_owned(), |n| n.to_string());
+    table.notes.push(format!(
+        "{} turns failed at their first attempt; {} of them passed at a later one, the median number of further attempts is {}.",
+        repair.failed_first,
+        repair.repaired,
+        median(repair.median_attempts)
+    ));
+    table.notes.push(format!(
+        "{} stretches in which a test failed were followed; {} ended with a pass in a later turn, the median number of turns until then is {}.",
+        repair.tests_followed,
+        repair.tests_repaired_later,
+        median(repair.median_turns)
+    ));
+    noted(table, data)
+}
+
+/// Tests that flip most.
+pub(super) fn flips(data: &Failures) -> Table {
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Episode").for_machines(),
+        Column::text("scenario", "Scenario"),
+        Column::text("test", "Test"),
+        Column::integer("flips", "Changes"),
+        Column::text("outcomes", "Turn by turn"),
+    ];
+    let mut table = Table::new("flips", "Tests that flip most", columns);
+    for flip in &data.flips {
+        table.push(vec![
+            known(marked(&flip.run, flip.simulated)),
+            known(flip.run.as_str()),
+            known(flip.episode.as_str()),
+            known(flip.scenario.as_str()),
+            known(flip.test.as_str()),
+            known(flip.flips),
+            known(flip.outcomes.as_str()),
+        ]);
+    }
+    table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it.".to_owned());
+    noted(table, data)
+}
+
+/// The rules, in the order in which they are tried.
+pub(super) fn rules(data: &Failures) -> Table {
+    let columns =
+        vec![Column::text("class", "Class"), Column::text("rule", "Rule"), Column::text("when", "When")];
+    let mut table =
+        Table::new("rules", "Rules that classify failures, in the order in which they are tried", columns);
+    for rule in &data.rules {
+        table.push(vec![
+            known(rule.class.replace('_', " ")),
+            known(rule.id.as_str()),
+            known(rule.description.as_str()),
+        ]);
+    }
+    table
+}

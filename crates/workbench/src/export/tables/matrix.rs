@@ -1,0 +1,250 @@
+//! Harness × model, published numbers, and the retry budget.
+
+use figures::table::{Column, Table, known, maybe};
+
+use super::super::figure::parts;
+use super::{stamina, stamina_columns};
+use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
+
+/// Harness × model: its cells row by row, then the means of its lines.
+pub(super) fn cells(data: &Matrix) -> Table {
+    let mut columns = vec![Column::text("harness", "Harness"), Column::text("model", "Model")];
+    columns.extend(stamina_columns());
+    columns.push(Column::integer("runs", "Runs").missing("n/a"));
+    columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
+    columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
+    let mut table =
+        Table::new("matrix", &format!("Mean stamina by harness and model, {}", data.benchmark.1), columns);
+    for (h, harness) in data.harnesses.iter().enumerate() {
+        for (m, model) in data.models.iter().enumerate() {
+            let mut row = vec![known(name(harness)), known(name(model))];
+            if let Some(Some(cell)) = data.cells.get(h * data.models.len() + m) {
+                row.extend(stamina(&cell.stamina));
+                row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
+                table.push(row);
+            } else {
+                table.push_absent(row, "no run");
+            }
+        }
+    }
+    let simulated =
+        |is_of: &dyn Fn(&MatrixCell) -> bool| data.cells.iter().flatten().any(|c| is_of(c) && c.simulated);
+    for (h, line) in (0..).zip(&data.harnesses) {
+        let simulated = simulated(&|cell| cell.harness == h);
+        margin(&mut table, data.tau, [name(line), "mean over models".to_owned()], line, simulated);
+    }
+    for (m, line) in (0..).zip(&data.models) {
+        let simulated = simulated(&|cell| cell.model == m);
+        margin(&mut table, data.tau, ["mean over harnesses".to_owned(), name(line)], line, simulated);
+    }
+    table.notes.push(format!(
+        "Mean stamina over the first {} turns, with Greenwood's 95 % interval. Means over models and harnesses are unweighted, over the cells that have a run.",
+        data.tau
+    ));
+    for (model, spread) in data.models.iter().zip(&data.spread) {
+        let Some(spread) = spread else { continue };
+        let of = |row: u32| data.harnesses.get(row as usize).map_or_else(unknown, name);
+        let (best, worst) = (of(spread.best), of(spread.worst));
+        table.notes.push(match spread.ratio {
+            _ if spread.best == spread.worst => {
+                format!("{}: no harness lasts longer than another.", name(model))
+            }
+            Some(ratio) => {
+                let (model, value, ci) = (name(model), ratio.value, interval(ratio));
+                format!("{model}: {best} lasts {value:.2} times as long as {worst}{ci}.")
+            }
+            None => format!(
+                "{}: {best} lasts longest, and {worst} fails every episode at turn 1, so their ratio is not defined.",
+                name(model)
+            ),
+        });
+    }
+    table
+        .notes
+        .extend(data.not_comparable.iter().map(|what| format!("Runs here are not comparable. {what}.")));
+    table.notes.extend(data.cautions.iter().cloned());
+    table
+}
+
+/// The mean of a line: it has a mean over so many cells, and no interval and no n.
+fn margin(table: &mut Table, tau: u32, names: [String; 2], line: &MatrixLine, simulated: bool) {
+    let [harness, model] = names.map(known);
+    let value = |column: &Column| match column.name.as_str() {
+        "harness" => harness.clone(),
+        "model" => model.clone(),
+        "mean_stamina" => maybe(line.mean),
+        "tau" => known(tau),
+        "simulated" => known(simulated),
+        "mean_of" => known(line.cells),
+        _ => None,
+    };
+    let row = table.columns.iter().map(value).collect();
+    table.push_absent(row, "n/a");
+}
+
+/// What others published for the same benchmark.
+pub(super) fn published(data: &Matrix) -> Table {
+    let columns = vec![
+        Column::text("model", "Model"),
+        Column::text("harness", "Harness").missing("not said"),
+        Column::integer("retries", "Retries (R)").missing("not said"),
+        Column::text("metric", "What it is"),
+        Column::number("value", "Value", 1),
+        Column::text("source", "Source"),
+        Column::flag("second_hand", "Second hand"),
+    ];
+    let mut table = Table::new("published", &format!("Published numbers, {}", data.benchmark.1), columns);
+    for number in &data.published {
+        table.push(vec![
+            known(number.model.as_str()),
+            maybe(number.harness.as_deref()),
+            maybe(number.retries),
+            known(number.metric.replace('_', " ")),
+            known(number.value),
+            known(number.source.as_str()),
+            known(number.second_hand),
+        ]);
+    }
+    table.notes.push("None of these was computed here.".to_owned());
+    table
+}
+
+/// Mean stamina by retry budget.
+pub(in crate::export) fn retries(data: &Retries) -> Table {
+    let mut columns = vec![Column::text("run", "Run"), Column::integer("retries", "Retries (R)")];
+    columns.extend(stamina_columns());
+    let mut table = Table::new("retries", "Mean stamina by retry budget", columns);
+    for series in &data.series {
+        for point in &series.points {
+            let mut row = vec![known(series.marked()), known(point.retries)];
+            row.extend(stamina(&point.stamina));
+            table.push(row);
+        }
+        if let Some(gain) = series.gain {
+            let (name, value, ci) = (series.marked(), gain.value, interval(gain));
+            table.notes.push(format!("{name}: feedback gain {value:.2}{ci}."));
+        }
+    }
+    table.notes.extend(data.cautions.iter().cloned());
+    table
+}
+
+/// Best and worst harness of each model.
+pub(super) fn spread(data: &Matrix) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let columns = vec![
+        Column::text("model", "Model"),
+        Column::text("best", "Best"),
+        Column::text("worst", "Worst"),
+        Column::number("ratio", "Ratio", 2).missing("not defined"),
+        low,
+        high,
+        Column::flag("simulated", "Simulated"),
+    ];
+    let mut table = Table::new("spread", "Best and worst harness of each model", columns);
+    for ((m, model), spread) in (0..).zip(&data.models).zip(&data.spread) {
+        let Some(spread) = spread else {
+            table.push_absent(vec![known(name(model))], "one harness only");
+            continue;
+        };
+        let of = |row: u32| data.harnesses.get(row as usize).map(name);
+        let [ratio, low, high, _] = parts(spread.ratio);
+        let simulated = data.cells.iter().flatten().any(|cell| cell.model == m && cell.simulated);
+        let row = [
+            maybe(of(spread.best)),
+            maybe(of(spread.worst)),
+            maybe(ratio),
+            maybe(low),
+            maybe(high),
+            known(simulated),
+        ];
+        table.push(std::iter::once(known(name(model))).chain(row).collect());
+    }
+    table.notes.push(format!(
+        "Mean stamina of the best over that of the worst, over the first {} turns; interval by bootstrap (seed {}). {PICKED}",
+        data.tau, data.seed
+    ));
+    table
+}
+
+const PICKED: &str = "Best and worst are picked after looking: the ratio of the two is larger than that of two named beforehand.";
+
+/// What retries are worth to each member.
+pub(super) fn gains(data: &Retries) -> Table {
+    let [low, high] = Column::interval("", 2);
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("attempt_limit", "Attempts a turn"),
+        Column::number("mean_without", "Mean stamina, R = 0", 2).unit("turns"),
+        Column::number("mean_most", "Mean stamina, most R", 2).unit("turns"),
+        Column::number("gain", "Gain", 2).missing("not defined"),
+        low,
+        high,
+    ];
+    let mut table = Table::new("gains", "Gain by feedback and retries", columns);
+    for series in &data.series {
+        let mean = |point: Option<&RetryPoint>| point.and_then(|point| point.stamina.mean);
+        let [gain, low, high, _] = parts(series.gain);
+        table.push(vec![
+            known(series.marked()),
+            maybe(series.attempt_limit),
+            maybe(mean(series.points.first())),
+            maybe(mean(series.points.last())),
+            maybe(gain),
+            maybe(low),
+            maybe(high),
+        ]);
+    }
+    table.notes.extend(data.cautions.iter().cloned());
+    table
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn name(line: &MatrixLine) -> String {
+    line.name.clone().unwrap_or_else(unknown)
+}
+
+/// ` (95 % CI 1.20 to 3.40)`, or that there is none.
+fn interval(of: Estimate) -> String {
+    match (of.ci_low, of.ci_high) {
+        (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
+        _ => " (no interval: no variation)".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::HarnessSpread;
+
+    fn line(name: &str) -> MatrixLine {
+        MatrixLine { name: Some(name.to_owned()), mean: Some(4.0), cells: 2, missing: 0 }
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval() {
+        let estimate = Estimate { value: 6.0, ci_low: Some(2.5), ci_high: Some(9.0), p: None };
+        let spread = |ratio| Some(HarnessSpread { best: 0, worst: 1, ratio });
+        let data = Matrix {
+            benchmark: ("b".into(), "B".into()),
+            benchmarks: Vec::new(),
+            tau: 10,
+            harnesses: vec![line("opencode"), line("codex")],
+            models: vec![line("m"), line("n")],
+            cells: vec![None; 4],
+            spread: vec![spread(Some(estimate)), spread(None)],
+            not_comparable: Vec::new(),
+            published: Vec::new(),
+            cautions: Vec::new(),
+            policy: "default".into(),
+            seed: 0,
+        };
+        let notes = cells(&data).notes;
+        let wanted = "m: opencode lasts 6.00 times as long as codex (95 % CI 2.50 to 9.00).".to_owned();
+        assert!(notes.contains(&wanted), "{notes:?}");
+        assert!(notes.iter().any(|n| n.starts_with("n: opencode lasts longest")), "{notes:?}");
+    }
+}

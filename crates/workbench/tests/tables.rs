@@ -1,0 +1,186 @@
+//! Tables that are exported have what their page shows, and say why something is missing.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use figures::table::{Table, Value};
+use workbench::api::{
+    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, FailureCasesRequest,
+    FailuresRequest, MatrixRequest, Pairs, RetriesRequest, TableOf,
+};
+
+use library::{Library, members};
+
+const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
+
+fn of(runs: &[&str]) -> CompareRequest {
+    CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() }
+}
+
+impl Library {
+    fn table(&self, of: &TableOf) -> Table {
+        self.workbench.table(of).expect("a table")
+    }
+}
+
+/// What stands in a column, row by row.
+fn column<'a>(table: &'a Table, name: &str) -> Vec<Option<&'a Value>> {
+    let at = table.columns.iter().position(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
+    table.rows.iter().map(|row| row[at].as_ref()).collect()
+}
+
+fn text(value: Option<&Value>) -> &str {
+    match value {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
+
+#[test]
+fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() {
+    let library = Library::fixtures(&["staminabench"]);
+    let table = library.table(&TableOf::Matrix { of: MatrixRequest::default() });
+    let printed = table.to_markdown();
+    let lines: Vec<&str> = printed.lines().filter(|l| l.starts_with("| ") && !l.contains("---")).collect();
+    let with_run = lines.iter().filter(|l| !l.contains("no run")).count();
+    // A head, four cells with a run, and the means of four harnesses and two models; four cells have none.
+    assert_eq!((lines.len(), with_run), (1 + 8 + 6, 1 + 4 + 6), "{printed}");
+    let alone =
+        lines.iter().find(|l| l.starts_with("| unknown | unknown |")).expect("a run that says nothing");
+    assert!(alone.contains("| n/a |") && !alone.contains("no run"), "no variation, and a run: {alone}");
+    let means: Vec<_> = table
+        .rows
+        .iter()
+        .filter(|row| text(row[0].as_ref()) == "mean over harnesses")
+        .map(|row| (text(row[1].as_ref()), row[5].clone(), row.last().cloned().flatten()))
+        .collect();
+    assert_eq!(means[0], ("zai.glm-5", Some(Value::Number(3.0)), Some(Value::Integer(3))), "{means:?}");
+    assert!(table.notes.contains(&"zai.glm-5: no harness lasts longer than another.".to_owned()));
+    // A file of values has nothing where nothing is known.
+    assert!(
+        table.to_csv().lines().any(|l| l.ends_with("unknown,zai.glm-5,,,,,,,,,,,")),
+        "{}",
+        table.to_csv()
+    );
+
+    let spread = library.table(&TableOf::Spread { of: MatrixRequest::default() });
+    assert_eq!(spread.rows.len(), 2);
+    assert!(spread.to_markdown().contains("one harness only"));
+    let published = library.table(&TableOf::Published { of: MatrixRequest::default() });
+    let numbers = library.workbench.get_matrix(MatrixRequest::default()).unwrap().published;
+    assert_eq!(published.rows.len(), numbers.len());
+}
+
+#[test]
+fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
+    let library = Library::fixtures(&["staminabench"]);
+    let comparison = library.workbench.compare_runs(of(&TWO)).unwrap();
+    let spent = library.table(&TableOf::Spent { of: of(&TWO) });
+    let played: Vec<Option<Value>> =
+        comparison.members.iter().map(|m| Some(m.spent.turns_played.into())).collect();
+    assert_eq!(column(&spent, "turns_played"), played.iter().map(Option::as_ref).collect::<Vec<_>>());
+    let known: Vec<Option<Value>> =
+        comparison.members.iter().map(|m| m.spent.input_tokens.map(Into::into)).collect();
+    assert_eq!(column(&spent, "input_tokens"), known.iter().map(Option::as_ref).collect::<Vec<_>>());
+
+    let sensitivity = library.table(&TableOf::Sensitivity { of: of(&TWO) });
+    assert_eq!(sensitivity.rows.len(), 6, "three ways to count of each of two");
+    let means = column(&sensitivity, "mean_stamina");
+    let own = &comparison.members[0];
+    for (mean, stamina) in means.iter().zip([&own.stamina, &own.censored_failed, &own.censored_dropped]) {
+        assert_eq!(mean.cloned(), stamina.mean.map(Value::Number));
+    }
+    assert!(column(&sensitivity, "change")[0] == Some(&Value::Number(0.0)));
+}
+
+#[test]
+fn the_tests_between_two_have_all_that_their_page_shows() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let asked = of(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
+    let pair = &comparison.pairs[0];
+    let table = library.table(&TableOf::Pairs { of: asked.clone() });
+    let one = |name: &str| column(&table, name)[0].cloned();
+    assert_eq!(one("logrank_p_stratified"), pair.logrank_stratified.map(|t| Value::Number(t.p)));
+    assert_eq!(
+        one("difference_bootstrap_ci_low"),
+        pair.difference_bootstrap.map(|(low, _)| Value::Number(low))
+    );
+    assert_eq!(
+        one("difference_bootstrap_ci_high"),
+        pair.difference_bootstrap.map(|(_, high)| Value::Number(high))
+    );
+    assert_eq!(one("paired_tau"), pair.paired.as_ref().map(|p| Value::Integer(p.tau.into())));
+    let runs = library.table(&TableOf::Runs { of: asked });
+    let drawn = comparison.members[0].stamina_bootstrap.map(|(low, _)| Value::Number(low));
+    assert_eq!(column(&runs, "bootstrap_ci_low")[0].cloned(), drawn);
+    let printed = table.to_markdown();
+    assert!(printed.contains("95 % CI, bootstrap"), "{printed}");
+}
+
+#[test]
+fn every_turn_on_which_runs_disagree_is_a_row_for_each_run() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let asked = DisagreementRequest {
+        members: members(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]),
+        reference: 0,
+        mode: DisagreementMode::Different,
+        sort: DisagreementSort::Scenario,
+        text: String::new(),
+        // What a page shows does not cut the table.
+        offset: 1,
+        limit: 1,
+    };
+    let all = library
+        .workbench
+        .list_disagreements(DisagreementRequest { offset: 0, limit: 0, ..asked.clone() })
+        .unwrap();
+    let table = library.table(&TableOf::Disagreements { of: asked });
+    let cells: usize = all.rows.iter().map(|row| row.cells.iter().flatten().count()).sum();
+    assert!(all.total > 1 && table.rows.len() == cells, "{} rows of {cells}", table.rows.len());
+    let states: Vec<&str> = column(&table, "state").into_iter().map(text).collect();
+    assert!(states.contains(&"passed") && states.contains(&"failed"), "{states:?}");
+    assert!(table.notes.iter().any(|n| n.contains("The reference is oracle")), "{:?}", table.notes);
+}
+
+#[test]
+fn the_failures_page_can_be_taken_away_whole() {
+    let library = Library::fixtures(&["harbor/jobs/failures-k1"]);
+    let failed = FailuresRequest { members: members(&["failures-k1-oracle"]), ..FailuresRequest::default() };
+    let data = library.workbench.get_failures(failed.clone()).unwrap();
+    let cases = |request| library.table(&TableOf::Cases { of: request });
+    let of = || FailureCasesRequest { of: failed.clone(), ..FailureCasesRequest::default() };
+    let all = cases(FailureCasesRequest { offset: 3, limit: 2, ..of() });
+    assert_eq!(all.rows.len() as u32, data.attempts);
+    let share = data.total.shares.iter().find(|s| s.attempts == 0 && s.tests > 0);
+    let share = share.or_else(|| data.total.shares.iter().find(|s| s.tests > 0)).unwrap();
+    let class = Some(share.class.clone());
+    let own = cases(FailureCasesRequest { class: class.clone(), ..of() });
+    assert_eq!(own.rows.len() as u32, share.attempts);
+    let by_tests = cases(FailureCasesRequest { class, by_tests: true, ..of() });
+    assert!(!by_tests.rows.is_empty());
+    assert!(by_tests.notes.iter().any(|n| n.contains("a failing test of")), "{:?}", by_tests.notes);
+
+    let origins = library.table(&TableOf::Origins { of: failed.clone() });
+    let sum: i64 = column(&origins, "tests")
+        .into_iter()
+        .map(|v| if let Some(Value::Integer(n)) = v { *n } else { 0 })
+        .sum();
+    assert_eq!(sum, i64::from(data.tests));
+    let repairs = library.table(&TableOf::Repairs { of: failed.clone() });
+    assert_eq!(repairs.rows.len(), data.repair.at_attempt.len());
+    assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
+    let flips = library.table(&TableOf::Flips { of: failed.clone() });
+    assert_eq!(flips.rows.len(), data.flips.len());
+    let rules = library.table(&TableOf::Rules { of: failed });
+    assert_eq!(rules.rows.len(), data.rules.len());
+}
+
+#[test]
+fn gains_are_those_of_the_page() {
+    let library = Library::fixtures(&["staminabench"]);
+    let asked = RetriesRequest { members: members(&["staminabench.own"]) };
+    let table = library.table(&TableOf::Gains { of: asked });
+    assert_eq!(column(&table, "gain"), [Some(&Value::Number(6.0))]);
+    assert_eq!(column(&table, "mean_without"), [Some(&Value::Number(0.5))]);
+}
