@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::blame::Blame;
 use crate::ledger::{Books, Entry, Ledger, cost};
-use crate::log::Log;
+use crate::log::{Begun, Log};
 use crate::oracle::Task;
 use crate::request::Kind;
 use crate::upstream::Backend;
@@ -312,6 +312,28 @@ impl Flight {
         crate::retry::seed(&format!("{episode}/{turn}/{attempt}/{}", self.id))
     }
 
+    /// Which request of the attempt, from 1.
+    fn number(&self) -> u64 {
+        self.id + 1
+    }
+
+    /// It is about to be sent. Written down, so that it counts as spent where this program is killed before its end.
+    pub(crate) fn announce(&self) {
+        if !self.kind.is_paid() {
+            return;
+        }
+        let log = lock(&self.house.log);
+        let Some(log) = log.as_ref() else { return };
+        let guess = Tokens { input: Some(self.request_bytes / 4), cached: None, output: Some(0) };
+        let entry = Entry { taken: true, guess, ..Entry::default() };
+        log.begin(&Begun {
+            begun: self.number(),
+            key: self.room.key.clone(),
+            at: self.at.clone(),
+            guess: entry.guessed(lock(&self.house.books).price()),
+        });
+    }
+
     /// It has come to an end; the first call counts.
     pub(crate) fn settle(&self, cut: Option<Cut>) {
         let mut progress = self.progress();
@@ -359,6 +381,7 @@ impl Flight {
             },
         };
         books.add(&mut notes.ledger, &self.room.key.episode, &entry);
+        let guess = entry.guessed(books.price());
         drop(books);
 
         let record = Record {
@@ -375,6 +398,8 @@ impl Flight {
             cut,
             unmetered: taken && !tally.is_whole(),
             probe: false,
+            number: self.number(),
+            guess,
         };
         if let Some(log) = lock(&self.house.log).as_ref() {
             log.append(&record);

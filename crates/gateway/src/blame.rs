@@ -32,7 +32,7 @@ use crate::preflight::{self, LEAST};
 use crate::request::Kind;
 use crate::upstream::{Backend, Endpoint};
 use crate::usage::{Meter, Tally, short};
-use crate::{Record, Route, clock};
+use crate::{Guess, Record, Route, clock};
 
 /// An endpoint that has just answered is believed to do so for as long, until a request is refused a second time.
 const BELIEVED: Duration = Duration::from_mins(1);
@@ -125,6 +125,8 @@ impl<'a> Asking<'a> {
             cut: None,
             unmetered: false,
             probe: true,
+            number: 0,
+            guess: Guess::default(),
         };
         Self { house, record, tally: Tally::default(), since: Instant::now(), guess: 0, model }
     }
@@ -165,6 +167,7 @@ impl Drop for Asking<'_> {
             guess: Tokens { input: Some(self.guess), cached: None, output: Some(self.guess) },
         };
         books.add_aside(&self.record.key.episode, &entry);
+        self.record.guess = entry.guessed(books.price());
         drop(books);
         self.record.tokens = self.tally.tokens;
         self.record.cost_usd = entry.cost_usd;

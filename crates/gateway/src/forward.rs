@@ -163,6 +163,7 @@ async fn admitted(
         return Err(refusal);
     };
     guard.flight.progress().model = told.model.map(|name| short(&name));
+    guard.flight.announce();
     let ask = Ask { method: parts.method, target, headers: request::headers(&parts.headers), body, kind };
     match tried(house, room, &guard.flight, &ask, told.hides_usage).await {
         Ok(ready) => Ok(answer(ready, guard, told.hides_usage)),

@@ -7,7 +7,7 @@ use model::Tokens;
 use tokio::time::Instant;
 
 use crate::usage::Tally;
-use crate::{Budget, Budgets, Over, Price, Scope, Spent};
+use crate::{Budget, Budgets, Guess, Over, Price, Scope, Spent};
 
 /// What one request came to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,6 +22,29 @@ pub(crate) struct Entry {
     pub(crate) cost_usd: Option<f64>,
     /// Where it told nothing: what budgets go by.
     pub(crate) guess: Tokens,
+}
+
+impl Entry {
+    /// What budgets count beside what it told; nothing where it told all, or was not taken.
+    pub(crate) fn guessed(&self, price: Option<&Price>) -> Guess {
+        if !self.taken || self.tally.is_whole() {
+            return Guess::default();
+        }
+        let told = self.tally.tokens;
+        let whole = Tally {
+            tokens: Tokens {
+                input: told.input.or(self.guess.input),
+                cached: told.cached,
+                output: told.output.or(self.guess.output),
+            },
+            written: self.tally.written,
+        };
+        let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
+        Guess {
+            tokens: sum(whole.tokens).saturating_sub(sum(told)),
+            usd: cost(price, &whole).unwrap_or(0.0),
+        }
+    }
 }
 
 /// The cost of an answer; `None` = unknown.
@@ -46,8 +69,6 @@ pub(crate) struct Ledger {
     spent: Spent,
     /// Some request's cost is not known.
     unknown: bool,
-    guessed: u64,
-    guessed_usd: f64,
     /// Attempts open now, and since when there is one.
     open: u32,
     since: Option<Instant>,
@@ -69,18 +90,7 @@ impl Ledger {
             self.unknown |= entry.cost_usd.is_none();
             if !entry.tally.is_whole() {
                 self.spent.unmetered += 1;
-                let told = entry.tally.tokens;
-                let guess = Tally {
-                    tokens: Tokens {
-                        input: told.input.or(entry.guess.input),
-                        cached: told.cached,
-                        output: told.output.or(entry.guess.output),
-                    },
-                    written: entry.tally.written,
-                };
-                let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
-                self.guessed += sum(guess.tokens).saturating_sub(sum(told));
-                self.guessed_usd += cost(price, &guess).unwrap_or(0.0);
+                self.spent.guess = self.spent.guess.plus(entry.guessed(price));
             }
         }
     }
@@ -112,11 +122,11 @@ impl Ledger {
     /// Which limit is reached.
     fn over(&self, budget: &Budget, now: Instant) -> Option<&'static str> {
         let tokens = self.spent.tokens;
-        let used = tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.guessed;
+        let used = tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.spent.guess.tokens;
         if budget.tokens.is_some_and(|most| used >= most) {
             return Some("tokens");
         }
-        if budget.usd.is_some_and(|most| self.spent.known_usd + self.guessed_usd >= most) {
+        if budget.usd.is_some_and(|most| self.spent.known_usd + self.spent.guess.usd >= most) {
             return Some("usd");
         }
         // Compared as durations: the clock counts in whole nanoseconds, and a deadline that has just come is over.

@@ -205,6 +205,34 @@ pub struct Record {
     /// requests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub probe: bool,
+    /// Which request of its attempt, from 1; 0 = not told.
+    #[serde(default)]
+    pub number: u64,
+    /// What budgets count for an unmetered one.
+    #[serde(default, skip_serializing_if = "Guess::is_nothing")]
+    pub guess: Guess,
+}
+
+/// What budgets count in the place of what is not known. Nobody is shown it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Guess {
+    /// Input and output tokens together.
+    pub tokens: u64,
+    /// US dollars; 0 without a price.
+    pub usd: f64,
+}
+
+impl Guess {
+    /// Whether there is nothing to guess.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens + other.tokens, usd: self.usd + other.usd }
+    }
 }
 
 /// Who ended an answer before its end.
@@ -269,6 +297,9 @@ pub struct Spent {
     pub known_usd: f64,
     /// Requests that the endpoint took and whose usage is not known: it told none, or they were cut off before.
     pub unmetered: u64,
+    /// What budgets count for them, so that they hold over a resume as well.
+    #[serde(default, skip_serializing_if = "Guess::is_nothing")]
+    pub guess: Guess,
     /// Wall seconds in which an attempt was open; attempts at the same time count once.
     pub seconds: f64,
 }

@@ -1,17 +1,20 @@
-//! The log of requests: one record a line, appended as it ends.
+//! The log of requests: one record a line, appended as it ends; before it a short line when it begins, by which a request
+//! that a kill has cut off is known.
 //!
 //! A thread of its own writes, so that nothing that serves an agent waits for a disk. Lines are written whole and without a
 //! buffer in between: what is killed loses at most the line in flight.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
+use serde::{Deserialize, Serialize};
+
 use crate::request::Kind;
-use crate::{GatewayError, Record, Spent};
+use crate::{AttemptKey, GatewayError, Guess, Record, Spent};
 
 /// Lines that may wait for the disk.
 const WAITING: usize = 4096;
@@ -57,12 +60,36 @@ impl Log {
 
     /// Appends a record. Where the disk is so slow that thousands wait, it is dropped, and that is said.
     pub(crate) fn append(&self, record: &Record) {
-        let Ok(mut line) = serde_json::to_vec(record) else { return };
+        self.line(record);
+    }
+
+    /// Appends that a request begins; dropped in the same case.
+    pub(crate) fn begin(&self, begun: &Begun) {
+        self.line(begun);
+    }
+
+    fn line(&self, what: &impl Serialize) {
+        let Ok(mut line) = serde_json::to_vec(what) else { return };
         line.push(b'\n');
         if let Some(Err(TrySendError::Full(_))) = self.lines.as_ref().map(|lines| lines.try_send(line)) {
             tracing::warn!("the gateway's log can not keep up with the requests; a record is lost");
         }
     }
+}
+
+/// A request that was about to be sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    /// As [`Record::number`].
+    pub(crate) begun: u64,
+    /// Whose.
+    #[serde(flatten)]
+    pub(crate) key: AttemptKey,
+    /// As [`Record::at`].
+    pub(crate) at: String,
+    /// What budgets count for it if it never ends.
+    #[serde(default)]
+    pub(crate) guess: Guess,
 }
 
 /// What a log says was spent.
@@ -74,7 +101,8 @@ pub struct Counted {
     pub episodes: BTreeMap<String, Spent>,
 }
 
-/// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded. Seconds are
+/// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded. A request that
+/// began and has no end was cut off by a kill: the endpoint may have taken it, so it counts as unmetered. Seconds are
 /// not in it: they are of attempts, not of requests. A log that is not there is empty; lines that are broken are left out.
 /// Blocks.
 pub fn count(path: &Path) -> std::io::Result<Counted> {
@@ -84,17 +112,37 @@ pub fn count(path: &Path) -> std::io::Result<Counted> {
         Err(error) => return Err(error),
     };
     let mut counted = Counted::default();
+    let mut begun: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
     for line in BufReader::new(file).split(b'\n') {
-        let Ok(record) = serde_json::from_slice::<Record>(&line?) else { continue };
-        add(&mut counted.all, &record);
-        if !counted.episodes.contains_key(&record.key.episode) {
-            counted.episodes.insert(record.key.episode.clone(), Spent::default());
-        }
-        if let Some(of_episode) = counted.episodes.get_mut(&record.key.episode) {
-            add(of_episode, &record);
+        let line = line?;
+        if let Ok(record) = serde_json::from_slice::<Record>(&line) {
+            counted.each(&record.key.episode, |spent| add(spent, &record));
+            begun.remove(&(record.key, record.at, record.number));
+        } else if let Ok(one) = serde_json::from_slice::<Begun>(&line) {
+            begun.insert((one.key, one.at, one.begun), one.guess);
         }
     }
+    for ((key, ..), guess) in begun {
+        counted.each(&key.episode, |spent| {
+            spent.cost_usd = None;
+            spent.unmetered += 1;
+            spent.guess = spent.guess.plus(guess);
+        });
+    }
     Ok(counted)
+}
+
+impl Counted {
+    /// Does something with both accounts that an episode's request belongs to.
+    fn each(&mut self, episode: &str, change: impl Fn(&mut Spent)) {
+        change(&mut self.all);
+        if !self.episodes.contains_key(episode) {
+            self.episodes.insert(episode.to_owned(), Spent::default());
+        }
+        if let Some(of_episode) = self.episodes.get_mut(episode) {
+            change(of_episode);
+        }
+    }
 }
 
 fn add(spent: &mut Spent, record: &Record) {
@@ -112,6 +160,7 @@ fn add(spent: &mut Spent, record: &Record) {
     spent.known_usd += record.cost_usd.unwrap_or(0.0);
     spent.requests += u64::from(answered);
     spent.unmetered += u64::from(record.unmetered);
+    spent.guess = spent.guess.plus(record.guess);
     spent.tokens = spent.tokens.plus(record.tokens);
 }
 

@@ -145,6 +145,10 @@ pub(crate) async fn call(
     let (end, late) = run(link, &what, attempt.as_ref(), time, stop, status).await;
     let seen = attempt.map(gateway::Attempt::close);
     let over = seen.as_ref().map_or(late, |seen| seen.over.clone());
+    if seen.is_none() && (end.is_err() || stop.is_cancelled()) {
+        // It is dropped, and nobody but its harness knows what it has spent.
+        crate::bill::unknown(play, end.as_ref().map_or(0.0, |end| end.seconds));
+    }
     let end = end.map_err(NotCalled::Boxes)?;
     crate::faults::point("agent ended");
     if stop.is_cancelled() {

@@ -14,7 +14,7 @@ use scenario::client::{CaseStatus, Verdicts};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{self, Called, NotCalled, OwnedCall, blocking};
-use crate::bill::{bill, plus};
+use crate::bill::{Bill, bill, plus};
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Link, Play};
@@ -122,6 +122,8 @@ impl Attempt<'_> {
         .await?;
 
         let (called, prompt) = self.agent().await?;
+        // Before anything can go wrong: what was spent counts also where the attempt is dropped.
+        let bill = bill(self.play, called.as_ref().ok());
         let budget = self.budget(called.as_ref().ok())?;
         let (end, called) = match called {
             Ok(called) => {
@@ -149,7 +151,7 @@ impl Attempt<'_> {
             blocking(move || folders.restore()).await?;
         }
         faults::point("tests ended");
-        self.record(since, started_at, called, end, tested, code, prompt, budget).await
+        self.record(since, started_at, called, end, tested, code, prompt, budget, bill).await
     }
 
     /// Calls the agent, and says what it was told.
@@ -305,6 +307,7 @@ impl Attempt<'_> {
         code: Option<String>,
         prompt: String,
         over: Option<Over>,
+        bill: Bill,
     ) -> Result<Played, Fault> {
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
@@ -316,7 +319,6 @@ impl Attempt<'_> {
         let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
         let exception = end.exception.or(server_exception);
         let feedback = (!passed).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
-        let bill = bill(self.play, called.as_ref());
         let mut after = Known {
             session: self.known.session.clone(),
             calls: self.known.calls + u32::from(called.is_some()),

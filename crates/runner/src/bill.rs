@@ -1,6 +1,6 @@
 //! What an attempt cost: by the gateway where there is one, else by what the harness tells.
 
-use gateway::Spent;
+use gateway::{Price, Spent};
 use model::Tokens;
 
 use crate::agent::Called;
@@ -13,7 +13,7 @@ pub(crate) struct Bill {
     pub(crate) spent: Spent,
 }
 
-/// By the gateway where there is one, else by the harness.
+/// By the gateway where there is one, else by the harness. What the harness tells is counted with the run here, so once a call.
 pub(crate) fn bill(play: &Play, called: Option<&Called>) -> Bill {
     let Some(called) = called else {
         return Bill { tokens: Tokens::default(), cost_usd: None, spent: Spent::default() };
@@ -21,30 +21,42 @@ pub(crate) fn bill(play: &Play, called: Option<&Called>) -> Bill {
     if let Some(seen) = &called.seen {
         return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
     }
-    let tokens = called.outcome.usage;
+    let told = (called.outcome.usage, called.outcome.cost_usd);
+    let spent = direct(told, crate::engine::price(&play.settings), called.end.seconds);
+    add(play, spent);
+    Bill { tokens: spent.tokens, cost_usd: spent.cost_usd, spent }
+}
+
+/// Counts a call that nobody counted: in direct mode, one that was dropped before its harness was asked.
+pub(crate) fn unknown(play: &Play, seconds: f64) {
+    add(play, Spent { unmetered: 1, seconds, ..Spent::default() });
+}
+
+fn add(play: &Play, spent: Spent) {
+    let mut all = lock(&play.direct_spent);
+    *all = plus(*all, spent);
+}
+
+/// What a call in direct mode came to, by the tokens and the cost that its harness tells. A price of ours goes before the
+/// cost, which is from a table of the harness's own.
+fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: f64) -> Spent {
     let by_price = || {
-        let price = crate::engine::price(&play.settings)?;
+        let price = price?;
         let (input, output) = (tokens.input?, tokens.output?);
         let cached = tokens.cached.unwrap_or(0).min(input);
         let of_input =
             (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
         Some((of_input + output as f64 * price.output) / 1e6)
     };
-    // What a harness tells is from a table of its own.
-    let cost_usd = by_price().or(called.outcome.cost_usd);
-    let spent = Spent {
+    let cost_usd = by_price().or(told);
+    Spent {
         tokens,
         cost_usd,
         known_usd: cost_usd.unwrap_or(0.0),
         unmetered: u64::from(tokens.is_unknown()),
-        seconds: called.end.seconds,
+        seconds,
         ..Spent::default()
-    };
-    {
-        let mut all = lock(&play.direct_spent);
-        *all = plus(*all, spent);
     }
-    Bill { tokens, cost_usd, spent }
 }
 
 /// The sum of two; a cost with an unknown part is unknown.
@@ -62,6 +74,7 @@ pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
         cost_usd,
         known_usd: one.known_usd + other.known_usd,
         unmetered: one.unmetered + other.unmetered,
+        guess: one.guess.plus(other.guess),
         seconds: one.seconds + other.seconds,
     }
 }
@@ -77,5 +90,28 @@ mod tests {
         assert_eq!(plus(known, known).cost_usd, Some(2.0));
         assert_eq!(plus(known, unknown).cost_usd, None);
         assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
+    }
+
+    #[test]
+    fn without_a_gateway_the_harness_tells_and_our_price_goes_first() {
+        let price = Price { input: 2.0, cached: Some(0.5), cache_write: None, output: 10.0 };
+        let all = Tokens { input: Some(1_000_000), cached: Some(400_000), output: Some(100_000) };
+        let some = Tokens { input: Some(1_000_000), ..Tokens::default() };
+        let none = Tokens::default();
+        for (tokens, told, price, cost, unmetered) in [
+            (all, None, Some(price), Some(2.4), 0),
+            (all, Some(9.0), Some(price), Some(2.4), 0),
+            (all, Some(9.0), None, Some(9.0), 0),
+            (all, None, None, None, 0),
+            (all, None, Some(Price { cached: None, ..price }), Some(3.0), 0),
+            (some, Some(9.0), Some(price), Some(9.0), 0),
+            (some, None, Some(price), None, 0),
+            (none, None, Some(price), None, 1),
+        ] {
+            let spent = direct((tokens, told), price, 3.0);
+            assert_eq!(spent.cost_usd, cost, "{tokens:?} {told:?} {price:?}");
+            assert_eq!((spent.known_usd, spent.unmetered), (cost.unwrap_or(0.0), unmetered));
+            assert_eq!((spent.tokens, spent.seconds), (tokens, 3.0));
+        }
     }
 }

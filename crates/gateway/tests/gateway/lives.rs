@@ -194,8 +194,8 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
         drop(gateway);
     }
     let text = std::fs::read_to_string(&log).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (7, "{\"torn"));
+    let (begun, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.contains("\"begun\""));
+    assert_eq!((begun.len(), lines.len(), lines[0]), (6, 7, "{\"torn"));
     for line in &lines[1..] {
         let record: Record = serde_json::from_str(line).unwrap();
         assert_eq!((record.key.turn, record.model.as_deref(), record.status), (7, Some("m"), 200));
@@ -234,6 +234,47 @@ async fn what_was_spent_can_be_counted_again_from_the_log() {
     assert_eq!(counted.all, all);
     assert_eq!(counted.episodes["scenario_1"], one);
     assert_eq!(counted.episodes["scenario_7"], other);
+    assert!(other.guess.tokens > 0, "what budgets count for an answer without usage is not forgotten: {other:?}");
+}
+
+/// A kill comes while the endpoint works on an answer: it may cost something, and budgets do not forget it.
+#[tokio::test]
+async fn a_request_that_a_kill_cuts_off_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::Silence]).await;
+    let mut settings = endpoint.settings();
+    settings.log = Some(log.clone());
+    let house = gateway(settings.clone()).await;
+    let open = house.open(attempt(1), None);
+    assert_eq!(post(&open, PATH, "{}").await.status(), 200);
+    let body = format!("{{\"x\":\"{}\"}}", "y".repeat(4000));
+    let (url, key) = (format!("{}{PATH}", open.base_url(0)), open.key().to_owned());
+    let asking = tokio::spawn(async move { client().post(url).bearer_auth(key).body(body).send().await });
+    // What a kill leaves of the log: the moment in which the endpoint has the request.
+    let killed = folder.path().join("killed.jsonl");
+    loop {
+        let text = std::fs::read_to_string(&log).unwrap();
+        if endpoint.got().len() == 2 && text.lines().count() == 3 {
+            std::fs::write(&killed, text).unwrap();
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let counted = gateway::count(&killed).unwrap();
+    assert_eq!((counted.all.requests, counted.all.unmetered, counted.all.cost_usd), (1, 1, None));
+    assert!(counted.all.guess.tokens >= 1000 && counted.all.guess.usd > 0.0, "{counted:?}");
+    assert_eq!(counted.episodes["scenario_1"], counted.all);
+    // The run goes on with it: 1,050 tokens that were told, and 1,000 that may have been taken.
+    settings.log = None;
+    settings.spent = counted.all;
+    settings.budgets.run.tokens = Some(2000);
+    let again = gateway(settings).await;
+    assert!(again.over("scenario_1").is_some());
+    drop(open);
+    assert!(asking.await.unwrap().is_ok_and(|answer| answer.status() == 410));
+    drop(house);
+    assert_eq!(gateway::count(&log).unwrap().all.unmetered, 1, "its end is written down as well, and it counts once");
 }
 
 /// Attempts come and go by the thousand; connections of a box are bounded, and one box does not shut out another.

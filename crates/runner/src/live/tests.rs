@@ -36,6 +36,8 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         cut: None,
         unmetered: false,
         probe: false,
+        number: 1,
+        guess: gateway::Guess::default(),
     };
     serde_json::to_string(&record).unwrap() + "\n"
 }

@@ -136,7 +136,8 @@ fn shown(line: &str) -> String {
 /// A request as the gateway metered it; nothing if it is another episode's.
 fn metered(line: &str, episode: &str) -> Option<LogLine> {
     let record: Value = serde_json::from_str(line).ok()?;
-    if record.get("episode").and_then(Value::as_str) != Some(episode) {
+    // What only says that a request begins is told again at its end.
+    if record.get("episode").and_then(Value::as_str) != Some(episode) || record.get("begun").is_some() {
         return None;
     }
     let text = |key: &str| record.get(key).and_then(Value::as_str).map(shown);
