@@ -21,7 +21,7 @@ use crate::oracle::Task;
 use crate::request::Kind;
 use crate::upstream::Backend;
 use crate::usage::{Meter, Tally};
-use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Seen, Spent, clock};
+use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Secret, Seen, Spent, clock};
 
 /// Requests of one attempt that are with the endpoint at once; further ones wait.
 const AT_ONCE: usize = 16;
@@ -43,6 +43,7 @@ pub(crate) struct House {
     pub(crate) backend: Backend,
     pub(crate) retry: Retry,
     pub(crate) blame: Blame,
+    hidden: Vec<Secret>,
     pub(crate) books: Mutex<Books>,
     /// `None` = not written, or no more.
     pub(crate) log: Mutex<Option<Log>>,
@@ -67,15 +68,28 @@ pub(crate) enum Found {
 }
 
 impl House {
-    pub(crate) fn new(backend: Backend, retry: Retry, blame: Blame, books: Books, log: Option<Log>) -> Self {
+    pub(crate) fn new(
+        backend: Backend,
+        retry: Retry,
+        blame: Blame,
+        hidden: Vec<Secret>,
+        books: Books,
+        log: Option<Log>,
+    ) -> Self {
         Self {
             backend,
             retry,
             blame,
+            hidden,
             books: Mutex::new(books),
             log: Mutex::new(log),
             rooms: Mutex::new(Rooms::default()),
         }
+    }
+
+    /// A text from outside, without the endpoint's key and what else is hidden.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        self.hidden.iter().fold(self.backend.scrub(text), |text, hidden| hidden.scrub(&text))
     }
 
     pub(crate) fn find(&self, token: &str) -> Found {
@@ -327,7 +341,7 @@ impl Flight {
         let guess = Tokens { input: Some(self.request_bytes / 4), cached: None, output: Some(0) };
         let entry = Entry { taken: true, guess, ..Entry::default() };
         log.begin(&Begun {
-            begun: self.number(),
+            number: self.number(),
             key: self.room.key.clone(),
             at: self.at.clone(),
             guess: entry.guessed(lock(&self.house.books).price()),

@@ -142,7 +142,8 @@ async fn admitted(
         }
         whole.extend_from_slice(&piece);
     }
-    let label = format!("{} {}", parts.method, target.split('?').next().unwrap_or_default());
+    let path = house.scrub(target.split('?').next().unwrap_or_default());
+    let label = format!("{} {path}", parts.method);
     let mut guard = room.begin(house, kind, label, whole.len()).ok_or_else(gone)?;
     if let Some(memory) = memory {
         guard.hold(memory);
@@ -162,7 +163,7 @@ async fn admitted(
         guard.flight.settle(None);
         return Err(refusal);
     };
-    guard.flight.progress().model = told.model.map(|name| short(&name));
+    guard.flight.progress().model = told.model.map(|name| short(&house.scrub(&name)));
     guard.flight.announce();
     let ask = Ask { method: parts.method, target, headers: request::headers(&parts.headers), body, kind };
     match tried(house, room, &guard.flight, &ask, told.hides_usage).await {
@@ -275,7 +276,7 @@ async fn tried(
             progress.taken = false;
             progress.meter = None;
         }
-        let message = house.backend.scrub(&fault.message);
+        let message = house.scrub(&fault.message);
         if !ask.kind.is_paid() {
             // A list of models is no reason to end an attempt, nor to keep an agent waiting.
             return Err(Refusal::new(StatusCode::BAD_GATEWAY, message));
@@ -393,7 +394,7 @@ async fn examined(
     let mut overflow = None;
     if let Some(error) = meter.error() {
         if overflow::is_meant(error) {
-            overflow = Some(house.backend.scrub(error));
+            overflow = Some(house.scrub(error));
         } else if !meter.tally().is_whole() {
             let fault = Fault::of(format!("the endpoint sent an error: {error}"));
             return Err(Fault { whose: Whose::Passing, ..fault });
@@ -447,7 +448,7 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
     }
     let mut progress = flight.progress();
     progress.status = status;
-    progress.overflow = means_overflow.then_some(message);
+    progress.overflow = means_overflow.then(|| house.scrub(&message));
     drop(progress);
     Ok(ready(text))
 }

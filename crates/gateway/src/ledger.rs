@@ -40,10 +40,7 @@ impl Entry {
             written: self.tally.written,
         };
         let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
-        Guess {
-            tokens: sum(whole.tokens).saturating_sub(sum(told)),
-            usd: cost(price, &whole).unwrap_or(0.0),
-        }
+        Guess { tokens: sum(whole.tokens).saturating_sub(sum(told)), usd: cost(price, &whole).unwrap_or(0.0) }
     }
 }
 

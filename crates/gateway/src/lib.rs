@@ -155,6 +155,9 @@ pub struct Settings {
     pub spent: Spent,
     /// The same of its episodes, for their budgets.
     pub episodes: BTreeMap<String, Spent>,
+    /// Values that boxes are given and that nobody is to read: taken out of what is recorded, because an agent can put one
+    /// into the name of a model or a path, or have it repeated in an error.
+    pub hidden: Vec<Secret>,
     /// Each record is appended here as a line of JSON, without bodies; `None` = not written.
     pub log: Option<PathBuf>,
 }

@@ -81,7 +81,8 @@ impl Log {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Begun {
     /// As [`Record::number`].
-    pub(crate) begun: u64,
+    #[serde(rename = "begun")]
+    pub(crate) number: u64,
     /// Whose.
     #[serde(flatten)]
     pub(crate) key: AttemptKey,
@@ -119,7 +120,7 @@ pub fn count(path: &Path) -> std::io::Result<Counted> {
             counted.each(&record.key.episode, |spent| add(spent, &record));
             begun.remove(&(record.key, record.at, record.number));
         } else if let Ok(one) = serde_json::from_slice::<Begun>(&line) {
-            begun.insert((one.key, one.at, one.begun), one.guess);
+            begun.insert((one.key, one.at, one.number), one.guess);
         }
     }
     for ((key, ..), guess) in begun {

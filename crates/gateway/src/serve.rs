@@ -49,7 +49,14 @@ impl Gateway {
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let books = Books::new(settings.budgets, settings.price, settings.spent, settings.episodes);
         let backend = Backend::new(settings.upstream)?;
-        let house = Arc::new(House::new(backend, settings.retry, Blame::new(settings.route), books, log));
+        let house = Arc::new(House::new(
+            backend,
+            settings.retry,
+            Blame::new(settings.route),
+            settings.hidden,
+            books,
+            log,
+        ));
 
         let stop = watch::Sender::new(false);
         let mut addresses = Vec::with_capacity(listen.len());

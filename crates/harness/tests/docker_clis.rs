@@ -227,6 +227,7 @@ async fn oracle(listen: SocketAddr, mischief: Mischief) -> Gateway {
         retry: Retry::default(),
         spent: Spent::default(),
         episodes: std::collections::BTreeMap::new(),
+        hidden: Vec::new(),
         log: None,
     };
     Gateway::start(&[listen], settings).await.unwrap()

@@ -1,7 +1,7 @@
 //! Endpoints that speak the chat completions of `OpenAI`: `OpenAI` itself, gateways, and local servers.
 
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
@@ -235,7 +235,10 @@ impl tower_service::Service<HttpRequestFactory> for Bounded {
 async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) -> Result<Response, Failure> {
     let mut response = http.execute(request).await.map_err(|error| sent(&error))?;
     let status = response.status();
-    let after = response.headers().get("retry-after").and_then(|value| retry_after(value.to_str().ok()?));
+    let after = response
+        .headers()
+        .get("retry-after")
+        .and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
     // JSON escapes and what stands around the text come on top of the answer itself.
     let most = answer.saturating_mul(2) + 64 * 1024;
     let mut body = Vec::new();
@@ -261,10 +264,13 @@ async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) 
     })
 }
 
-/// Seconds, as endpoints write it; a date is not understood and our own back-off used.
-fn retry_after(value: &str) -> Option<Duration> {
-    let seconds: f64 = value.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// `Retry-After` in both of its forms (RFC 9110, 10.2.3): seconds, or a date; one that has gone by is no wait.
+fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    match value.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => Some(httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()),
+    }
 }
 
 /// What the error body of an endpoint says, in one short line.
@@ -296,4 +302,25 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         cause = error.source();
     }
     text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_endpoint_asks_to_wait_is_read_in_both_forms() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_246_554);
+        for (value, wait) in [
+            ("7", Some(7.0)),
+            (" 1.5 ", Some(1.5)),
+            ("Sat, 21 Nov 2026 07:36:24 GMT", Some(30.0)),
+            ("Sat, 21 Nov 2020 07:36:24 GMT", Some(0.0)),
+            ("-3", None),
+            ("1e300", None),
+            ("soon", None),
+        ] {
+            assert_eq!(retry_after(value, now), wait.map(Duration::from_secs_f64), "{value}");
+        }
+    }
 }

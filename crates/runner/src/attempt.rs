@@ -19,8 +19,9 @@ use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Link, Play};
 use crate::prompt::{self, Told};
-use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, EpisodeFolder, pytest};
+use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, EpisodeFolder, Exception, pytest};
 use crate::scenarios::TurnData;
+use crate::secrets::Scrub;
 use crate::server::{self, What};
 use crate::state::{Known, Label};
 use crate::status::Status;
@@ -317,7 +318,10 @@ impl Attempt<'_> {
         };
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
         let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
-        let exception = end.exception.or(server_exception);
+        let exception = end
+            .exception
+            .or(server_exception)
+            .map(|exception| Exception { message: self.play.scrub.text(&exception.message), ..exception });
         let feedback = (!passed).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let mut after = Known {
             session: self.known.session.clone(),
@@ -330,7 +334,7 @@ impl Attempt<'_> {
         if let Some(session) = called.as_ref().and_then(|called| called.outcome.session.clone())
             && !disk_full
         {
-            after.session = Some(session);
+            after.session = kept(session, &self.play.scrub);
         }
         let turn = self.data.turn;
         let failed: Vec<String> =
@@ -438,6 +442,13 @@ impl Attempt<'_> {
     }
 }
 
+/// What is kept of a session. Its id is what the agent says that it is; one with a value that is to be kept out of files is
+/// kept nowhere, and the next call begins anew.
+fn kept(session: harness::Session, scrub: &Scrub) -> Option<harness::Session> {
+    let is_clean = session.id.as_ref().is_none_or(|id| scrub.text(id) == *id);
+    is_clean.then_some(session)
+}
+
 /// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
 fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
     use sha2::Digest as _;
@@ -454,6 +465,16 @@ fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_value_is_kept_as_the_id_of_a_session() {
+        let values = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
+        let settings = crate::settings::resolve(&[], &values).unwrap();
+        let scrub = Scrub::of(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
+        let session = |id: &str| harness::Session { id: Some(id.to_owned()), ..harness::Session::default() };
+        assert_eq!(kept(session("ses_1"), &scrub), Some(session("ses_1")));
+        assert_eq!(kept(session("ses_hf-12345678"), &scrub), None);
+    }
 
     #[test]
     fn ids_of_sessions_are_uuids_and_stay() {

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, chmodat, fchmod, ftruncate,
@@ -19,6 +20,19 @@ use rustix::io::Errno;
 
 /// Folders in folders: as deep as boxes may make them. Each takes two open files while it is copied.
 const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
+
+/// So deep that nobody but a mischievous agent builds it. From here on a copy or a removal waits until no other one is as
+/// deep: each folder on the way takes open files, and those of many episodes at once would be more than a process may have.
+const DEEP: u32 = 32;
+
+/// Held by whoever is deep.
+static DIVING: Mutex<()> = Mutex::new(());
+
+/// Waits for its turn where it gets deep; nothing elsewhere. Held until it is out of there again.
+fn dive(depth: u32) -> Option<MutexGuard<'static, ()>> {
+    // What a panicking holder left is nothing but the lock.
+    (depth == DEEP).then(|| DIVING.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// Lets this process have as many open files as the system allows it: copies of deep trees of several episodes at once need
 /// more than the usual 1024. Where that can not be had it goes on with what it has.
@@ -163,6 +177,7 @@ impl Work<'_> {
         {
             return Ok(false);
         }
+        let _turn = dive(depth);
         let source = open_folder(from, name)?;
         mkdirat(to, name, Mode::RWXU)?;
         let target = open_folder(to, name)?;
@@ -327,6 +342,7 @@ fn remove_beneath(at: BorrowedFd<'_>, name: &CStr, depth: u32, raised: &mut Rais
         Err(Errno::ISDIR | Errno::PERM | Errno::ACCESS) => {}
         Err(error) => return Err(error.into()),
     }
+    let _turn = dive(depth);
     let folder = open_folder(at, name)?;
     for entry in Dir::read_from(&folder)? {
         let entry = entry?;
@@ -419,6 +435,48 @@ mod tests {
         assert_eq!(copied.entries + copied.left_out, 13);
         assert!(!room.path().join("to/node_modules").exists());
         assert!(!room.path().join("to/root").exists());
+    }
+
+    #[test]
+    fn deep_folders_of_many_episodes_do_not_use_up_the_open_files() {
+        const EPISODES: usize = 6;
+        let room = tempfile::tempdir().unwrap();
+        let from = room.path().join("from");
+        fs::create_dir(&from).unwrap();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let mut at = open(&from, flags, Mode::empty()).unwrap();
+        for level in 0..250 {
+            // Something to do at the bottom, so that they are there together.
+            for n in 0..(if level == 249 { 400 } else { 1 }) {
+                let name = std::ffi::CString::new(format!("file{n}")).unwrap();
+                openat(&at, &name, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+            }
+            mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
+            at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
+        }
+        let open_files = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        let (before, mut most) = (open_files(), 0);
+        std::thread::scope(|scope| {
+            let copies: Vec<_> = (0..EPISODES)
+                .map(|n| {
+                    let (from, to) = (&from, room.path().join(format!("to{n}")));
+                    scope.spawn(move || copy(from, &to, Bounds::ALL).map(|copied| copied.left_out))
+                })
+                .collect();
+            while !copies.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                most = most.max(open_files());
+            }
+            for copied in copies {
+                assert_eq!(copied.join().unwrap().unwrap(), 0);
+            }
+        });
+        // Three for each folder on the way of one, and for the upper ones of the others; other tests have some as well.
+        let bound = 3 * (250 + EPISODES * DEEP as usize) + 300;
+        assert!(most - before.min(most) < bound, "{most} of at most {bound}");
+        for n in 0..EPISODES {
+            remove(&room.path().join(format!("to{n}"))).unwrap();
+        }
+        remove(&from).unwrap();
     }
 
     #[test]

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use gateway::{Gateway, Retry, Spent, Upstream, oracle};
 use sandbox::{Boxes, Engine, Local};
 
-use crate::RunError;
 use crate::play::{Ending, Link, Play};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
 use crate::state::Place;
+use crate::{RunError, secrets};
 
 /// How long an engine that is gone is waited for.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -76,6 +76,7 @@ async fn open(
     let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
+            let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
             let settings = gateway::Settings {
                 upstream,
                 route: Some(route(api)),
@@ -84,6 +85,7 @@ async fn open(
                 retry: Retry::default(),
                 spent,
                 episodes,
+                hidden,
                 log: Some(place.gateway_log()),
             };
             let gateway = Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?;

@@ -12,7 +12,9 @@ pub(crate) mod trajectory;
 mod transcript;
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::Permissions;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -197,24 +199,47 @@ fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         writable(&folder, 0o755)?;
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
+        // All names first: some are changed here.
+        let entries: Vec<_> = std::fs::read_dir(&folder)?.collect::<Result<_, _>>()?;
+        for entry in entries {
             let kind = entry.file_type()?;
-            if kind.is_dir() && entry.path().as_os_str().len() > LONGEST {
-                copy::remove(&entry.path())?;
+            let path = renamed(&folder, &entry.file_name(), scrub)?;
+            if kind.is_dir() && path.as_os_str().len() > LONGEST {
+                copy::remove(&path)?;
             } else if kind.is_dir() {
-                folders.push(entry.path());
+                folders.push(path);
             } else if kind.is_file() {
-                let mode = entry.metadata()?.permissions().mode();
-                writable(&entry.path(), mode | 0o600)?;
-                let content = std::fs::read(entry.path())?;
+                let mode = entry_mode(&path)?;
+                writable(&path, mode | 0o600)?;
+                let content = std::fs::read(&path)?;
                 if let Cow::Owned(changed) = scrub.bytes(&content) {
-                    std::fs::write(entry.path(), changed)?;
+                    std::fs::write(&path, changed)?;
                 }
             }
         }
     }
     Ok(())
+}
+
+fn entry_mode(path: &Path) -> std::io::Result<u32> {
+    Ok(std::fs::symlink_metadata(path)?.permissions().mode())
+}
+
+/// Gives an entry a name without values, where its own has one. Its path.
+fn renamed(folder: &Path, name: &OsStr, scrub: &Scrub) -> std::io::Result<PathBuf> {
+    let path = folder.join(name);
+    let Cow::Owned(mut clean) = scrub.bytes(name.as_bytes()) else { return Ok(path) };
+    // A name has at most 255 bytes, and a number may follow.
+    clean.truncate(230);
+    let mut free = folder.join(OsStr::from_bytes(&clean));
+    let mut number = 1;
+    while std::fs::symlink_metadata(&free).is_ok() {
+        number += 1;
+        let numbered = [&clean, format!("-{number}").as_bytes()].concat();
+        free = folder.join(OsStr::from_bytes(&numbered));
+    }
+    std::fs::rename(&path, &free)?;
+    Ok(free)
 }
 
 /// Turn and attempt of `turn_3_attempt_2`.

@@ -78,6 +78,7 @@ impl Episode<'_> {
                 Fault::Boxes { why, .. } => (EndReason::Environment, why),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why),
             };
+            let why = self.play.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             if repeats >= REPEATS {
                 return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);

@@ -58,6 +58,12 @@ impl Scrub {
         Self { words }
     }
 
+    /// The values, for whoever else writes something down.
+    pub(crate) fn hidden(&self) -> Vec<gateway::Secret> {
+        let texts = self.words.iter().filter_map(|word| String::from_utf8(word.clone()).ok());
+        texts.map(gateway::Secret::new).collect()
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.words.is_empty()
     }

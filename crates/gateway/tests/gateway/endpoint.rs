@@ -126,6 +126,7 @@ impl Endpoint {
             },
             spent: Spent::default(),
             episodes: std::collections::BTreeMap::new(),
+            hidden: Vec::new(),
             log: None,
         }
     }

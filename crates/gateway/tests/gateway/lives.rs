@@ -234,7 +234,47 @@ async fn what_was_spent_can_be_counted_again_from_the_log() {
     assert_eq!(counted.all, all);
     assert_eq!(counted.episodes["scenario_1"], one);
     assert_eq!(counted.episodes["scenario_7"], other);
-    assert!(other.guess.tokens > 0, "what budgets count for an answer without usage is not forgotten: {other:?}");
+    assert!(
+        other.guess.tokens > 0,
+        "what budgets count for an answer without usage is not forgotten: {other:?}"
+    );
+}
+
+/// What boxes are given can come back in what an agent asks for, and in what an endpoint says to that.
+#[tokio::test]
+async fn hidden_values_are_in_no_record() {
+    const HIDDEN: &str = "hf_9d1c7e5a-of-the-owner";
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let echoed = |status, code: &str| {
+        Act::json(status, &format!(r#"{{"error":{{"message":"no {HIDDEN}","code":"{code}"}}}}"#))
+    };
+    let acts = vec![
+        Act::json(200, CHAT),
+        Act::json(200, CHAT),
+        echoed(400, "context_length_exceeded"),
+        echoed(429, "rate_limit"),
+    ];
+    let endpoint = Endpoint::start(acts).await;
+    let mut settings = endpoint.settings();
+    settings.log = Some(log.clone());
+    settings.hidden = vec![gateway::Secret::new(HIDDEN.to_owned())];
+    let house = gateway(settings).await;
+    let open = house.open(attempt(1), None);
+    post(&open, PATH, format!(r#"{{"model":"{HIDDEN}"}}"#)).await;
+    let models = format!("{}/v1/models/{HIDDEN}", open.base_url(0));
+    client().get(models).bearer_auth(open.key()).send().await.unwrap();
+    post(&open, PATH, "{}").await;
+    let overflow = format!("{:?}", open.seen());
+    post(&open, PATH, "{}").await;
+    let seen = format!("{:?}", open.close());
+    drop(house);
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log.lines().count(), 7, "{log}");
+    for text in [log, overflow, seen] {
+        assert!(text.contains("no …") || text.contains("models/…"), "{text}");
+        assert!(!text.contains(HIDDEN), "{text}");
+    }
 }
 
 /// A kill comes while the endpoint works on an answer: it may cost something, and budgets do not forget it.
@@ -274,7 +314,11 @@ async fn a_request_that_a_kill_cuts_off_is_counted() {
     drop(open);
     assert!(asking.await.unwrap().is_ok_and(|answer| answer.status() == 410));
     drop(house);
-    assert_eq!(gateway::count(&log).unwrap().all.unmetered, 1, "its end is written down as well, and it counts once");
+    assert_eq!(
+        gateway::count(&log).unwrap().all.unmetered,
+        1,
+        "its end is written down as well, and it counts once"
+    );
 }
 
 /// Attempts come and go by the thousand; connections of a box are bounded, and one box does not shut out another.

@@ -355,3 +355,21 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     copy::remove(&folder).unwrap();
     assert!(!folder.exists());
 }
+
+/// Names of files are an agent's words, too.
+#[test]
+fn values_are_taken_out_of_names_of_files() {
+    let temp = tempfile::tempdir().unwrap();
+    let value = "x9x9x9x9x9x9x9x9";
+    let folder = temp.path().join("code");
+    std::fs::create_dir_all(folder.join(format!("a-{value}/{value}"))).unwrap();
+    std::fs::write(folder.join(format!("a-{value}/{value}/{value}.py")), value).unwrap();
+    std::fs::write(folder.join(format!("{value}.py")), "one").unwrap();
+    std::fs::write(folder.join("[secret].py"), "other").unwrap();
+    let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
+    let scrub = Scrub::of(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
+    scrubbed(&folder, &scrub).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("a-[secret]/[secret]/[secret].py"), "[secret]");
+    assert_eq!((read("[secret].py").as_str(), read("[secret].py-2").as_str()), ("other", "one"));
+}

@@ -402,6 +402,20 @@ mod tests {
     }
 
     #[test]
+    fn scenarios_that_a_model_samples_are_refused_with_a_reason() {
+        let settings = |more: &[&str]| {
+            let values = ["agent=MOCK", "output_dir=x"].iter().chain(more).map(|&value| value.to_owned());
+            runner::settings::resolve(&[], &values.collect::<Vec<_>>()).unwrap()
+        };
+        let sampled = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
+        let (check, pack) = pack(&sampled);
+        assert_eq!((check.state, pack.is_none()), (CheckState::Fail, true));
+        let said = check.sentence.unwrap();
+        assert!(said.contains("stamina generate") && said.contains("stamina run"), "{said}");
+        assert_eq!(super::pack(&settings(&[])).0.state, CheckState::Ok);
+    }
+
+    #[test]
     fn a_folder_with_something_in_it_is_not_taken() {
         let temp = tempfile::tempdir().unwrap();
         let state = |path: &Path| (folder(path).state, folder(path).value);
