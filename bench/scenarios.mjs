@@ -1,6 +1,6 @@
 // Generating scenarios, and running their suites: how long it takes, and how that grows with turns.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { inRoot, targetDir } from "../scripts/lib/process.mjs";
@@ -11,41 +11,37 @@ const stamina = path.join(targetDir, "release/stamina");
 const key = (name, value) => `restful_server_gen_iterative.${name}=${value}`;
 
 /**
- * Lets the disk come to rest. What an earlier generation wrote would be written down meanwhile, on the same processors;
- * and ext4 looks longer for a place for a new file while others were deleted in the five seconds before.
+ * Into a place of its own, once the disk is at rest: what an earlier generation wrote would be written down meanwhile, on the
+ * same processors. Nothing is deleted before all is measured: for some minutes ext4 passes over the places of deleted
+ * files one by one, each time it looks for that of a new one, which took longer than all the rest.
  */
-function settle() {
-  spawnSync("sync", { stdio: "ignore" });
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000);
-}
-
 async function generated(out, scenarios, turns) {
-  rmSync(out, { recursive: true, force: true });
-  settle();
+  spawnSync("sync", { stdio: "ignore" });
   const values = [key("n_scenarios", scenarios), key("n_turns", turns), key("base_seed", 0)];
   const run = await timed(stamina, ["--json", "generate", "--out", out, "--values", ...values]);
   return { ...run, ...JSON.parse(run.out), seconds: run.seconds };
 }
 
 /**
- * Generates a pack twice, then shorter ones. The last pack is left in the folder for what comes after.
+ * Generates shorter packs, then one in full three times: as a zip and twice as a folder. They are gone when the bench ends.
  * @param {"full" | "small"} size
  * @returns {Promise<{ pack: string, scenarios: number, turns: number, [figure: string]: unknown }>}
  */
 export async function generation(size) {
   const [scenarios, turns] = size === "full" ? [20, 100] : [4, 10];
-  const folder = inRoot(".cache/bench/scenarios", size);
-  mkdirSync(folder, { recursive: true });
-  const pack = path.join(folder, "pack");
+  const parent = inRoot(".cache/bench/scenarios");
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(path.join(parent, `${size}-`));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const shorter = [];
   for (const share of [0.1, 0.25, 0.5]) {
     const fewer = Math.max(1, Math.round(turns * share));
-    const run = await generated(pack, scenarios, fewer);
+    const run = await generated(path.join(folder, `turns-${fewer}`), scenarios, fewer);
     shorter.push({ turns: fewer, seconds: run.seconds, bytes: run.bytes });
   }
-  const zip = await generated(`${pack}.zip`, scenarios, turns);
-  rmSync(`${pack}.zip`);
-  const runs = await times(2, () => generated(pack, scenarios, turns));
+  const zip = await generated(path.join(folder, "pack.zip"), scenarios, turns);
+  const pack = path.join(folder, "pack-1");
+  const runs = await times(2, (nth) => generated(path.join(folder, `pack-${nth}`), scenarios, turns));
   const [first, second] = runs;
   if (first.sha256 !== second.sha256 || first.sha256 !== zip.sha256) throw new Error("Two generations differ");
   const quicker = first.seconds <= second.seconds ? first : second;
@@ -94,15 +90,19 @@ export async function suites(pack, turns) {
   for (const turn of [...new Set([1, Math.ceil(turns / 4), Math.ceil(turns / 2), Math.ceil((3 * turns) / 4), turns])]) {
     const server = await reference(pack, turn);
     try {
-      const suite = path.join(pack, "scenario_0/test_suites", `turn_${turn}.py`);
-      // In a folder of its own: pytest writes its cache where it runs, and a pack holds nothing else.
-      const copy = inRoot(".cache/bench/scenarios/suite.py");
-      writeFileSync(copy, readFileSync(suite));
+      // In a folder of its own: Python writes its caches where it runs, and a pack holds nothing else.
+      const folder = inRoot(".cache/bench/scenarios/suites");
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true });
+      for (let earlier = 1; earlier <= turn; earlier++) {
+        const name = `turn_${earlier}.py`;
+        copyFileSync(path.join(pack, "scenario_0/test_suites", name), path.join(folder, name));
+      }
       const rounds = await times(3, async () => {
         const native = await timed(stamina, ["--json", "test-server", pack, "--scenario", "0", "--turn", String(turn), "--url", server.url]);
         const said = JSON.parse(native.out);
         if (said.passed !== said.total) throw new Error(`The reference passes ${said.passed} of ${said.total} cases`);
-        const pytest = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", copy]);
+        const pytest = await timed("env", [`BASE_URL=${server.url}`, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", path.join(folder, `turn_${turn}.py`)]);
         const passed = Number(/(\d+) passed/.exec(pytest.out)?.[1] ?? 0);
         if (passed !== said.total) throw new Error(`pytest passed ${passed} of ${said.total} cases`);
         return { cases: passed, native, pytest };

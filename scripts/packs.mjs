@@ -1,7 +1,7 @@
 // `npm run packs`: makes the packs of data/ anew, after what is generated has changed. A test compares them.
 //
 // data/sample-pack.zip             2 scenarios × 5 turns, seed 0
-// data/programmatic-manifest.json  the manifest of 20 × 100, seed 0; the pack itself (1.4 GB) is written to
+// data/programmatic-manifest.json  the manifest of 20 × 100, seed 0; the pack itself (0.7 GB) is written to
 //                                  .cache/packs and taken away again
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";

@@ -184,11 +184,12 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
         title: title(&schema.title, &summaries),
         request: pack.request(scenario, turn)?,
         tests: tests(&suite),
+        // Whole: a run's folder shows each suite by itself.
+        pytest: code::pytest(&suite),
         suite: Arc::new(suite),
         changes: changes.into_iter().flat_map(|of| of.changes).map(|change| change.what).collect(),
         schema: Arc::new(schema),
         schema_text: pack.text(scenario, turn, Part::Schema)?,
-        pytest: pack.text(scenario, turn, Part::Pytest)?,
         reference: pack.text(scenario, turn, Part::Flask)?,
     })
 }

@@ -19,20 +19,21 @@ pub fn flask(schema: &Schema) -> String {
     flask::write(schema)
 }
 
-/// The suite as a pytest file (needs `pytest` and `requests`): one test per case, its id kept in the test's name (see
+/// The suite as one pytest file (needs `pytest` and `requests`): one test per case, its id kept in the test's name (see
 /// [`test_name`]), against the server at `BASE_URL`. Same verdict per case as [`crate::client`].
 pub fn pytest(suite: &Suite) -> String {
     pytest::write(suite)
 }
 
-/// The pytest files of the turns of a scenario, one after the other: what a case is written as is taken from the file
-/// before where it is the same.
+/// The pytest files of the turns of a scenario, one after the other, as `turn_1.py`, `turn_2.py` and so on in one folder. The
+/// first is that of [`pytest`]; a later one takes over the tests of the one before and writes those that are new or other.
 #[derive(Debug, Default)]
 pub(crate) struct PytestFiles(pytest::Files);
 
 impl PytestFiles {
-    /// The same text as [`pytest`] of the next suite. `equals` says for each of its cases where in the suite before the
-    /// one stands that it is equal to in everything but the mark, builders considered.
+    /// The file of the next suite; pytest finds in it the same tests as in [`pytest`] of that suite, in another order.
+    /// `equals` says for each of its cases where in the suite before the one stands that it is equal to in everything but
+    /// the mark, builders considered.
     pub(crate) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
         self.0.next(suite, equals)
     }

@@ -11,12 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, sampled};
+use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, reference, sampled};
 use scenario::Seed;
 use scenario::code::flask;
+use scenario::config::Generation;
 use scenario::ir::{Comparison, Condition, Effect, Field, Kind, OnDelete, Operand, Schema, example};
+use scenario::pack::{Options, Pack, Target, generate};
 use scenario::reference::Flaw;
+use scenario::sample::Programmatic;
 use scenario::suite::suite;
 
 /// Python, or nothing where it may be missing: on a machine that is not set up for tests.
@@ -46,6 +50,40 @@ fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
         assert!(agreement.cases > 100, "{at}: only {} cases", agreement.cases);
         assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.said);
         assert!(agreement.failed.is_empty(), "{at}: {:#?}\n{}", agreement.failed, agreement.said);
+    }
+    Ok(())
+}
+
+/// The files of a pack take over tests of one another; what runs must be the suite of the turn all the same.
+#[test]
+fn the_tests_of_a_pack_are_those_of_the_whole_suite() -> Result<(), Failure> {
+    let Some(python) = python_or_note()? else { return Ok(()) };
+    let room = tempfile::tempdir()?;
+    let path = room.path().join("pack");
+    let generation = Generation { n_scenarios: 1, n_turns: 6, ..Generation::default() };
+    let never = AtomicBool::new(false);
+    generate(
+        &generation,
+        &Programmatic,
+        &Target::Folder(path.clone()),
+        &Options::default(),
+        &|_| {},
+        &never,
+    )?;
+    let pack = Pack::open_path(&path)?;
+    for turn in [2, 6] {
+        let suite = pack.suite(0, turn)?;
+        // The server of the turn before fails some of them.
+        for server in [turn, turn - 1] {
+            let reference = reference(&pack.schema(0, server)?, BTreeSet::new())?;
+            let (whole, _) = python.pytest(&suite, &reference.url)?;
+            let file = format!("turn_{turn}.py");
+            let (taken, said) =
+                python.pytest_in(&path.join("scenario_0/test_suites"), &file, &reference.url)?;
+            assert_eq!(whole.len(), suite.cases.len(), "{said}");
+            assert_eq!(taken, whole, "turn {turn} on the server of turn {server}: {said}");
+            assert_eq!(whole.values().all(|passed| *passed), server == turn);
+        }
     }
     Ok(())
 }

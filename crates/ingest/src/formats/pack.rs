@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! <place>/
-//!   manifest.json      {format: "stamina-pack/2", …, scenarios: [{folder, title, turns, …}]}
+//!   manifest.json      {format: "stamina-pack/3", …, scenarios: [{folder, title, turns, …}]}
 //!   scenario_N/        schemas, changes, specifications, suites, reference servers
 //! ```
 
@@ -19,7 +19,7 @@ const MANIFEST_CAP: u64 = 128 << 20;
 /// The format of a manifest is its first key.
 const HEAD: u64 = 256;
 /// The format that is read.
-const VERSION: &str = "stamina-pack/2";
+const VERSION: &str = "stamina-pack/3";
 
 /// A scenario pack.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl Format for Pack {
     }
 
     fn looked_for(&self) -> &'static str {
-        "manifest.json with format stamina-pack/2"
+        "manifest.json with format stamina-pack/3"
     }
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {

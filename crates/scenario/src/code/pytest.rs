@@ -3,119 +3,132 @@
 //! A step is a call of a few functions that stand at the head of the file (`pytest/helpers.py`), in the same short forms as
 //! in the suite as data: records have names, paths and bodies of records are not written out again. A capture or a place
 //! in an answer that is not there raises an exception in Python, which fails the test, as it fails the case.
+//!
+//! A suite is written whole ([`write`]), or as one file after another ([`Files`]): those of later turns import the tests of the
+//! turn before, and define what is new or written differently. A test that was taken over makes its records by the RECORDS
+//! of the file that runs, as a case that refers to an earlier turn is read with the builders of its own file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::Range;
 
 use serde_json::{Map, Value};
 
 use super::python::{is_name, line, prose, push_quoted, push_value};
 use crate::suite::{Assertion, Case, Like, Make, Method, Send, Shorthand, Step, Suite};
 
+/// The whole suite in one file.
 pub(super) fn write(suite: &Suite) -> String {
-    let mut file = File::default();
-    file.fill(suite, Functions::Apart, |_| None);
-    file.text
+    let mut out = String::with_capacity(16 * 1024 + suite.cases.len() * 500);
+    head(&mut out, suite);
+    push_functions(&mut out, suite, functions(suite).iter().map(Some));
+    out
 }
 
-/// How the functions of cases get their names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Functions {
-    /// Each has that of its case; whether each is there once is seen at the end ([`File::plain`]).
-    Own,
-    /// One that is there already gets a number.
-    Apart,
-}
-
-/// A file, and what another one can take from it.
+/// The test of a case.
 #[derive(Debug, Default)]
-struct File {
+struct Function {
+    name: String,
     text: String,
-    /// Where the functions of the cases stand, and the hashes of their names.
-    cases: Vec<(Range<usize>, u64)>,
-    /// No two cases have the same name.
-    plain: bool,
 }
 
-impl File {
-    /// Writes a suite. `known` gives the function of a case where it is there already, and the hash of its name.
-    fn fill<'k>(
-        &mut self,
-        suite: &Suite,
-        functions: Functions,
-        known: impl Fn(usize) -> Option<(&'k str, u64)>,
-    ) {
-        self.text.clear();
-        self.text.reserve(16 * 1024 + suite.cases.len() * 500);
-        self.cases.clear();
-        self.cases.reserve(suite.cases.len());
-        let out = &mut self.text;
-        head(out, suite);
-        let short = Shorthand::new(&suite.builders);
-        let mut taken = HashSet::new();
-        let mut section = "";
-        for (index, case) in suite.cases.iter().enumerate() {
-            let about = case.id.split('.').next().unwrap_or_default();
-            if about != section {
-                section = about;
-                line!(out, "\n\n# {}\n# {}", "-".repeat(98), prose(about));
-            }
-            let begin = out.len();
-            let hash = if let Some((text, hash)) = known(index) {
-                out.push_str(text);
-                hash
-            } else {
-                let mut name = super::test_name(&case.id);
-                let mut hash = DefaultHasher::new();
-                name.hash(&mut hash);
-                if functions == Functions::Apart {
-                    name = apart(&name, &mut taken);
-                }
-                write_case(out, case, &name, &short);
-                hash.finish()
-            };
-            self.cases.push((begin..out.len(), hash));
+impl Function {
+    fn of(case: &Case, name: String, short: &Shorthand<'_>) -> Self {
+        let mut text = String::with_capacity(500);
+        write_case(&mut text, case, &name, short);
+        Self { name, text }
+    }
+}
+
+/// The tests of a suite, in the order of its cases. A name that is there already gets a number.
+fn functions(suite: &Suite) -> Vec<Function> {
+    let short = Shorthand::new(&suite.builders);
+    let mut taken = HashSet::with_capacity(suite.cases.len());
+    let function = |case: &Case| {
+        let name = super::test_name(&case.id);
+        let mut own = name.clone();
+        let mut number = 2;
+        while !taken.insert(own.clone()) {
+            own = format!("{name}_{number}");
+            number += 1;
         }
-        let mut hashes: Vec<u64> = self.cases.iter().map(|(_, hash)| *hash).collect();
-        hashes.sort_unstable();
-        self.plain = hashes.windows(2).all(|pair| pair[0] != pair[1]);
-    }
+        Function::of(case, own, &short)
+    };
+    suite.cases.iter().map(function).collect()
 }
 
-/// A name that no other function has.
-fn apart(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut own = name.to_owned();
-    let mut number = 2;
-    while !taken.insert(own.clone()) {
-        own = format!("{name}_{number}");
-        number += 1;
+/// Adds the functions that there are, entity by entity.
+fn push_functions<'f>(
+    out: &mut String,
+    suite: &Suite,
+    functions: impl Iterator<Item = Option<&'f Function>>,
+) {
+    let mut section = "";
+    for (case, function) in suite.cases.iter().zip(functions) {
+        let Some(function) = function else { continue };
+        let about = case.id.split('.').next().unwrap_or_default();
+        if about != section {
+            section = about;
+            line!(out, "\n\n# {}\n# {}", "-".repeat(98), prose(about));
+        }
+        out.push_str(&function.text);
     }
-    own
 }
 
 /// The files of one suite after another.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    now: File,
-    before: File,
+    text: String,
+    /// The tests of the last suite, in the order of its cases.
+    functions: Vec<Function>,
 }
 
 impl Files {
     /// The file of the next suite, see [`super::PytestFiles::next`].
     pub(super) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
-        std::mem::swap(&mut self.now, &mut self.before);
-        let Self { now, before } = self;
-        now.fill(suite, Functions::Own, |index| {
-            let place = (*equals.get(index)?).filter(|_| before.plain)?;
-            let (place, hash) = before.cases.get(place)?;
-            Some((before.text.get(place.clone())?, *hash))
-        });
-        if !now.plain {
-            now.fill(suite, Functions::Apart, |_| None);
+        self.text.clear();
+        if let Some((own, gone)) = self.take_over(suite, equals) {
+            following_head(&mut self.text, suite, &gone);
+            let own = self.functions.iter().zip(own).map(|(function, own)| own.then_some(function));
+            push_functions(&mut self.text, suite, own);
+        } else {
+            self.functions = functions(suite);
+            head(&mut self.text, suite);
+            push_functions(&mut self.text, suite, self.functions.iter().map(Some));
         }
-        &self.now.text
+        &self.text
+    }
+
+    /// Makes the tests of the next suite from those of the last. Says of each whether it is its own, and which names of the
+    /// last suite are gone. None if the suite has to be written whole, because it is the first or two tests would have one
+    /// name; what the tests are then is open.
+    fn take_over(&mut self, suite: &Suite, equals: &[Option<usize>]) -> Option<(Vec<bool>, Vec<String>)> {
+        if self.functions.is_empty() {
+            return None;
+        }
+        let mut before = std::mem::take(&mut self.functions);
+        let short = Shorthand::new(&suite.builders);
+        let mut own = Vec::with_capacity(suite.cases.len());
+        for (index, case) in suite.cases.iter().enumerate() {
+            let equal = equals.get(index).copied().flatten().and_then(|place| before.get_mut(place));
+            own.push(equal.is_none());
+            self.functions.push(match equal {
+                Some(function) => std::mem::take(function),
+                None => Function::of(case, super::test_name(&case.id), &short),
+            });
+        }
+        let left: HashMap<&str, &str> =
+            before.iter().map(|function| (function.name.as_str(), function.text.as_str())).collect();
+        for (function, own) in self.functions.iter().zip(&mut own) {
+            // It may be written as before though records are made otherwise.
+            *own = *own && left.get(function.name.as_str()) != Some(&function.text.as_str());
+        }
+        let now: HashSet<&str> = self.functions.iter().map(|function| function.name.as_str()).collect();
+        if now.len() < self.functions.len() {
+            return None;
+        }
+        let gone = before.iter().map(|function| &function.name);
+        let gone = gone.filter(|name| !name.is_empty() && !now.contains(name.as_str())).cloned().collect();
+        Some((own, gone))
     }
 }
 
@@ -138,7 +151,41 @@ and as a path `orders_2` stands for that of the record, `orders` for that of the
 "#,
     );
     out.push_str(HELPERS);
-    out.push_str("\n\nRESET = (\"");
+    out.push('\n');
+    push_records(out, suite);
+}
+
+/// The head of a file that takes over what the turn before tests. The turns are imported from the first on, so that no
+/// import has a long row of imports within it, which Python would refuse.
+fn following_head(out: &mut String, suite: &Suite, gone: &[String]) {
+    let (turn, before) = (suite.turn, suite.turn - 1);
+    line!(out, "\"\"\"Tests of turn {turn} of scenario {}, for pytest and requests.", suite.scenario);
+    let _ = write!(
+        out,
+        r#"
+    BASE_URL=http://127.0.0.1:8000 pytest turn_{turn}.py
+
+They are those of turn {before}, without what is not tested any more, and with what is new or written differently. How
+they are written is said in turn_1.py; the files of earlier turns must lie beside this one.
+"""
+
+from turn_1 import in_order
+
+in_order({turn})
+from turn_{before} import *
+"#,
+    );
+    push_records(out, suite);
+    if !gone.is_empty() {
+        out.push_str("\n# Not tested any more.\n");
+    }
+    for name in gone {
+        line!(out, "del {name}");
+    }
+}
+
+fn push_records(out: &mut String, suite: &Suite) {
+    out.push_str("\nRESET = (\"");
     out.push_str(suite.reset.method.as_str());
     out.push_str("\", ");
     push_quoted(out, &suite.reset.path);
@@ -199,7 +246,7 @@ fn write_case(out: &mut String, case: &Case, function: &str, short: &Shorthand<'
 
 /// Makes a record whose name does not say with which body.
 fn write_make(out: &mut String, make: &Make) {
-    let mut entry = "RECORDS[".to_owned();
+    let mut entry = "records[".to_owned();
     push_quoted(&mut entry, &make.make);
     out.push_str("    post(");
     let _ = write!(out, "{entry}][0], {{**{entry}][2][{}], **", i64::from(make.nth) - 1);

@@ -165,7 +165,7 @@ fn what_builders_say_is_not_said_again() {
         body,
         [
             r#"make("key_1", "key_3", **{"class": 1})"#,
-            r#"post(RECORDS["key"][0], {**RECORDS["key"][2][1], **{"a": 3}}, RECORDS["key"][1], keep="other")"#,
+            r#"post(records["key"][0], {**records["key"][2][1], **{"a": 3}}, records["key"][1], keep="other")"#,
             r#"post("key", like("key_2", d=None), 201)"#,
             r#"put("key_1", like("key_1", c=NOTHING), 422)"#,
             r#"post("key", {"e": 1}, 422)"#,

@@ -12,7 +12,7 @@ use crate::config::Generation;
 use crate::sample::Origin;
 
 /// The version of the layout; first key of the manifest.
-pub const PACK_VERSION: &str = "stamina-pack/2";
+pub const PACK_VERSION: &str = "stamina-pack/3";
 
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -43,7 +43,8 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
         let mut maker = Maker::new(&Programmatic, Seed { base: 3, scenario }, 5);
         let (mut suites, mut tests) = (SuiteFiles::default(), code::PytestFiles::default());
         let mut files = BTreeMap::new();
-        let (mut all, mut alone) = (0, 0);
+        let (mut all, mut alone, mut tests_all, mut tests_alone) = (0, 0, 0, 0);
+        let mut functions = BTreeMap::new();
         for turn in 1..=25 {
             let made = maker.make_next().expect("it is made");
             let text = suites.next(&made.suite, &made.equals).expect("it is written");
@@ -55,9 +56,65 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
             let whole = made.suite.to_json().expect("it is written");
             assert!(Suite::from_json(&whole).expect("it can be read") == made.suite);
             (all, alone) = (all + text.len(), alone + whole.len());
-            let text = tests.next(&made.suite, &made.equals);
-            assert!(text == code::pytest(&made.suite), "the tests of turn {turn} of {scenario}");
+            let (text, whole) = (tests.next(&made.suite, &made.equals), code::pytest(&made.suite));
+            run(text, &mut functions);
+            let at = format!("turn {turn} of {scenario}");
+            assert_eq!(functions.keys().count(), made.suite.cases.len(), "the tests of {at}");
+            let mut of_whole = BTreeMap::new();
+            run(&whole, &mut of_whole);
+            assert!(functions == of_whole, "the tests of {at}");
+            assert_eq!(records(text), records(&whole), "{at}");
+            (tests_all, tests_alone) = (tests_all + text.len(), tests_alone + whole.len());
         }
         assert!(all * 2 < alone, "{all} bytes, and {alone} if every file wrote all its cases");
+        assert!(
+            tests_all * 3 < tests_alone,
+            "{tests_all} bytes of tests, and {tests_alone} if all were whole"
+        );
     }
+}
+
+/// What Python does with a file of tests: takes functions away and defines others, by name.
+fn run(text: &str, functions: &mut BTreeMap<String, String>) {
+    let mut parts = text.split("\n\n\ndef test_");
+    let head = parts.next().unwrap_or_default();
+    for gone in head.lines().filter_map(|line| line.strip_prefix("del test_")) {
+        assert!(functions.remove(gone).is_some(), "{gone} is taken away and was not there");
+    }
+    for part in parts {
+        let name = part.split('(').next().unwrap_or_default();
+        let body = part.split("\n\n\n# ---").next().unwrap_or_default().trim_end();
+        functions.insert(name.to_owned(), body.to_owned());
+    }
+}
+
+/// How a file says that requests begin again, and how records are made.
+fn records(text: &str) -> &str {
+    let from = text.find("\nRESET = ").expect("how it begins again");
+    let length = text[from..].find("\n}\n").expect("the end of the records");
+    &text[from..from + length]
+}
+
+#[test]
+fn tests_whose_names_would_be_the_same_are_written_whole() {
+    let mut maker = Maker::new(&Programmatic, Seed { base: 3, scenario: 0 }, 5);
+    let mut tests = code::PytestFiles::default();
+    let mut one = maker.make_next().expect("it is made").suite.clone();
+    tests.next(&one, &vec![None; one.cases.len()]);
+    one.turn = 2;
+    let equals: Vec<Option<usize>> = (0..one.cases.len()).map(Some).collect();
+    let text = tests.next(&one, &equals);
+    assert!(text.contains("from turn_1 import *") && !text.contains("def test_"), "nothing is new: {text}");
+    one.turn = 3;
+    one.cases[0].id = one.cases[1].id.clone();
+    let mut equals = equals;
+    equals[0] = None;
+    let text = tests.next(&one, &equals).to_owned();
+    assert_eq!(text, code::pytest(&one), "two cases have one name");
+    one.turn = 4;
+    assert!(
+        tests
+            .next(&one, &(0..one.cases.len()).map(Some).collect::<Vec<_>>())
+            .contains("from turn_3 import *")
+    );
 }

@@ -83,13 +83,23 @@ impl Python {
         url: &str,
     ) -> Result<(HashMap<String, bool>, String), Failure> {
         let folder = tempfile::tempdir_in(self.folder.path())?;
-        let (file, report) = (folder.path().join("test_turn.py"), folder.path().join("report.xml"));
-        fs::write(&file, pytest(suite))?;
+        fs::write(folder.path().join("test_turn.py"), pytest(suite))?;
+        self.pytest_in(folder.path(), "test_turn.py", url)
+    }
+
+    /// Runs the tests of a file, in its folder; the verdict by name of test, and pytest's own output.
+    pub(crate) fn pytest_in(
+        &self,
+        folder: &Path,
+        file: &str,
+        url: &str,
+    ) -> Result<(HashMap<String, bool>, String), Failure> {
+        let report = folder.join("report.xml");
         let output = Command::new(&self.python)
             .args(["-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "--junit-xml"])
             .arg(&report)
-            .arg(&file)
-            .current_dir(folder.path())
+            .arg(file)
+            .current_dir(folder)
             .env("BASE_URL", url)
             .stdin(Stdio::null())
             .output()?;

@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/2`.
+ * `stamina-pack/3`.
  */
 format: string, 
 /**

@@ -1,6 +1,8 @@
+import importlib
 import json
 import os
 import re
+import sys
 
 import pytest
 import requests
@@ -16,13 +18,25 @@ session.trust_env = False
 
 # By name: the answers that a test has kept.
 kept = {}
+# RECORDS of the file that runs: a test may be taken over from that of an earlier turn.
+records = {}
+
+
+def in_order(turn):
+    """Imports the turns before one, the first first: each takes over the tests of the one before it."""
+    if f"turn_{turn - 1}" not in sys.modules:
+        for number in range(1, turn):
+            importlib.import_module(f"turn_{number}")
 
 
 @pytest.fixture(autouse=True)
-def fresh_data():
+def fresh_data(request):
     """Every test begins with a server without records."""
     kept.clear()
-    answer = session.request(RESET[0], BASE_URL + RESET[1], timeout=10, allow_redirects=False)
+    records.clear()
+    records.update(request.module.RECORDS)
+    method, path = request.module.RESET
+    answer = session.request(method, BASE_URL + path, timeout=10, allow_redirects=False)
     assert answer.status_code < 400
 
 
@@ -59,10 +73,10 @@ def spelled(text):
 def address(path):
     """A path in full: `orders` stands for that of a collection, `orders_1` for that of a record."""
     name, slash, rest = path.partition("/")
-    if name in RECORDS:
-        path = RECORDS[name][0] + slash + rest
+    if name in records:
+        path = records[name][0] + slash + rest
     elif name:
-        path = RECORDS[name.rpartition("_")[0]][0] + "/{" + name + ".id}" + slash + rest
+        path = records[name.rpartition("_")[0]][0] + "/{" + name + ".id}" + slash + rest
     return BASE_URL + spelled(path)
 
 
@@ -113,7 +127,7 @@ def patch(path, body, status, *checks, query=(), keep=None):
 def like(name, /, **changes):
     """The body that a record is made with, changed."""
     entity, _, number = name.rpartition("_")
-    bodies = RECORDS[entity][2]
+    bodies = records[entity][2]
     body = {**bodies[(int(number) - 1) % len(bodies)], **changes}
     return {key: value for key, value in body.items() if value is not NOTHING}
 
@@ -121,7 +135,7 @@ def like(name, /, **changes):
 def make(*names, **changes):
     """Makes records and keeps them under their names; the changes are those of the last."""
     for place, name in enumerate(names, 1):
-        path, status, _ = RECORDS[name.rpartition("_")[0]]
+        path, status, _ = records[name.rpartition("_")[0]]
         post(path, like(name, **(changes if place == len(names) else {})), status, keep=name)
 
 
