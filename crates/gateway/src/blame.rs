@@ -4,7 +4,7 @@
 //! must not be able to bring that about. It writes its requests itself: it can ask for another model or another API, send a
 //! query or a header that no endpoint takes, and have its own words repeated in the error. So
 //!
-//! - only the API that the harness speaks counts ([`crate::Settings::route`]);
+//! - only the APIs that the harness speaks count ([`crate::Settings::routes`]);
 //! - an error that looks like one for the owner of the key (401, 402, 403, 404, …) is believed only when a small request *of
 //!   ours*, with the run's key and model and nothing of the agent's, is refused in such a way, too.
 //!
@@ -44,7 +44,7 @@ const USUAL: u32 = 8192;
 /// Finds out whose an error is.
 #[derive(Debug)]
 pub(crate) struct Blame {
-    route: Option<Route>,
+    routes: Vec<Route>,
     /// When it last answered us.
     answered: Arc<Mutex<Option<Instant>>>,
 }
@@ -61,14 +61,14 @@ pub(crate) enum Blamed {
 }
 
 impl Blame {
-    /// `route` is what the harness speaks.
-    pub(crate) fn new(route: Option<Route>) -> Self {
-        Self { route, answered: Arc::default() }
+    /// `routes` are what the harness speaks.
+    pub(crate) fn new(routes: Vec<Route>) -> Self {
+        Self { routes, answered: Arc::default() }
     }
 
     /// Whether a fault of such a request says something of the endpoint.
     pub(crate) fn concerns(&self, kind: Kind) -> bool {
-        kind.route().is_some_and(|route| self.route.is_none_or(|own| own == route))
+        kind.route().is_some_and(|route| self.routes.is_empty() || self.routes.contains(&route))
     }
 
     /// Asks the endpoint ourselves. An answer that it gave us lately is good enough, or one after `since`, where the
@@ -254,13 +254,16 @@ mod tests {
 
     #[test]
     fn only_the_harnesss_own_api_counts() {
-        let blame = Blame::new(Some(Route::Messages));
+        let blame = Blame::new(vec![Route::Messages]);
         assert!(blame.concerns(Kind::Model(Route::Messages)));
         for kind in
             [Kind::Model(Route::ChatCompletions), Kind::Model(Route::Responses), Kind::Paid, Kind::Free]
         {
             assert!(!blame.concerns(kind));
         }
-        assert!(Blame::new(None).concerns(Kind::Model(Route::Responses)));
+        assert!(Blame::new(Vec::new()).concerns(Kind::Model(Route::Responses)));
+        let both = Blame::new(vec![Route::Messages, Route::Responses]);
+        assert!(both.concerns(Kind::Model(Route::Messages)) && both.concerns(Kind::Model(Route::Responses)));
+        assert!(!both.concerns(Kind::Model(Route::ChatCompletions)));
     }
 }

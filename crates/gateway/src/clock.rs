@@ -1,14 +1,14 @@
-//! The time of day, for records.
+//! The time of day, as records have it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, RFC 3339 in UTC with milliseconds.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     rfc3339(SystemTime::now())
 }
 
 /// A point in time, RFC 3339 in UTC with milliseconds; before 1970 counts as 1970.
-pub(crate) fn rfc3339(time: SystemTime) -> String {
+pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     model::rfc3339(since.as_secs().cast_signed(), Some(since.subsec_millis()))
 }

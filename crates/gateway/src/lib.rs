@@ -14,7 +14,7 @@
 
 mod attempt;
 mod blame;
-mod clock;
+pub mod clock;
 mod forward;
 pub mod keys;
 mod ledger;
@@ -142,9 +142,9 @@ impl Default for Retry {
 pub struct Settings {
     /// Where requests go.
     pub upstream: Upstream,
-    /// The API that the harness speaks. What goes wrong on another one is none of the endpoint's faults, because the
-    /// harness has no need of it; `None` = any of the three.
-    pub route: Option<Route>,
+    /// The APIs that the harness speaks. What goes wrong on another one is none of the endpoint's faults, because the
+    /// harness has no need of it; empty = any of the three.
+    pub routes: Vec<Route>,
     /// Of the upstream's model; `None` = unknown cost.
     pub price: Option<Price>,
     /// What may be spent.

@@ -52,7 +52,7 @@ impl Gateway {
         let house = Arc::new(House::new(
             backend,
             settings.retry,
-            Blame::new(settings.route),
+            Blame::new(settings.routes),
             settings.hidden,
             books,
             log,

@@ -72,6 +72,11 @@ impl Harness for Custom {
         self.told.api
     }
 
+    fn apis(&self) -> Vec<Api> {
+        let others = self.told.other_apis.iter().copied().filter(|api| *api != self.told.api);
+        std::iter::once(self.told.api).chain(others).collect()
+    }
+
     fn probe(&self) -> Vec<String> {
         self.told.probe.clone()
     }

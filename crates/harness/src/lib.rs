@@ -279,6 +279,11 @@ pub trait Harness: Send + Sync {
     fn version(&self) -> &str;
     /// How it talks to its model.
     fn api(&self) -> Api;
+    /// All APIs that it can not do without, [`Harness::api`] first: a fault of the endpoint on one of them is none of the
+    /// agent's.
+    fn apis(&self) -> Vec<Api> {
+        vec![self.api()]
+    }
     /// A command that prints the version, to see whether an image works.
     fn probe(&self) -> Vec<String>;
     /// What to run for a call.

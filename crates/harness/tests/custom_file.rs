@@ -96,6 +96,14 @@ fn the_example_is_a_harness() {
     assert_eq!((harness.name(), harness.title(), harness.version()), ("my_agent", "My agent", "1.4.0"));
     assert_eq!((harness.image(), harness.api()), ("example/my-agent:1.4.0", Api::ChatCompletions));
     assert_eq!(harness.probe(), ["my-agent", "--version"]);
+    assert_eq!(harness.apis(), [Api::ChatCompletions]);
+    let others = stage.0.path().join("others.toml");
+    std::fs::write(
+        &others,
+        text.replace("other_apis = []", "other_apis = [\"messages\", \"chat_completions\"]"),
+    )
+    .unwrap();
+    assert_eq!(harness::load(&others).unwrap().apis(), [Api::ChatCompletions, Api::Messages]);
 
     let prompt = "--make it\n'so' $(now)";
     let first = stage.play(&harness, prompt, None);

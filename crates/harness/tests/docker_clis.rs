@@ -221,7 +221,7 @@ async fn oracle(listen: SocketAddr, mischief: Mischief) -> Gateway {
     let ability = Ability { mischief, ..Ability::default() };
     let settings = Settings {
         upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
-        route: None,
+        routes: Vec::new(),
         price: None,
         budgets: Budgets::default(),
         retry: Retry::default(),

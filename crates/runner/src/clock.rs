@@ -2,18 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now: `2026-06-01T10:00:00.123Z`.
-pub(crate) fn now() -> String {
-    text(SystemTime::now())
-}
+pub(crate) use gateway::clock::now;
 
-/// A time as text.
-pub(crate) fn text(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    model::rfc3339(since.as_secs().cast_signed(), Some(since.subsec_millis()))
-}
-
-/// Seconds since 1970 of a text of [`text`]; nothing for another form. Times with another offset than `Z` are none of
+/// Seconds since 1970 of a text of [`now`]; nothing for another form. Times with another offset than `Z` are none of
 /// ours.
 pub(crate) fn seconds(text: &str) -> Option<f64> {
     let text = text.strip_suffix('Z')?;
@@ -47,6 +38,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use gateway::clock::rfc3339 as text;
 
     use super::*;
 

@@ -19,15 +19,8 @@ const PATIENCE: Duration = Duration::from_mins(10);
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LONGEST_LOOK: Duration = Duration::from_secs(20);
 
-/// Connects to the engine, prepares the run's network, starts the gateway.
-pub(crate) async fn link(
-    settings: &RunSettings,
-    api: harness::Api,
-    place: &Place,
-    run: &str,
-    spent: Spent,
-    episodes: std::collections::BTreeMap<String, Spent>,
-) -> Result<Link, RunError> {
+/// Connects to the engine, and takes away what dead runs have left there.
+pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes, RunError> {
     let boxes = boxes(settings).await?;
     if let Boxes::Engine(engine) = &boxes {
         // What crashed runs have left.
@@ -43,14 +36,7 @@ pub(crate) async fn link(
         })
         .await?;
     }
-    match open(settings, api, place, run, spent, episodes, &boxes).await {
-        Ok(gateway) => Ok(Link { boxes, gateway }),
-        Err(error) => {
-            // Nobody plays on these networks.
-            clear(&boxes, run).await;
-            Err(error)
-        }
-    }
+    Ok(boxes)
 }
 
 /// Takes away what a run has in the engine. What can not be taken away is said, and found again by its labels.
@@ -61,9 +47,9 @@ pub(crate) async fn clear(boxes: &Boxes, run: &str) {
 }
 
 /// Makes the run's networks and starts the gateway; none in direct mode.
-async fn open(
+pub(crate) async fn open(
     settings: &RunSettings,
-    api: harness::Api,
+    apis: &[harness::Api],
     place: &Place,
     run: &str,
     spent: Spent,
@@ -79,7 +65,7 @@ async fn open(
             let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
             let settings = gateway::Settings {
                 upstream,
-                route: Some(route(api)),
+                routes: apis.iter().copied().map(route).collect(),
                 price: price(settings),
                 budgets: settings.budgets,
                 retry: Retry::default(),
@@ -189,7 +175,10 @@ async fn anew(play: &Play, old: &Link) -> Result<Link, RunError> {
             episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
         }
     }
-    link(&play.settings, play.harness.api(), &play.place, &play.id, spent, episodes).await
+    let boxes = swept(&play.settings, &play.place).await?;
+    let apis = play.harness.apis();
+    let gateway = open(&play.settings, &apis, &play.place, &play.id, spent, episodes, &boxes).await?;
+    Ok(Link { boxes, gateway })
 }
 
 /// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.

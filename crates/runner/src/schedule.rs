@@ -231,18 +231,24 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         .await?
     };
     let linked = async {
-        let link = engine::link(&settings, harness.api(), &place, &run.id, spent, of_episodes).await?;
-        let stacks = match &link.boxes {
-            Boxes::Engine(engine) => match engine.stacks(&run.harness.image).await {
-                Ok(stacks) => Some(stacks),
-                Err(error) => {
-                    engine::clear(&link.boxes, &run.id).await;
-                    return Err(error.into());
-                }
-            },
-            Boxes::Local(_) => None,
+        let boxes = engine::swept(&settings, &place).await?;
+        let opened = async {
+            let apis = harness.apis();
+            let gateway = engine::open(&settings, &apis, &place, &run.id, spent, of_episodes, &boxes).await?;
+            let stacks = match &boxes {
+                Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
+                Boxes::Local(_) => None,
+            };
+            Ok::<_, RunError>((gateway, stacks))
         };
-        Ok::<_, RunError>((link, stacks))
+        match opened.await {
+            Ok((gateway, stacks)) => Ok((Link { boxes, gateway }, stacks)),
+            Err(error) => {
+                // Nobody plays on the networks that were made.
+                engine::clear(&boxes, &run.id).await;
+                Err(error)
+            }
+        }
     };
     let (link, stacks) = match linked.await {
         Ok(linked) => linked,

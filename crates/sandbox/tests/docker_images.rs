@@ -102,3 +102,34 @@ async fn an_image_that_is_not_there_or_does_not_work_says_so() {
         .unwrap_err();
     assert!(error.to_string().contains("no recipe"), "{error}");
 }
+
+/// What servers can be written in is found out by trying, where the image is somebody's own.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn the_stacks_of_a_foreign_image_are_tried() {
+    let engine = Engine::connect().await.unwrap();
+    let plain = std::env::var("STAMINA_TEST_IMAGE").unwrap_or_else(|_| "debian:trixie-slim".to_owned());
+    let stacks = engine.stacks(&plain).await.unwrap();
+    assert!(!stacks.flask && !stacks.fastapi && !stacks.express, "Debian alone has none of them: {stacks:?}");
+    let missing = engine.stacks("example/there-is-none:1").await.unwrap_err();
+    assert!(matches!(missing, sandbox::SandboxError::NoImage { .. }), "{missing:?}");
+    // Ours are known, also where they are not built yet.
+    assert_eq!(engine.stacks("stamina/base:1").await.unwrap(), sandbox::Stacks::OURS);
+    // The base under a name of somebody else's, where it is built.
+    if engine.images(&["stamina/base:1"]).await.unwrap().remove(0).there {
+        let docker = bollard::Docker::connect_with_local_defaults().unwrap();
+        let (repo, name) = ("example/stamina-foreign", "example/stamina-foreign:1");
+        let options = bollard::query_parameters::TagImageOptions {
+            repo: Some(repo.to_owned()),
+            tag: Some("1".to_owned()),
+        };
+        docker.tag_image("stamina/base:1", Some(options)).await.unwrap();
+        let stacks = engine.stacks(name).await;
+        let options: Option<bollard::query_parameters::RemoveImageOptions> = None;
+        docker.remove_image(name, options, None).await.unwrap();
+        let stacks = stacks.unwrap();
+        assert!(stacks.flask && stacks.fastapi && stacks.express, "{stacks:?}");
+    }
+    let left = engine.leftovers().await.unwrap();
+    assert!(!left.iter().any(|left| left.name.contains("trial") && left.in_use), "{left:?}");
+}

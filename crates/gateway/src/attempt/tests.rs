@@ -5,7 +5,7 @@ use crate::{Budget, Budgets, Price};
 fn house(budgets: Budgets) -> Arc<House> {
     let backend = Backend::Oracle(Arc::new(Oracle::new(Ability::default())));
     let books = Books::new(budgets, None, Spent::default(), std::collections::BTreeMap::new());
-    Arc::new(House::new(backend, Retry::default(), Blame::new(None), Vec::new(), books, None))
+    Arc::new(House::new(backend, Retry::default(), Blame::new(Vec::new()), Vec::new(), books, None))
 }
 
 fn key(turn: u32) -> AttemptKey {

@@ -115,7 +115,7 @@ impl Endpoint {
                 key: Some(Secret::new(REAL_KEY.to_owned())),
                 model: None,
             },
-            route: None,
+            routes: Vec::new(),
             price: Some(Price { input: 1.0, cached: Some(0.1), cache_write: Some(1.25), output: 2.0 }),
             budgets: Budgets::default(),
             retry: Retry {

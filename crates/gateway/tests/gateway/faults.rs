@@ -283,7 +283,7 @@ async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
         let shown = format!("{act:?}");
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();
-        settings.route = Some(gateway::Route::ChatCompletions);
+        settings.routes = vec![gateway::Route::ChatCompletions];
         let gateway = gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         for path in ["/v1/responses", "/v1/messages", "/v1/embeddings", "/v1/responses/compact"] {

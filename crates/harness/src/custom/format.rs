@@ -18,6 +18,8 @@ pub(super) struct Document {
     pub(super) image: String,
     pub(super) version: String,
     pub(super) api: Api,
+    #[serde(default)]
+    pub(super) other_apis: Vec<Api>,
     pub(super) probe: Vec<String>,
     pub(super) commands: Commands,
     #[serde(default)]

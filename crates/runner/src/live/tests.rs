@@ -7,7 +7,7 @@ use crate::control::Wish;
 use crate::state::{HarnessNamed, Planned};
 
 fn ago(seconds: u64) -> String {
-    clock::text(SystemTime::now() - Duration::from_secs(seconds))
+    gateway::clock::rfc3339(SystemTime::now() - Duration::from_secs(seconds))
 }
 
 fn run_file(folder: &Path) -> RunFile {
@@ -105,4 +105,18 @@ fn a_folder_without_a_run_says_so() {
     let room = tempfile::tempdir().unwrap();
     let error = read(room.path()).unwrap_err().to_string();
     assert!(error.contains("there is no .stamina/run.json"), "{error}");
+}
+
+#[test]
+fn what_comes_several_times_a_second_does_not_come_every_0_seconds() {
+    let silent = LiveEpisode {
+        phase: Phase::Agent,
+        last_event_at: Some(ago(4000)),
+        ..LiveEpisode::queued("scenario_0")
+    };
+    for (gap, said) in [(0.0, "every 1 s"), (0.004, "every 1 s"), (0.49, "every 1 s"), (2.4, "every 2 s")] {
+        let sentence = stuck(&silent, Some(gap)).unwrap();
+        assert!(sentence.contains(said) && !sentence.contains("every 0 s"), "{gap}: {sentence}");
+    }
+    assert_eq!(stuck(&silent, None).unwrap(), "No sign of life for 67 min.");
 }
