@@ -10,7 +10,7 @@ use crate::live::{Phase, is_played_on};
 use crate::play::{Play, lock};
 use crate::record::report::Scored;
 use crate::record::{End, EpisodeFolder, Trajectory};
-use crate::state::{Journal, Known, Label, Planned};
+use crate::state::{Journal, Known, Label, Place, Planned};
 use crate::status::Status;
 
 /// What is there.
@@ -60,6 +60,13 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     Ok(Some(opened))
 }
 
+/// Whether an attempt of an episode had begun that the trajectory does not name: where its process was killed. Blocks.
+pub(crate) fn is_cut_off(place: &Place, planned: &Planned) -> bool {
+    let label = Folders::new(place.state(&planned.name)).ok().and_then(|folders| folders.label());
+    let last = Trajectory::read(&place.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
+    label.is_some_and(|Label { turn, attempt }| last != Some((turn, attempt)))
+}
+
 /// Takes an attempt back that something outside ended: it is played again from its snapshot.
 fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
@@ -102,4 +109,36 @@ fn show_over(opened: &Opened, planned: &Planned) {
         shown.end_reason = trajectory.end.end_reason;
         shown.now = None;
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk;
+
+    #[test]
+    fn an_attempt_that_was_killed_is_one_that_no_trajectory_names() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::new(room.path());
+        let planned = Planned { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
+        assert!(!is_cut_off(&place, &planned), "nothing has begun");
+        let folders = Folders::new(place.state(&planned.name)).unwrap();
+        folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
+        assert!(is_cut_off(&place, &planned));
+        // Recorded by then, in the words of a trajectory.
+        let named = place.episode(&planned.name);
+        disk::folder(&named).unwrap();
+        let mut trajectory = Trajectory::new(&named, "scenario_0", 2, 1);
+        let turn: crate::record::TurnRecord = serde_json::from_value(serde_json::json!({
+            "turn": 1, "tests": [], "files": { "request": "", "reference": "", "suite": "", "schema": "" },
+            "attempts": [{
+                "attempt": 1, "verdict": "failed", "success": false, "tokens": {}, "files": { "agent_logs": [] },
+                "started_at": "2026-06-01T10:00:00.000Z", "finished_at": "2026-06-01T10:00:01.000Z",
+            }],
+        }))
+        .unwrap();
+        trajectory.begin(turn);
+        trajectory.write().unwrap();
+        assert!(!is_cut_off(&place, &planned));
+    }
 }

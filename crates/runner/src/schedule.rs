@@ -20,9 +20,9 @@ use crate::episode::{self, EpisodeEnd};
 use crate::play::{Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
-use crate::settings::{self, RunSettings, SettingsError};
+use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
 use crate::state::{Events, HarnessNamed, Journal, Lock, Place, Planned, RunFile};
-use crate::{Event, Finish, OnEvent, RunError, clock, control, faults};
+use crate::{Event, Finish, OnEvent, RunError, bill, clock, control, faults, reopen};
 
 /// How often wishes are looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -95,6 +95,12 @@ pub(crate) async fn go_on(
         let wish = control::read(&folder);
         control::write(&folder, &Wish { retry: wish.retry, ..Wish::default() })?;
         run.seconds = seconds_so_far(&place, &run);
+        if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
+            // Only its harness knew what an attempt that was killed has spent.
+            let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&place, planned)).count();
+            let unknown = Spent { unmetered: cut as u64, ..Spent::default() };
+            run.spent = bill::plus(run.spent, unknown);
+        }
         run.finish = None;
         run.owner = Process::this();
         run.part_started_at = clock::now();

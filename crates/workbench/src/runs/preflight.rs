@@ -355,13 +355,13 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
         named.push(format!("{} more", ports.len() - PORTS));
     }
     Some(Check::new("network", TITLE, CheckState::Warn, "gateway and services of this machine").says(format!(
-        "Services of this machine that listen on all addresses can be reached from the boxes as well: port {}. Bind them to \
-         127.0.0.1, or keep them out with a firewall.",
+        "Services of this machine that do not listen on 127.0.0.1 alone can be reached from the boxes as well: port {}. Bind \
+         them to 127.0.0.1, or keep them out with a firewall.",
         named.join(", ")
     )))
 }
 
-/// Ports on which this machine listens on all addresses, as far as the system tells.
+/// Ports on which this machine listens for more than itself, as far as the system tells.
 fn listening() -> Vec<u16> {
     let mut ports: Vec<u16> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
@@ -382,10 +382,18 @@ fn open_ports(table: &str) -> Vec<u16> {
             let mut words = line.split_ascii_whitespace().skip(1);
             let (address, port) = words.next()?.split_once(':')?;
             let listens = words.nth(1)? == "0A";
-            let anywhere = address.bytes().all(|byte| byte == b'0');
-            (listens && anywhere).then(|| u16::from_str_radix(port, 16).ok()).flatten()
+            (listens && !is_loopback(address)).then(|| u16::from_str_radix(port, 16).ok()).flatten()
         })
         .collect()
+}
+
+/// Whether an address of such a table is this machine's own: 127.0.0.0/8, also as IPv6, or `::1`. The kernel writes words of
+/// four bytes, the lowest byte first.
+fn is_loopback(address: &str) -> bool {
+    const V6: &str = "00000000000000000000000001000000";
+    const MAPPED: &str = "0000000000000000FFFF0000";
+    let v4 = address.strip_prefix(MAPPED).unwrap_or(address);
+    address == V6 || (v4.len() == 8 && v4.ends_with("7F"))
 }
 
 #[cfg(test)]
@@ -393,12 +401,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_that_are_open_to_all_are_found() {
+    fn ports_that_are_open_to_more_than_this_machine_are_found() {
         let table = "  sl  local_address rem_address   st tx_queue\n\
              0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
              1: 00000000:0016 00000000:0000 0A 00000000:00000000\n\
-             2: 00000000:1F91 0A00020F:1F92 01 00000000:00000000\n";
-        assert_eq!(open_ports(table), [22]);
+             2: 00000000:1F91 0A00020F:1F92 01 00000000:00000000\n\
+             3: 0F02000A:0050 00000000:0000 0A 00000000:00000000\n\
+             4: 0100007F:0051 00000000:0000 0A 00000000:00000000\n\
+             5: 00000000000000000000000000000000:0052 0:0000 0A 0\n\
+             6: 00000000000000000000000001000000:0053 0:0000 0A 0\n\
+             7: 0000000000000000FFFF00000100007F:0054 0:0000 0A 0\n\
+             8: 0000000000000000FFFF00000F02000A:0055 0:0000 0A 0\n";
+        assert_eq!(open_ports(table), [22, 80, 82, 85]);
     }
 
     #[test]
