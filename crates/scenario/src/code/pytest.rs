@@ -80,6 +80,8 @@ pub(super) struct Files {
     text: String,
     /// The tests of the last suite, in the order of its cases.
     functions: Vec<Function>,
+    /// Their names.
+    names: HashSet<String>,
 }
 
 impl Files {
@@ -92,6 +94,7 @@ impl Files {
             push_functions(&mut self.text, suite, own);
         } else {
             self.functions = functions(suite);
+            self.names = self.functions.iter().map(|function| function.name.clone()).collect();
             head(&mut self.text, suite);
             push_functions(&mut self.text, suite, self.functions.iter().map(Some));
         }
@@ -116,19 +119,22 @@ impl Files {
                 None => Function::of(case, super::test_name(&case.id), &short),
             });
         }
+        // Those that no case is equal to: gone, or written anew.
+        before.retain(|function| !function.name.is_empty());
+        for function in &before {
+            self.names.remove(&function.name);
+        }
         let left: HashMap<&str, &str> =
             before.iter().map(|function| (function.name.as_str(), function.text.as_str())).collect();
-        for (function, own) in self.functions.iter().zip(&mut own) {
+        for (function, own) in self.functions.iter().zip(&mut own).filter(|(_, own)| **own) {
+            if !self.names.insert(function.name.clone()) {
+                return None;
+            }
             // It may be written as before though records are made otherwise.
-            *own = *own && left.get(function.name.as_str()) != Some(&function.text.as_str());
+            *own = left.get(function.name.as_str()) != Some(&function.text.as_str());
         }
-        let now: HashSet<&str> = self.functions.iter().map(|function| function.name.as_str()).collect();
-        if now.len() < self.functions.len() {
-            return None;
-        }
-        let gone = before.iter().map(|function| &function.name);
-        let gone = gone.filter(|name| !name.is_empty() && !now.contains(name.as_str())).cloned().collect();
-        Some((own, gone))
+        let gone = before.into_iter().map(|function| function.name);
+        Some((own, gone.filter(|name| !self.names.contains(name)).collect()))
     }
 }
 
