@@ -4,7 +4,7 @@ use analysis::survival::SurvivalPoint;
 
 use crate::frame::Sizes;
 use crate::marks::{Anchor, Canvas};
-use crate::names::shown;
+use crate::names::shown_all;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
 use crate::swatch::{Style, sample_width};
@@ -66,11 +66,11 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
         canvas.text(head, (right, base(0)), Anchor::End, size, sheet.tokens.muted);
     }
     let columns = columns(sheet, place, rows);
-    for (i, row) in rows.iter().enumerate() {
+    let names = shown_all(&rows.iter().map(|row| row.label).collect::<Vec<_>>(), names_right - PAD, size);
+    for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
         let base = base(i + 1);
         let color = if row.style.muted { sheet.tokens.muted } else { sheet.tokens.label };
-        let name = shown(row.label, names_right - PAD, size);
-        canvas.text(&name, (names_right, base), Anchor::End, size, color);
+        canvas.text(name, (names_right, base), Anchor::End, size, color);
         let left = names_right + 0.5 * size;
         row.style.sample(canvas, (left, base - 0.35 * size), sample, sizes);
         for (turn, x) in &columns {
@@ -86,7 +86,8 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
 }
 
 fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
-    points.iter().find(|p| p.turn == turn).map(|p| words::count(p.at_risk))
+    // Before turn 1 everybody is at risk who is at it.
+    points.iter().find(|p| p.turn == turn.max(1)).map(|p| words::count(p.at_risk))
 }
 
 /// The columns in which every row's number stays clear of its neighbours; the same for all rows.
@@ -106,7 +107,7 @@ fn columns(sheet: &Sheet, place: &Place<'_>, rows: &[Row<'_>]) -> Vec<(u32, f64)
             let extra = rows.iter().map(|r| sheet.tick_width(&r.extra)).fold(0.0, f64::max);
             x + half + 0.5 * size <= right - extra
         });
-        if x - half >= free_from && inside && clear {
+        if x - half + 0.01 >= free_from && inside && clear {
             kept.push((*turn, *x));
             free_from = x + half + 0.6 * size;
         }

@@ -2,12 +2,12 @@
 
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, natural_width, said, shown};
+use crate::names::{clean, natural_width, said, shown_all};
 use crate::notes;
 use crate::number::amount;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{BarRow, Bars, Layout, Scale};
+use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
 use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
 use crate::words::counted;
@@ -29,8 +29,10 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
     let plan = plan(data, &sheet);
     let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        for (i, row) in data.rows.iter().enumerate() {
-            draw_row(&sheet, canvas, &plan, i, row, data.unit.as_deref());
+        let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
+        let names = shown_all(&labels, plan.names_right - PAD, sheet.sizes.tick_font);
+        for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
+            draw_row(&sheet, canvas, &plan, (i, name), row, data.unit.as_deref());
         }
         let zero = plan.axis.at(0.0);
         sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &axis_name(data));
@@ -145,15 +147,21 @@ fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
     room.fold(limit - label, f64::min).max(right)
 }
 
-fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &BarRow, unit: Option<&str>) {
+fn draw_row(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &Plan,
+    (i, name): (usize, &str),
+    row: &BarRow,
+    unit: Option<&str>,
+) {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let middle = TOP + (i as f64 + 0.5) * plan.row;
     let base = middle + 0.35 * size;
     let style = Style::of_label(&row.label, sheet.tokens);
     canvas.part(&format!("row-{i}"));
-    let name = shown(&row.label, plan.names_right - PAD, size);
-    canvas.text(&name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
+    canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
     let zero = plan.axis.at(0.0);
     let mut end = zero;
     if let Some(value) = row.value.filter(|v| v.is_finite()) {

@@ -4,9 +4,7 @@ use analysis::survival::StaminaSummary;
 
 use crate::names::{clean, said};
 use crate::number::{decimal, interval, p_value};
-use crate::spec::{
-    Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
-};
+use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
 use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
@@ -50,7 +48,15 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         None => format!("{what}, {usual}"),
     };
     match figure {
-        Figure::Survival(_) => with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored"),
+        Figure::Survival(data) => {
+            let turns = crate::curve::last_turn(&data.points);
+            let band = crate::curve::Curve::of(&data.points, turns).band().is_some();
+            if band {
+                with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
+            } else {
+                "Kaplan–Meier; vertical ticks: censored".to_owned()
+            }
+        }
         Figure::SurvivalComparison(data) => {
             let band = match (banded(data), &given) {
                 (None, _) => String::new(),
@@ -68,9 +74,9 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         }
         Figure::Paired(data) => {
             let what = format!(
-                "Stamina by scenario, {} and {}, arrows: lower bounds (censored)",
-                said(&data.a),
-                said(&data.b)
+                "Stamina by scenario, {a} and {b}, Δ: {b} − {a}, arrows: lower bounds (censored)",
+                a = said(&data.a),
+                b = said(&data.b)
             );
             with(&what, if data.mean.is_some() { "95 % CI" } else { "" })
         }
@@ -107,17 +113,14 @@ fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
     parts.join(", ")
 }
 
-/// Whose band is drawn, as words behind it; `None` = nobody's.
+/// Whose band is drawn, as words behind it; `None` = nobody's. A run that is drawn in the background has none, and one
+/// of which nobody failed neither.
 fn banded(data: &SurvivalComparison) -> Option<String> {
-    let of = |index: Option<u32>| {
-        let series = index.and_then(|i| data.series.get(i as usize))?;
-        Some(format!(" of {}", said(&series.label)))
-    };
-    match data.bands {
-        Bands::None => None,
-        Bands::All => Some(String::new()),
-        Bands::Auto if data.series.len() < 3 => Some(String::new()),
-        Bands::Auto | Bands::Reference => of(data.reference),
+    let drawn = crate::survival_comparison::with_bands(data);
+    match drawn.as_slice() {
+        [] => None,
+        all if all.len() == data.series.len() => Some(String::new()),
+        some => Some(format!(" of {}", some.iter().map(|label| said(label)).collect::<Vec<_>>().join(", "))),
     }
 }
 
@@ -143,7 +146,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
             let mean = data.mean.map(|mean| {
                 let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
                 let ci = interval(mean.ci_low, mean.ci_high, 2);
-                format!(", mean difference {} {ci} turns{p}", decimal(mean.value, 2))
+                format!(", mean Δ {} {ci} turns{p}", decimal(mean.value, 2))
             });
             let counts = counts.map(|counts| format!("; all episodes of {counts}"));
             Some(format!("{pairs}{}{}", mean.unwrap_or_default(), counts.unwrap_or_default()))

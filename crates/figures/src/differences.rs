@@ -2,11 +2,11 @@
 
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown};
+use crate::names::{natural_width, said, shown_all};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{DifferenceRow, Differences, Layout, Scale};
+use crate::spec::{DifferenceRow, Differences, Layout, Scale, SeriesLabel};
 use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::words::counted;
@@ -42,8 +42,10 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         draw_heads(&sheet, canvas, data, &plan);
         draw_axis(&sheet, canvas, data, &plan);
-        for (i, (row, texts)) in data.rows.iter().zip(&texts).enumerate() {
-            draw_row(&sheet, canvas, &plan, i, row, texts);
+        let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
+        let names = shown_all(&labels, plan.names_right - PAD, sheet.sizes.tick_font);
+        for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&names).enumerate() {
+            draw_row(&sheet, canvas, &plan, (i, name), row, texts);
         }
     });
     drawing.marks = data
@@ -112,7 +114,8 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let axis = sheet.across(&ends.chain([none(data)]), data.scale, left, right);
     let head = 1.7 * size;
     let count = data.rows.len().max(1) as f64;
-    let rest = head + sheet.below(true) + direction_height(data, sheet) + PAD;
+    let names = (axis_name(data, sheet).len() - 1) as f64 * name_line(sheet);
+    let rest = head + sheet.below(true) + direction_height(data, sheet) + names + PAD;
     let least = if sheet.print { 1.5 * size } else { 20.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
     let bottom = head + count * row;
@@ -163,20 +166,43 @@ fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan
             canvas.text(&high, (high_right, base), Anchor::End, size, sheet.tokens.muted);
         }
     }
-    let name = format!("{} to {}", data.axis, said(&data.reference));
-    let at = (f64::midpoint(left, right), base + sheet.sizes.name_font + 3.0);
-    sheet.centred(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
+    for (line, name) in (1..).zip(axis_name(data, sheet)) {
+        let at = (f64::midpoint(left, right), base + f64::from(line) * name_line(sheet));
+        sheet.centred(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
+    }
 }
 
-fn draw_row(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, row: &DifferenceRow, texts: &Texts) {
+/// Height of a line of the axis's name.
+fn name_line(sheet: &Sheet) -> f64 {
+    sheet.sizes.name_font + 3.0
+}
+
+/// What the axis measures and against whom: in a line, or in two where one would be wider than the figure.
+fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
+    let to = format!("to {}", said(&data.reference));
+    let name = format!("{} {to}", data.axis);
+    if crate::text_width(&name, sheet.sizes.name_font) <= sheet.width - 2.0 * PAD {
+        vec![name]
+    } else {
+        vec![data.axis.clone(), to]
+    }
+}
+
+fn draw_row(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &Plan,
+    (i, name): (usize, &str),
+    row: &DifferenceRow,
+    texts: &Texts,
+) {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let middle = plan.top + (i as f64 + 0.5) * plan.row;
     let base = middle + 0.35 * size;
     let style = Style::of_label(&row.label, sheet.tokens);
     canvas.part(&format!("row-{i}"));
-    let name = shown(&row.label, plan.names_right - PAD, size);
-    canvas.text(&name, (plan.names_right, base), Anchor::End, size, style.text);
+    canvas.text(name, (plan.names_right, base), Anchor::End, size, style.text);
     if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
             let (low, high) = (plan.axis.at(low), plan.axis.at(high));

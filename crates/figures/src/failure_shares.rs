@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::labels::Area;
 use crate::marks::{Anchor, Pen};
-use crate::names::{clean, fit, natural_width, said, shown};
+use crate::names::{clean, fit, natural_width, said, shown_all};
 use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SharesForm};
+use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
 use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::words::{count, counted};
@@ -123,12 +123,13 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 sheet.tokens.label,
             );
         }
-        for (g, group) in groups.iter().enumerate() {
+        let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
+        let names = shown_all(&labels, names_right - PAD, size);
+        for (g, (group, name)) in groups.iter().zip(&names).enumerate() {
             canvas.part(&format!("group-{g}"));
             let middle = legend_height + (g as f64 + 0.5) * row;
             let (top, base) = (middle - 0.36 * row, middle + 0.35 * size);
-            let name = shown(&group.label, names_right - PAD, size);
-            canvas.text(&name, (names_right, base), Anchor::End, size, sheet.tokens.label);
+            canvas.text(name, (names_right, base), Anchor::End, size, sheet.tokens.label);
             canvas.text(&group_note(group), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
             let all = whole(group);
             if all == 0 {
@@ -265,16 +266,17 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
         canvas.part("heads");
-        for (g, group) in groups.iter().enumerate() {
+        let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
+        let names =
+            shown_all(&labels, if plan.upright { names_height - 0.6 * size } else { head_room }, size);
+        for (g, (group, text)) in groups.iter().zip(&names).enumerate() {
             let x = left + g as f64 * column;
             let style = Style::of_label(&group.label, sheet.tokens);
             if plan.upright {
-                let text = shown(&group.label, names_height - 0.6 * size, size);
-                let y = names_height - 0.3 * size - crate::text_width(&text, size) / 2.0;
-                canvas.upright(&text, (x + 0.8 * size, y), size, style.text);
+                let y = names_height - 0.3 * size - crate::text_width(text, size) / 2.0;
+                canvas.upright(text, (x + 0.8 * size, y), size, style.text);
             } else {
-                let text = shown(&group.label, head_room, size);
-                canvas.text(&text, (x, size), Anchor::Start, size, style.text);
+                canvas.text(text, (x, size), Anchor::Start, size, style.text);
             }
             let note = fit(&plan.notes[g], head_room, size);
             canvas.text(&note, (x, names_height + 0.9 * size), Anchor::Start, size, sheet.tokens.muted);

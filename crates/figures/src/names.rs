@@ -1,5 +1,7 @@
 //! Names as they are set: anything may stand in them, and they have to fit.
 
+use std::collections::BTreeMap;
+
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::font::text_width;
@@ -11,6 +13,10 @@ const ELLIPSIS: &str = "…";
 const MOST_CHARACTERS: usize = 400;
 /// What follows the name of a simulated run.
 const SIMULATED: &str = " (simulated)";
+/// The same where the whole word would leave no room for the name; captions have the whole word.
+const SIMULATED_SHORT: &str = " (sim.)";
+/// A name that says less than this, in letters' heights, gives way to no badge.
+const LEAST_NAME: f64 = 4.0;
 
 /// A name in one line: white space becomes a space; control characters and those that change the direction of what
 /// follows are left out.
@@ -62,16 +68,111 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     cut(fits)
 }
 
-/// A run's name where there is so much room, with the word that says that it was simulated: that word is never cut
-/// before the name is.
+/// The word that says that a run was simulated, for so much room: it is never cut before the name is, and is short where
+/// it would leave too little of it.
+fn badge(label: &SeriesLabel, name: &str, width: f64, size: f64) -> &'static str {
+    if !label.simulated {
+        return "";
+    }
+    let room = width - text_width(SIMULATED, size);
+    if room >= (LEAST_NAME * size).min(text_width(name, size)) { SIMULATED } else { SIMULATED_SHORT }
+}
+
+/// A run's name where there is so much room, with the word that says that it was simulated.
 pub(crate) fn shown(label: &SeriesLabel, width: f64, size: f64) -> String {
     let name = clean(&label.name);
-    if !label.simulated {
-        return fit(&name, width, size);
+    let badge = badge(label, &name, width, size);
+    let name = fit(&name, width - text_width(badge, size), size);
+    if name.is_empty() { fit(badge.trim_start(), width, size) } else { format!("{name}{badge}") }
+}
+
+/// The names of runs that stand in one column, each in so much room: those that differ stay different. Where cutting
+/// their middle would make two alike, what they share is cut instead; where even that has no room, they are numbered.
+pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
+    let mut texts: Vec<String> = labels.iter().map(|label| shown(label, width, size)).collect();
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (i, text) in texts.iter().enumerate() {
+        groups.entry(text.clone()).or_default().push(i);
     }
-    let badge = text_width(SIMULATED, size);
-    let name = fit(&name, width - badge, size);
-    if name.is_empty() { fit(SIMULATED.trim_start(), width, size) } else { format!("{name}{SIMULATED}") }
+    for places in groups.into_values().filter(|places| places.len() > 1) {
+        let names: Vec<String> = places.iter().map(|i| clean(&labels[*i].name)).collect();
+        if names.iter().all(|name| *name == names[0]) {
+            continue;
+        }
+        let parts = apart(&names);
+        for ((i, part), name) in places.iter().zip(parts).zip(&names) {
+            let badge = badge(labels[*i], name, width, size);
+            texts[*i] = format!("{}{badge}", part.fitted(width - text_width(badge, size), size));
+        }
+    }
+    // What is still alike after all gets its number in front.
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for i in 0..texts.len() {
+        let first = *seen.entry(texts[i].clone()).or_insert(i);
+        if first != i && clean(&labels[first].name) != clean(&labels[i].name) {
+            let number = format!("{}: ", i + 1);
+            texts[i] = format!("{number}{}", shown(labels[i], width - text_width(&number, size), size));
+        }
+    }
+    texts
+}
+
+/// A name, cut into what it shares with others and what it has of its own.
+struct Apart<'a> {
+    head: Vec<&'a str>,
+    own: Vec<&'a str>,
+    tail: Vec<&'a str>,
+}
+
+/// Names by what they share at their beginnings and ends.
+fn apart(names: &[String]) -> Vec<Apart<'_>> {
+    let letters: Vec<Vec<&str>> =
+        names.iter().map(|name| name.graphemes(true).take(20 * MOST_CHARACTERS).collect()).collect();
+    let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |at: &dyn Fn(&[&str]) -> Option<String>| {
+        let first = at(&letters[0]);
+        letters.iter().all(|name| at(name) == first)
+    };
+    let head = (0..shortest).take_while(|i| same(&|name| name.get(*i).map(|s| (*s).to_owned()))).count();
+    let tail = (1..=shortest - head)
+        .take_while(|i| {
+            same(&|name| name.len().checked_sub(*i).and_then(|at| name.get(at)).map(|s| (*s).to_owned()))
+        })
+        .count();
+    letters
+        .into_iter()
+        .map(|mut head_of| {
+            let tail_of = head_of.split_off(head_of.len() - tail);
+            let own = head_of.split_off(head);
+            Apart { head: head_of, own, tail: tail_of }
+        })
+        .collect()
+}
+
+impl Apart<'_> {
+    /// As much as fits: of the beginning, then of the end, never less of what is its own.
+    fn fitted(&self, width: f64, size: f64) -> String {
+        let text = |head: usize, tail: usize| {
+            let begin = if head < self.head.len() { ELLIPSIS } else { "" };
+            let end = if tail < self.tail.len() { ELLIPSIS } else { "" };
+            format!(
+                "{}{begin}{}{end}{}",
+                self.head[..head].concat(),
+                self.own.concat(),
+                self.tail[self.tail.len() - tail..].concat()
+            )
+        };
+        let fits = |text: &str| text_width(text, size) <= width + 0.01;
+        if !fits(&text(0, 0)) {
+            return fit(&self.own.concat(), width, size);
+        }
+        let most = |of: &dyn Fn(usize) -> String, all: usize| {
+            (0..=all.min(MOST_CHARACTERS)).take_while(|n| fits(&of(*n))).last().unwrap_or(0)
+        };
+        let head = most(&|n| text(n, 0), self.head.len());
+        let tail = most(&|n| text(head, n), self.tail.len());
+        text(head, tail)
+    }
 }
 
 /// How wide a run's name would be without being cut.
@@ -116,6 +217,39 @@ mod tests {
         assert!(cut.replace('…', "").graphemes(true).all(|g| g == "👩‍👩‍👧"), "{cut}");
         let endless = "x".repeat(3_000_000);
         assert!(text_width(&fit(&endless, 50.0, 11.0), 11.0) <= 50.0);
+    }
+
+    #[test]
+    fn names_that_differ_stay_different_in_a_narrow_column() {
+        let labels = |names: &[String], simulated| -> Vec<SeriesLabel> {
+            names.iter().map(|name| SeriesLabel { simulated, ..SeriesLabel::new(name.clone(), 0) }).collect()
+        };
+        let middle: Vec<String> =
+            (1..=8).map(|i| format!("claude-opus-4.8-with-tools-and-{i}-retries-2026-06-01-fp8")).collect();
+        let end: Vec<String> =
+            (1..=8).map(|i| format!("run of the second of June 2026 number {i} of all")).collect();
+        for names in [&middle, &end] {
+            for simulated in [false, true] {
+                let labels = labels(names, simulated);
+                let of: Vec<&SeriesLabel> = labels.iter().collect();
+                for width in [40.0, 60.0, 90.0, 1e9] {
+                    let texts = shown_all(&of, width, 7.0);
+                    let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
+                    assert_eq!(distinct.len(), 8, "{texts:?}");
+                    assert!(
+                        texts.iter().all(|text| text_width(text, 7.0) <= width + 0.02),
+                        "{width}: {texts:?}"
+                    );
+                    assert!(!simulated || texts.iter().all(|text| text.contains("(sim")), "{texts:?}");
+                }
+            }
+        }
+        let of = labels(&middle, false);
+        let texts = shown_all(&of.iter().collect::<Vec<_>>(), 60.0, 7.0);
+        assert!(texts[2].contains('3') && texts[2].starts_with("clau"), "{texts:?}");
+        // The same name is the same.
+        let same = labels(&["a".to_owned(), "a".to_owned()], false);
+        assert_eq!(shown_all(&same.iter().collect::<Vec<_>>(), 60.0, 7.0), ["a", "a"]);
     }
 
     #[test]

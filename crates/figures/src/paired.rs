@@ -64,6 +64,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
                 clean(&pair.scenario),
                 format!("{}: {}", said(&data.a), stamina(pair.a, pair.a_censored)),
                 format!("{}: {}", said(&data.b), stamina(pair.b, pair.b_censored)),
+                format!("{} − {}: {}", said(&data.b), said(&data.a), difference(pair)),
             ];
             Mark::of(format!("pair-{index}"), None, area, lines)
         })
@@ -143,7 +144,7 @@ fn draw_pair(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, pair: &P
     if i == 0 && plan.named {
         let base = plan.top - 0.5 * size;
         canvas.text("Scenario", (plan.names_right, base), Anchor::End, size, sheet.tokens.muted);
-        canvas.text("Δ", (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.muted);
+        draw_delta(sheet, canvas, (sheet.width - PAD, base), styles);
     }
     let middle = plan.top + (i as f64 + 0.5) * plan.row;
     let base = middle + 0.35 * size;
@@ -170,6 +171,26 @@ fn draw_pair(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, pair: &P
     if plan.differences {
         canvas.text(&difference(pair), (sheet.width - PAD, base), Anchor::End, size, sheet.tokens.label);
     }
+}
+
+/// The head of the differences, which says by the markers of the two whose is taken from whose: `Δ = ■ − ●`.
+fn draw_delta(sheet: &Sheet, canvas: &Canvas<'_>, (right, base): (f64, f64), [a, b]: [Style; 2]) {
+    let size = sheet.sizes.tick_font;
+    let (half, minus) = (0.9 * sheet.sizes.mark, " − ");
+    let middle = base - 0.35 * size;
+    let taken = right - half;
+    let minus_right = taken - half;
+    let from = minus_right - sheet.tick_width(minus) - half;
+    a.marker(canvas, (taken, middle), half);
+    canvas.text(
+        minus.trim(),
+        (minus_right - sheet.tick_width(" "), base),
+        Anchor::End,
+        size,
+        sheet.tokens.muted,
+    );
+    b.marker(canvas, (from, middle), half);
+    canvas.text("Δ =", (from - half - sheet.tick_width(" "), base), Anchor::End, size, sheet.tokens.muted);
 }
 
 /// An arrow to the right: at least so much.
@@ -207,7 +228,9 @@ fn summary(data: &Paired) -> String {
     if let Some(mean) = &data.mean {
         let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
         sentences.push(format!(
-            "Mean difference {} {} turns{p}.",
+            "Mean difference, {} − {}: {} {} turns{p}.",
+            said(&data.b),
+            said(&data.a),
             decimal(mean.value, 2),
             interval(mean.ci_low, mean.ci_high, 2)
         ));

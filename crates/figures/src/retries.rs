@@ -4,7 +4,7 @@ use crate::bars::published_note;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, natural_width, said, shown};
+use crate::names::{clean, natural_width, said, shown_all};
 use crate::notes;
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
@@ -219,9 +219,10 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y
     };
     canvas.part("names");
     let left = plan.right + 0.5 * sheet.sizes.tick_font;
-    for ((series, end), middle) in data.series.iter().zip(ends).zip(places) {
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let texts = shown_all(&labels, room - 0.5 * sheet.sizes.tick_font, size);
+    for (((series, end), middle), text) in data.series.iter().zip(ends).zip(places).zip(texts) {
         let style = Style::of_label(&series.label, sheet.tokens);
-        let text = shown(&series.label, room - 0.5 * sheet.sizes.tick_font, size);
         let x = known(series).last().map_or(plan.left, |(p, _)| plan.x(p.retries));
         let pen = Pen::new(style.color, sheet.sizes.edge.max(0.5)).opacity(0.6);
         canvas.line(&[(x + 1.6 * sheet.sizes.mark, end), (plan.right - 2.0, end), (left - 1.5, middle)], pen);

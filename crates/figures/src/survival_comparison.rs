@@ -7,7 +7,7 @@ use crate::frame::Sizes;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown};
+use crate::names::{natural_width, said, shown_all};
 use crate::number::{decimal, interval, share_with_band};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
@@ -85,6 +85,28 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
 fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
     let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
     data.series[index].highlight && !(too_many && index >= IN_FRONT)
+}
+
+/// Whether the series at this place has a band, if there is one to draw.
+fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
+    let reference = data.reference == u32::try_from(index).ok();
+    is_in_front(data, index)
+        && match data.bands {
+            Bands::None => false,
+            Bands::All => true,
+            Bands::Reference => reference,
+            Bands::Auto => data.series.len() <= 2 || reference,
+        }
+}
+
+/// The series whose bands are drawn: those that should have one, and of which an interval is known at some turn.
+pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
+    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = of_data.max(data.tau.unwrap_or(1));
+    (0..data.series.len())
+        .filter(|i| wants_band(data, *i) && Curve::of(&data.series[*i].points, turns).band().is_some())
+        .map(|i| &data.series[i].label)
+        .collect()
 }
 
 /// The series that are drawn in colour.
@@ -213,16 +235,7 @@ fn draw_bands(
     y: &ValueAxis,
     lines: &[Line<'_>],
 ) {
-    let reference = data.reference.map(|r| r as usize);
-    let has_band = |line: &&Line<'_>| {
-        !line.style.muted
-            && match data.bands {
-                Bands::None => false,
-                Bands::All => true,
-                Bands::Reference => reference == Some(line.index),
-                Bands::Auto => lines.len() <= 2 || reference == Some(line.index),
-            }
-    };
+    let has_band = |line: &&Line<'_>| wants_band(data, line.index);
     let place = |p: &(f64, f64)| (plan.axis.x(p.0), y.at(p.1));
     for line in lines.iter().filter(has_band) {
         let Some([upper, lower]) = line.curve.band() else { continue };
@@ -296,8 +309,9 @@ fn draw_names(
     canvas.part("names");
     let left = plan.right + leader(sizes);
     let mut marks = Vec::new();
-    for ((line, end), middle) in lines.iter().zip(ends).zip(places) {
-        let text = shown(&line.data.label, room - leader(sizes) - 2.0, size);
+    let labels: Vec<&SeriesLabel> = lines.iter().map(|line| &line.data.label).collect();
+    let texts = shown_all(&labels, room - leader(sizes) - 2.0, size);
+    for (((line, end), middle), text) in lines.iter().zip(ends).zip(places).zip(texts) {
         let pen = Pen::new(line.style.color, sizes.edge.max(0.5));
         let ends_at = plan.axis.x(f64::from(line.curve.known));
         if ends_at < plan.right - 1.0 {
@@ -335,7 +349,10 @@ fn draw_under(
         return Vec::new();
     }
     let mut turns = plan.axis.ticks(sheet.sizes.tick_font);
-    turns[0] = 1;
+    // Nobody is lost before turn 1, so it stands for turn 0; but not where it would push out turn 2.
+    if turns.get(1) != Some(&2) {
+        turns[0] = 1;
+    }
     turns.dedup();
     let columns: Vec<(u32, f64)> = turns.into_iter().map(|t| (t, plan.axis.x(f64::from(t)))).collect();
     let rows: Vec<at_risk::Row<'_>> = lines

@@ -41,16 +41,56 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
             Figure::FailureShares(_) => "n = ",
             _ => "one: n = 20, 17 events, 3 censored; two: n = 1,000, 4 events, 996 censored",
         };
-        let intervals = !matches!(
-            figure,
-            Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) | Figure::FailureShares(_)
-        );
+        // Where no band is drawn because nobody failed or nobody is there, none is said.
+        let intervals = match &figure {
+            Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) | Figure::FailureShares(_) => false,
+            Figure::Survival(_) | Figure::SurvivalComparison(_) => {
+                let spec = FigureSpec::new(figure.clone(), Layout::print(234.0), Theme::Print);
+                let svg = draw(&spec).svg;
+                svg.contains("band")
+            }
+            _ => true,
+        };
         let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method());
         let said = caption(&spec);
         for part in [counted, "given test", "censoring policy default", "a note", "Stamina Lab 0.1.0."] {
             assert!(said.contains(part), "{name}: {part} is not in: {said}");
         }
         assert_eq!(said.contains("given intervals"), intervals, "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_difference_says_whose_is_taken_from_whose() {
+    let Figure::Paired(data) = many::paired(20, 15) else { unreachable!() };
+    let (a, b) = (data.a.name.clone(), data.b.name.clone());
+    let spec = FigureSpec::new(Figure::Paired(data), Layout::print(234.0), Theme::Print);
+    let said = caption(&spec);
+    assert!(said.contains(&format!("Δ: {b} − {a}")) && said.contains("mean Δ "), "{said}");
+    let drawing = draw(&spec);
+    assert!(drawing.summary.contains(&format!("{b} − {a}: ")), "{}", drawing.summary);
+    assert!(drawing.svg.contains("Δ ="), "the head of the column says it by markers");
+    let table = figures::table::data_table(&spec.figure);
+    assert!(
+        table.notes.iter().any(|n| n.starts_with(&format!("Differences are {b} − {a}."))),
+        "{:?}",
+        table.notes
+    );
+}
+
+#[test]
+fn the_name_of_the_forests_axis_is_never_cut() {
+    let Figure::Differences(mut data) = many::differences(3) else { unreachable!() };
+    data.reference.name = "qwen3.5-122b-a10b-instruct · opencode".to_owned();
+    for width in [234.0, 486.0] {
+        let spec = FigureSpec::new(Figure::Differences(data.clone()), Layout::print(width), Theme::Print);
+        let svg = draw(&spec).svg;
+        let whole = format!("{} to {}", data.axis, data.reference.name);
+        let lines = [format!(">{}<", data.axis), format!(">to {}<", data.reference.name)];
+        assert!(
+            svg.contains(&format!(">{whole}<")) || lines.iter().all(|line| svg.contains(line)),
+            "{width}"
+        );
     }
 }
 
@@ -120,6 +160,32 @@ fn a_caption_says_whose_band_is_drawn() {
     assert!(said(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
     assert!(said(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
     assert!(said(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
+    // A run in the background has no band, and neither has one of which nobody failed.
+    let Figure::SurvivalComparison(mut data) = many::survival(many::runs(13, 20, 9), 9) else {
+        unreachable!()
+    };
+    (data.bands, data.reference) = (Bands::Auto, Some(12));
+    let of = |data: &figures::SurvivalComparison| {
+        let figure = Figure::SurvivalComparison(data.clone());
+        let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print);
+        (caption(&spec), draw(&spec).svg.matches("band-").count())
+    };
+    let (said_of, drawn) = of(&data);
+    assert!(drawn == 0 && said_of.starts_with("Kaplan–Meier; vertical ticks"), "{drawn}: {said_of}");
+    data.bands = Bands::All;
+    let (said_of, drawn) = of(&data);
+    assert!(drawn > 0 && said_of.contains(" of ") && !said_of.contains("CI; "), "{drawn}: {said_of}");
+    data.series.truncate(2);
+    (data.bands, data.reference) = (Bands::Auto, Some(0));
+    for point in &mut data.series[0].points {
+        (point.events, point.survival, point.ci_low, point.ci_high) = (0, 1.0, None, None);
+    }
+    let (said_of, drawn) = of(&data);
+    let name = &data.series[1].label.name;
+    assert!(
+        drawn > 0 && said_of.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")),
+        "{said_of}"
+    );
     let (said, name) = said(4, Bands::Auto);
     assert!(said.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{said}");
 }

@@ -5,8 +5,8 @@ mod library;
 
 use figures::{Figure, FigureSpec, caption};
 use workbench::api::{
-    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, MatrixRequest, Measure, RetriesRequest,
-    TableOf,
+    Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, ListRuns, MatrixRequest, Measure, Pairs,
+    RetriesRequest, TableOf,
 };
 
 use library::{Library, members};
@@ -146,6 +146,32 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
         panic!("retries")
     };
     assert!(!data.published.is_empty() && data.published.iter().all(|p| p.source.contains("second-hand")));
+}
+
+#[test]
+fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
+    let library = Library::fixtures(&["evocode"]);
+    let list = library.workbench.list_runs(ListRuns { limit: 100, ..ListRuns::default() }).unwrap();
+    let runs: Vec<&str> = list.rows.iter().take(4).map(|run| run.id.as_str()).collect();
+    let forest = |pairs| {
+        let of = CompareRequest { pairs, ..of(&runs) };
+        let comparison = library.workbench.compare_runs(of.clone()).unwrap();
+        let spec = library.spec(&FigureOf::Differences { of, ratio: false });
+        let said = caption(&spec);
+        let Figure::Differences(data) = spec.figure else { panic!("a forest") };
+        (comparison, data, said)
+    };
+    for pairs in [Pairs::Reference, Pairs::All] {
+        let (comparison, data, said) = forest(pairs);
+        for (other, row) in (1..).zip(&data.rows) {
+            let of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
+            assert_eq!(row.p, comparison.pairs.iter().find(of).unwrap().p_holm, "{pairs:?}");
+        }
+        let tested = comparison.pairs.iter().filter(|p| p.p_holm.is_some()).count();
+        assert!(tested < 2 || said.contains(&format!("Holm-adjusted over {tested} comparisons")), "{said}");
+    }
+    let p = |pairs| forest(pairs).1.rows.iter().map(|row| row.p).collect::<Vec<_>>();
+    assert_ne!(p(Pairs::Reference), p(Pairs::All), "more pairs correct more");
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! What rules look at: a failing test or an attempt, taken apart once.
 //!
 //! Everything here was written by an agent, its server or a harness. Texts are cut before they are looked at, and looked
-//! at with plain searches only: the work grows with the length that is kept, whatever is in them.
+//! at with searches for plain texts only: the work grows with the length that is kept, whatever is in them.
 
 mod attempt;
+mod said;
 
 use model::{TestOutcome, TestResult};
 
 pub(super) use attempt::none_passed;
 pub use attempt::{AttemptEvidence, LogsWanted};
+pub use said::Said;
 
 /// Most bytes of a message that rules look at.
 const MESSAGE: usize = 4 * 1024;

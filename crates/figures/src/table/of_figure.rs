@@ -166,11 +166,13 @@ fn paired(data: &Paired) -> Table {
     if let Some(mean) = data.mean {
         let number = |n: Option<f64>| n.map_or("n/a".to_owned(), |n| format!("{n:.2}"));
         table.notes.push(format!(
-            "Mean difference {:.2} turns, 95 % CI {} to {}, p = {}.",
+            "Differences are {} − {}. Mean {:.2} turns, 95 % CI {} to {}, {}.",
+            marked(&data.b),
+            marked(&data.a),
             mean.value,
             number(mean.ci_low),
             number(mean.ci_high),
-            mean.p.map_or("n/a".to_owned(), |p| format!("{p:.3}"))
+            crate::number::p_value(mean.p)
         ));
     }
     table

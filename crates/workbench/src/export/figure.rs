@@ -34,8 +34,10 @@ impl Workbench {
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                let method = method::differences(self.method(&data)?, &data, *ratio);
-                (Figure::Differences(differences(&data, *ratio)?), method)
+                // A pair has one corrected p, here and in the table of pairs: that of the pairs that were asked for.
+                let family = self.comparison(of)?;
+                let method = method::differences(self.method(&data)?, &family, *ratio);
+                (Figure::Differences(differences(&data, &family, *ratio)?), method)
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
@@ -166,17 +168,20 @@ fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
     })
 }
 
-fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
+/// Estimates of members against the reference; their p is corrected over the pairs of `family`.
+fn differences(data: &Comparison, family: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
     let rows =
         (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
             let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
+            let both = [(index, data.reference), (data.reference, index)];
+            let tested = family.pairs.iter().find(|p| both.contains(&(p.a, p.b)));
             let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
             DifferenceRow {
                 label: label(member),
                 value: estimate.map(|e| e.value),
                 ci_low: estimate.and_then(|e| e.ci_low),
                 ci_high: estimate.and_then(|e| e.ci_high),
-                p: pair.and_then(|p| p.p_holm),
+                p: tested.and_then(|p| p.p_holm),
             }
         });
     Ok(Differences {
@@ -186,7 +191,7 @@ fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> 
         scale: if ratio { Scale::Log } else { Scale::Linear },
         low: "fails earlier".to_owned(),
         high: "lasts longer".to_owned(),
-        p_name: data.pairs.iter().any(|p| p.p_holm.is_some()).then(|| "p (log-rank, Holm)".to_owned()),
+        p_name: family.pairs.iter().any(|p| p.p_holm.is_some()).then(|| "p (log-rank, Holm)".to_owned()),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use model::{Attempt, EndReason, TestOutcome, Verdict};
 
+use super::said::{Said, SaidSet, said_in};
 use super::{ABOUT, MESSAGE, head};
 use crate::failures::{Context, is_failed};
 
@@ -15,17 +16,17 @@ fn tail(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }
 
-/// What of an attempt is no test. Texts are in lower case.
+/// What of an attempt is no test. The exception is in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct AttemptEvidence {
     /// Why it ended, as the source says.
     pub end_reason: Option<EndReason>,
     /// Type and message of the exception.
     pub exception: String,
-    /// The end of the harness's output.
-    pub agent_log: String,
-    /// The end of the server's output.
-    pub server_log: String,
+    /// What the end of the harness's output says.
+    agent_said: SaidSet,
+    /// What the end of the server's output says.
+    server_said: SaidSet,
     /// Whether the tests ran and some did not pass.
     pub tests_ran: bool,
     /// Whether it is known that no test passed.
@@ -37,18 +38,24 @@ pub struct AttemptEvidence {
 impl AttemptEvidence {
     /// Takes an attempt apart.
     pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
-        // What harnesses and servers print when they stop is ASCII.
-        let lower = |text: Option<&str>| tail(text.unwrap_or_default(), LOG).to_ascii_lowercase();
+        // Where tests ran only the last lines of the output count: a harness that came to its end goes on after an error
+        // that it got over, and an agent's own words are no error at all.
+        let tests_ran = attempt.verdict == Verdict::Failed;
+        let said = |text: Option<&str>, most: usize| said_in(tail(text.unwrap_or_default(), most));
+        // No rule looks at the harness's output where the source says why an attempt ended, nor at the server's where a
+        // test passed.
+        let agent = context.agent_log.filter(|_| is_vague(attempt.end_reason));
+        let none_passed = none_passed(attempt);
         let exception = attempt.exception.as_ref().map_or_else(String::new, |(kind, message)| {
             format!("{}: {}", head(kind, ABOUT), head(message, MESSAGE)).to_lowercase()
         });
         Self {
             end_reason: attempt.end_reason,
             exception,
-            agent_log: lower(context.agent_log),
-            server_log: lower(context.server_log),
-            tests_ran: attempt.verdict == Verdict::Failed,
-            none_passed: none_passed(attempt),
+            agent_said: said(agent, if tests_ran { LAST_LINES } else { LOG }),
+            server_said: said(context.server_log.filter(|_| none_passed), LOG),
+            tests_ran,
+            none_passed,
             tool_calls: attempt.tool_calls,
         }
     }
@@ -63,18 +70,15 @@ impl AttemptEvidence {
         texts.iter().any(|text| self.exception.contains(text))
     }
 
-    /// Whether the exception or the end of the harness's output has one of these texts.
-    ///
-    /// Where tests ran only the last lines of the output count: a harness that came to its end goes on after an error
-    /// that it got over, and an agent's own words are no error at all.
-    pub fn harness_stopped_with(&self, texts: &[&str]) -> bool {
-        let end = if self.tests_ran { tail(&self.agent_log, LAST_LINES) } else { &self.agent_log };
-        self.raised(texts) || texts.iter().any(|text| end.contains(text))
+    /// Whether the exception says this, or the end of the harness's output where the source says nothing exact; of an
+    /// attempt whose tests ran only the last lines.
+    pub fn harness_stopped_with(&self, said: Said) -> bool {
+        self.agent_said.has(said) || self.raised(said.phrases())
     }
 
-    /// Whether the end of the server's output has one of these texts.
-    pub fn server_said(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.server_log.contains(text))
+    /// Whether the end of the server's output says this, of an attempt of which no test passed.
+    pub fn server_said(&self, said: Said) -> bool {
+        self.server_said.has(said)
     }
 
     /// Whether the source says nothing more exact than that there was an error, or no verdict.

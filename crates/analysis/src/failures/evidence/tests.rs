@@ -112,7 +112,8 @@ fn huge_and_hostile_messages_are_looked_at_in_part() {
     attempt.exception = Some(("E".repeat(1 << 20), "é".repeat(1 << 20)));
     let log = "é".repeat(1 << 20);
     let e = AttemptEvidence::of(&attempt, &Context { agent_log: Some(&log), server_log: Some(&log) });
-    assert!(e.exception.len() <= ABOUT + MESSAGE + 8 && e.agent_log.len() <= attempt::LOG);
+    assert!(e.exception.len() <= ABOUT + MESSAGE + 8);
+    assert!(since.elapsed().as_millis() < 2000, "of a log only the end is read");
 }
 
 proptest! {

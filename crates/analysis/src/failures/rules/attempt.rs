@@ -1,94 +1,14 @@
 //! Rules over the end of an attempt.
 //!
 //! What the source says comes first. Only where it says nothing exact (an error, no verdict, failed tests) the end of the
-//! harness's output is looked at for what harnesses print when they stop; these texts were taken from nine of them. Where
+//! harness's output is looked at for what harnesses print when they stop; see [`Said`]. Where
 //! tests ran only its last lines count: harnesses go on after an error that they got over.
 
 use model::EndReason as R;
 
 use super::Rule;
 use crate::failures::FailureClass as C;
-use crate::failures::evidence::AttemptEvidence as E;
-
-/// What harnesses print when the context is exceeded.
-const CONTEXT: &[&str] = &[
-    "contextwindowexceedederror",
-    "contextoverflowerror",
-    "apicontextoverflowerror",
-    "contextlengthexceeded",
-    "prompt_too_long",
-    "prompt is too long",
-    "context_length_exceeded",
-    "maximum context length",
-    "context window exceeded",
-    "compaction.failed",
-    "ran out of room in the model's context window",
-    "hard context reset",
-];
-/// What they print when they could not read a tool call.
-const FORMAT: &[&str] = &[
-    "repeatedformaterror",
-    "invalid tool call",
-    "malformed tool call",
-    "failed to parse tool call",
-    "could not parse tool call",
-    "tool call arguments are not valid json",
-];
-/// What they print when they stop a loop.
-const LOOP: &[&str] = &[
-    "loop detection halted",
-    "loop detected",
-    "loop_detected",
-    "agentstuckinlooperror",
-    "agent is stuck in a loop",
-];
-/// What they print when the endpoint fails for good.
-const ENDPOINT: &[&str] = &[
-    "ratelimiterror",
-    "litellm.internalservererror",
-    "authenticationerror",
-    "litellm.authenticationerror",
-    "apiconnectionerror",
-    "provider.api_error",
-    "provider.auth_error",
-    "error: invalid api key",
-    "unexpected status 401 unauthorized",
-    "unexpected status 429",
-    "waiting for network (connection failed",
-    "error code: 401 - {",
-    "error code: 403 - {",
-    "error code: 429 - {",
-    "error code: 500 - {",
-    "error code: 502 - {",
-    "error code: 503 - {",
-    "connection error.\n",
-    "[api error: ",
-    "\"terminal_reason\":\"api_error\"",
-    "\"name\":\"apierror\"",
-    "experiencing high demand",
-];
-/// What they print at a limit on steps or money.
-const BUDGET: &[&str] = &[
-    "\nlimitsexceeded",
-    "limitsexceeded: ",
-    "error_max_turns",
-    "max number of steps reached",
-    "\"outcome\":\"turn_limit\"",
-    "fatalturnlimitederror",
-    "reached max session turns",
-    "wall-clock budget of",
-    "stopped: turn_limit",
-    "stopped: deadline",
-    "cost limit",
-];
-/// What a box says that is going down.
-const LOST: &[&str] = &[
-    "no space left on device",
-    "cannot connect to the docker daemon",
-    "error response from daemon",
-    "oomkilled",
-    "no such container",
-];
+use crate::failures::evidence::{AttemptEvidence as E, Said};
 
 /// In order: what the source says, then what can be told from exceptions and logs.
 pub const ATTEMPT_RULES: &[Rule<E>] = &[
@@ -195,37 +115,37 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         id: "log.context_overflow",
         class: C::ContextOverflow,
         about: "The source says nothing exact; exception or harness output end with a context that was exceeded.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(CONTEXT),
+        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Context),
     },
     Rule {
         id: "log.tool_call_format",
         class: C::ToolCallFormat,
         about: "The source says nothing exact; exception or harness output end with a tool call that could not be read.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(FORMAT),
+        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Format),
     },
     Rule {
         id: "log.loop_detected",
         class: C::LoopDetection,
         about: "The source says nothing exact; exception or harness output end with a loop that was stopped.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(LOOP),
+        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Loop),
     },
     Rule {
         id: "log.endpoint",
         class: C::Endpoint,
         about: "The source says nothing exact; exception or harness output end with an endpoint that failed.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(ENDPOINT),
+        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Endpoint),
     },
     Rule {
         id: "log.budget",
         class: C::Budget,
         about: "The source says nothing exact; exception or harness output end with a limit on steps, time or cost.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(BUDGET),
+        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Budget),
     },
     Rule {
         id: "log.infrastructure",
         class: C::Infrastructure,
         about: "There is no verdict; exception or harness output end with a box that was lost.",
-        applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(LOST),
+        applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(Said::Lost),
     },
     Rule {
         id: "log.killed_itself",
@@ -248,19 +168,7 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         id: "log.server_port",
         class: C::DidNotStart,
         about: "No test passed, and the server's output ends with a port that was taken or code that could not be loaded.",
-        applies: |e| {
-            e.none_passed
-                && e.server_said(&[
-                    "address already in use",
-                    "eaddrinuse",
-                    "modulenotfounderror",
-                    "importerror",
-                    "syntaxerror",
-                    "cannot find module",
-                    "command not found",
-                    "could not compile",
-                ])
-        },
+        applies: |e| e.none_passed && e.server_said(Said::NotLoaded),
     },
     Rule {
         id: "attempt.no_calls",

@@ -232,7 +232,16 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     if named && !pairs.is_empty() {
         let right = picture.width - 1.0;
         let top = rows.place.bottom + rows.place.height;
-        picture.words((right, top), "base east", ",text=black!60", &escape("Δ"));
+        // Whose is taken from whose, by their markers.
+        let sample = |label: &SeriesLabel| {
+            format!(
+                "\\tikz[baseline=-0.6ex]\\draw[{}] plot[only marks,mark={},mark size=1.8bp] coordinates {{(0,0)}};",
+                color(label),
+                mark(label)
+            )
+        };
+        let head = format!("{} = {} $-$ {}", escape("Δ"), sample(&data.b), sample(&data.a));
+        picture.words((right, top), "base east", ",text=black!60", &head);
         for (at, text) in differences.iter().enumerate() {
             picture.words((right, rows.middle(at as f64)), "east", "", &escape(text));
         }

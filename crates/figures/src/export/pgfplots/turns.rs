@@ -11,7 +11,7 @@ use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
 };
-use crate::survival_comparison::in_front;
+use crate::survival_comparison::{in_front, with_bands};
 use crate::tex::escape;
 use crate::words::count;
 
@@ -99,17 +99,11 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     if let Some(tau) = data.tau.filter(|tau| (1..=turns).contains(tau)) {
         picture.add(&format!("\\draw[black!25,densely dotted] (axis cs:{tau},0) -- (axis cs:{tau},1);"));
     }
-    let front = in_front(data);
-    for (index, series) in data.series.iter().enumerate() {
+    let (front, banded) = (in_front(data), with_bands(data));
+    for series in &data.series {
         let in_front = front.iter().any(|label| std::ptr::eq(*label, &raw const series.label));
         let known = known(&series.points, turns);
-        let is_reference = data.reference.is_some_and(|r| r as usize == index);
-        let banded = match data.bands {
-            Bands::None => false,
-            Bands::All => true,
-            Bands::Reference => is_reference,
-            Bands::Auto => data.series.len() <= 2 || is_reference,
-        };
+        let banded = banded.iter().any(|label| std::ptr::eq(*label, &raw const series.label));
         let (color, dash) = (color(&series.label), dash(&series.label));
         let width = if in_front { "1.2bp" } else { "0.5bp" };
         let outline = if banded { band(known) } else { Vec::new() };

@@ -1,0 +1,231 @@
+//! What harnesses and servers print when they stop, looked for in one pass over a log.
+//!
+//! There are dozens of phrases, and a log has up to 64 KiB: searched one by one they take most of the time in which a
+//! library's failures are classified.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+/// What a phrase in a log, or in an exception, tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// The context was exceeded.
+    Context,
+    /// A tool call could not be read.
+    Format,
+    /// A loop was stopped.
+    Loop,
+    /// The endpoint failed for good.
+    Endpoint,
+    /// A limit on steps or money was reached.
+    Budget,
+    /// The box is going down.
+    Lost,
+    /// A server's port was taken, or its code could not be loaded.
+    NotLoaded,
+}
+
+impl Said {
+    const ALL: [Self; 7] =
+        [Self::Context, Self::Format, Self::Loop, Self::Endpoint, Self::Budget, Self::Lost, Self::NotLoaded];
+
+    /// The phrases that tell it, in lower case. Those of harnesses were taken from nine of them.
+    pub(crate) const fn phrases(self) -> &'static [&'static str] {
+        match self {
+            Self::Context => &[
+                "contextwindowexceedederror",
+                "contextoverflowerror",
+                "apicontextoverflowerror",
+                "contextlengthexceeded",
+                "prompt_too_long",
+                "prompt is too long",
+                "context_length_exceeded",
+                "maximum context length",
+                "context window exceeded",
+                "compaction.failed",
+                "ran out of room in the model's context window",
+                "hard context reset",
+            ],
+            Self::Format => &[
+                "repeatedformaterror",
+                "invalid tool call",
+                "malformed tool call",
+                "failed to parse tool call",
+                "could not parse tool call",
+                "tool call arguments are not valid json",
+            ],
+            Self::Loop => &[
+                "loop detection halted",
+                "loop detected",
+                "loop_detected",
+                "agentstuckinlooperror",
+                "agent is stuck in a loop",
+            ],
+            Self::Endpoint => &[
+                "ratelimiterror",
+                "litellm.internalservererror",
+                "authenticationerror",
+                "litellm.authenticationerror",
+                "apiconnectionerror",
+                "provider.api_error",
+                "provider.auth_error",
+                "error: invalid api key",
+                "unexpected status 401 unauthorized",
+                "unexpected status 429",
+                "waiting for network (connection failed",
+                "error code: 401 - {",
+                "error code: 403 - {",
+                "error code: 429 - {",
+                "error code: 500 - {",
+                "error code: 502 - {",
+                "error code: 503 - {",
+                "connection error.\n",
+                "[api error: ",
+                "\"terminal_reason\":\"api_error\"",
+                "\"name\":\"apierror\"",
+                "experiencing high demand",
+            ],
+            Self::Budget => &[
+                "\nlimitsexceeded",
+                "limitsexceeded: ",
+                "error_max_turns",
+                "max number of steps reached",
+                "\"outcome\":\"turn_limit\"",
+                "fatalturnlimitederror",
+                "reached max session turns",
+                "wall-clock budget of",
+                "stopped: turn_limit",
+                "stopped: deadline",
+                "cost limit",
+            ],
+            Self::Lost => &[
+                "no space left on device",
+                "cannot connect to the docker daemon",
+                "error response from daemon",
+                "oomkilled",
+                "no such container",
+            ],
+            Self::NotLoaded => &[
+                "address already in use",
+                "eaddrinuse",
+                "modulenotfounderror",
+                "importerror",
+                "syntaxerror",
+                "cannot find module",
+                "command not found",
+                "could not compile",
+            ],
+        }
+    }
+}
+
+/// Several of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SaidSet(u8);
+
+impl SaidSet {
+    pub(crate) const fn has(self, said: Said) -> bool {
+        self.0 & (1 << said as u8) != 0
+    }
+}
+
+/// The automaton of all phrases, and what each of them tells.
+struct Phrases {
+    automaton: AhoCorasick,
+    tells: Vec<Said>,
+}
+
+static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
+    let (mut phrases, mut tells): (Vec<&str>, Vec<Said>) = (Vec::new(), Vec::new());
+    for said in Said::ALL {
+        phrases.extend(said.phrases());
+        tells.resize(phrases.len(), said);
+    }
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        // A few hundred states: as a table they take the fewest steps a byte.
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(phrases)
+        .ok()?;
+    Some(Phrases { automaton, tells })
+});
+
+/// What is said in a text, whatever the case of its ASCII letters.
+pub(crate) fn said_in(text: &str) -> SaidSet {
+    let mut found = SaidSet::default();
+    if let Some(phrases) = &*PHRASES {
+        // One phrase may lie inside another: each place is looked at for all of them.
+        for hit in phrases.automaton.find_overlapping_iter(text) {
+            found.0 |= 1 << phrases.tells[hit.pattern().as_usize()] as u8;
+        }
+    } else {
+        // No machine is too small for so few phrases; if one is, they are looked for one by one.
+        let text = text.to_ascii_lowercase();
+        for said in Said::ALL {
+            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << said as u8;
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// As it was looked for before, and as the fallback does: each phrase for itself.
+    fn one_by_one(text: &str) -> SaidSet {
+        let text = text.to_ascii_lowercase();
+        let mut found = SaidSet::default();
+        for said in Said::ALL {
+            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << said as u8;
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_phrase_is_found_alone_and_inside_others_as_when_looked_for_one_by_one() {
+        for said in Said::ALL {
+            for phrase in said.phrases() {
+                assert_eq!(*phrase, phrase.to_ascii_lowercase(), "phrases are in lower case");
+                for text in [(*phrase).to_owned(), format!("é {} \u{1f600}", phrase.to_ascii_uppercase())] {
+                    assert!(said_in(&text).has(said), "{text}");
+                    assert_eq!(said_in(&text), one_by_one(&text), "{text}");
+                }
+            }
+        }
+        let all: String = Said::ALL.iter().flat_map(|said| said.phrases()).copied().collect();
+        assert_eq!(said_in(&all), one_by_one(&all));
+        assert_eq!(
+            said_in("An order has a context and a loop; the tool prints the limit."),
+            SaidSet::default()
+        );
+    }
+
+    #[test]
+    #[ignore = "measures; run it alone"]
+    fn one_pass_against_one_by_one() {
+        let line =
+            "2026-06-01T12:00:00Z step 17: the agent ran `pytest -q` and read error messages of the server\n";
+        let log = line.repeat(64 * 1024 / line.len());
+        let time = |of: &dyn Fn(&str) -> SaidSet| {
+            let begun = Instant::now();
+            for _ in 0..200 {
+                assert_eq!(of(&log), SaidSet::default());
+            }
+            begun.elapsed()
+        };
+        let (before, after) = (time(&one_by_one), time(&said_in));
+        println!(
+            "one by one {before:?}, one pass {after:?}: {:.1} times",
+            before.as_secs_f64() / after.as_secs_f64()
+        );
+    }
+}
