@@ -164,6 +164,28 @@ fn a_person_reads_tables() {
 }
 
 #[test]
+fn cases_of_a_class_are_those_of_attempts_or_with_by_tests_those_of_tests() {
+    const RUN: &str = "failures-k1";
+    let library = Library::of(&["harbor/jobs"]);
+    let failures = library.json(&["failures", RUN]);
+    let shares = failures["total"]["classes"].as_array().expect("classes");
+    let share = shares.iter().find(|share| share["tests"].as_u64() > Some(0)).expect("failing tests");
+    let class = share["class"].as_str().expect("a class");
+    let cases = |more: &[&str]| {
+        let asked = [&["failures", RUN, "--cases", "--class", class][..], more].concat();
+        library.json(&asked)["cases"].as_array().expect("cases").clone()
+    };
+    assert_eq!(cases(&[]).len() as u64, share["attempts"].as_u64().expect("attempts"));
+    let tests: u64 = cases(&["--by-tests"])
+        .iter()
+        .flat_map(|case| case["tests"].as_array().cloned().unwrap_or_default())
+        .filter(|of| of["class"] == class)
+        .filter_map(|of| of["tests"].as_u64())
+        .sum();
+    assert_eq!(Some(tests), share["tests"].as_u64());
+}
+
+#[test]
 fn matrix_and_failures_have_stable_keys() {
     let library = Library::of(&["staminabench"]);
     let matrix = library.json(&["matrix"]);

@@ -50,9 +50,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) 
         dollars.add(episode.cost_usd, turns);
         costs.push((episode.cost_usd, episode.stamina));
         turns_played += turns;
-        if policy.ending(episode.end_reason) == Ending::Event {
-            turns_after_failure += turns.saturating_sub(episode.stamina.saturating_add(1));
-        }
+        turns_after_failure += after_failure(turns, episode.stamina, policy.ending(episode.end_reason));
     }
     for (run, plays) in pool.runs.iter().zip(plays) {
         for (episode, play) in run.episodes.iter().zip(plays) {
@@ -80,6 +78,11 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) 
     }
 }
 
+/// How many of the turns that an episode played came after its first failure: none where it ended otherwise.
+fn after_failure(played: u32, stamina: u32, ending: Ending) -> u32 {
+    if ending == Ending::Event { played.saturating_sub(stamina.saturating_add(1)) } else { 0 }
+}
+
 /// Marks the members on the Pareto front of mean stamina against cost per episode.
 pub(crate) fn mark_pareto(members: &mut [ComparedMember]) {
     let points: Vec<(usize, (f64, f64))> = members
@@ -90,5 +93,19 @@ pub(crate) fn mark_pareto(members: &mut [ComparedMember]) {
     let front = pareto(&points.iter().map(|(_, point)| *point).collect::<Vec<_>>());
     for ((i, _), on_it) in points.into_iter().zip(front) {
         members[i].spent.pareto = Some(on_it);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_after_a_censored_end_come_after_no_failure() {
+        // Passed 3, failed turn 4, went on to turn 10.
+        assert_eq!(after_failure(10, 3, Ending::Event), 6);
+        // Passed 3, was stopped from outside in turn 4, went on.
+        assert_eq!(after_failure(10, 3, Ending::Censored), 0);
+        assert_eq!([after_failure(4, 3, Ending::Event), after_failure(3, 3, Ending::Event)], [0, 0]);
     }
 }
