@@ -8,11 +8,9 @@
 //! - an error that looks like one for the owner of the key (401, 402, 403, 404, …) is believed only when a small request *of
 //!   ours*, with the run's key and model and nothing of the agent's, is refused in such a way, too.
 //!
-//! - an answer with a fault (408, 409, 425, 5xx, or an error in the place of an answer) that goes on through all tries is
-//!   believed only when our small request comes to nothing as well: what an agent sends may be what makes a server fail.
-//!
-//! Limits (429) and connections that break or stay silent are the endpoint's, whatever was asked: they speak of load, and a
-//! small request that gets through says nothing of that.
+//! Faults that pass (429, 5xx, no answer) are retried and count as the endpoint's, whatever was asked: which request they
+//! answer can not be told apart from the load that they speak of, and a small request that gets through says nothing of
+//! a long one.
 //!
 //! Our requests cost something, so each is recorded ([`crate::Record::probe`]) and counted with the run and the episode,
 //! but not with the attempt: it is not the agent's.

@@ -216,26 +216,13 @@ struct Fault {
     message: String,
     /// What the endpoint asks to wait.
     wait: Option<Duration>,
-    /// Whose it is, as far as it can be seen.
-    whose: Whose,
-    /// What the agent gets if it is its own.
-    answer: Option<Ready>,
-}
-
-/// Whose a fault may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// The endpoint's, whatever was asked: a limit, or no answer.
-    Endpoint,
-    /// It is tried again; if it persists, of whom is asked.
-    Passing,
-    /// It looks like one for the owner of the key or of the settings.
-    Owners,
+    /// It looks like one for the owner of the key or of the settings: what the agent gets if it is its own.
+    owners: Option<Ready>,
 }
 
 impl Fault {
     fn of(message: String) -> Self {
-        Self { status: 0, message, wait: None, whose: Whose::Endpoint, answer: None }
+        Self { status: 0, message, wait: None, owners: None }
     }
 }
 
@@ -250,7 +237,6 @@ async fn tried(
     let silence = house.retry.silence;
     let mut tries = 0;
     let mut doubted: Option<Instant> = None;
-    let mut failing: Option<Instant> = None;
     loop {
         // Another request may have spent what was left, or found the endpoint dead, while this one waited.
         refuse_if_over(house, room, ask.kind)?;
@@ -283,28 +269,12 @@ async fn tried(
         }
         let mut asked_for = fault.wait;
         let mut last = tries >= house.retry.tries;
-        let refused = Instant::now();
-        let failing = *failing.get_or_insert(refused);
-        // What an endpoint answered before this request failed says nothing of why it fails.
-        let since = match fault.whose {
-            Whose::Owners => Some(doubted),
-            Whose::Passing if last || asked_for.is_some_and(|asked| asked > retry::LONGEST_ASKED) => {
-                Some(Some(doubted.unwrap_or(failing)))
-            }
-            Whose::Passing | Whose::Endpoint => None,
-        };
-        let since = since.filter(|_| house.blame.concerns(ask.kind) && house.backend.is_an_endpoint());
-        if let Some(since) = since {
-            match house.blame.find(house, flight, fault.status, since).await {
+        if let Some(ready) = fault.owners {
+            let refused = Instant::now();
+            match house.blame.find(house, flight, fault.status, doubted).await {
                 Blamed::Endpoint => return Err(ended(room, message)),
-                Blamed::Agent if doubted.is_some() => {
-                    return match fault.answer {
-                        Some(ready) => Ok(told(flight, ready)),
-                        None => Err(Refusal::new(StatusCode::BAD_GATEWAY, message)),
-                    };
-                }
-                // Keys and models have been refused by mistake, and faults have passed just now: once more, and then it is
-                // the agent's own.
+                Blamed::Agent if doubted.is_some() => return Ok(told(flight, ready)),
+                // Keys and models have been refused by mistake: once more, and then it is the agent's own.
                 Blamed::Agent => {
                     doubted = Some(refused);
                     last = false;
@@ -396,8 +366,7 @@ async fn examined(
         if overflow::is_meant(error) {
             overflow = Some(house.scrub(error));
         } else if !meter.tally().is_whole() {
-            let fault = Fault::of(format!("the endpoint sent an error: {error}"));
-            return Err(Fault { whose: Whose::Passing, ..fault });
+            return Err(Fault::of(format!("the endpoint sent an error: {error}")));
         }
     }
     let mut progress = flight.progress();
@@ -439,12 +408,7 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
             format!("{}: {message}", reply.status)
         };
         let wait = retry::asked(&reply.headers, SystemTime::now());
-        let whose = match status {
-            _ if owners => Whose::Owners,
-            429 => Whose::Endpoint,
-            _ => Whose::Passing,
-        };
-        return Err(Fault { status, message: what, wait, whose, answer: Some(ready(text)) });
+        return Err(Fault { status, message: what, wait, owners: owners.then(|| ready(text)) });
     }
     let mut progress = flight.progress();
     progress.status = status;

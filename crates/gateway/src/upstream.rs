@@ -156,11 +156,6 @@ impl Backend {
         }
     }
 
-    /// Whether it is an endpoint, and not the scripted model.
-    pub(crate) fn is_an_endpoint(&self) -> bool {
-        matches!(self, Self::Http(_))
-    }
-
     /// The model's name to put in.
     pub(crate) fn model(&self) -> Option<&str> {
         match self {
