@@ -8,6 +8,8 @@ export class Following {
   job: Job | undefined = $state.raw();
   error: CallError | undefined = $state.raw();
   #number: number | undefined;
+  #left = false;
+  #started = false;
 
   get running(): boolean {
     return this.job?.state === "running";
@@ -15,6 +17,8 @@ export class Following {
 
   /** Follows a job until it has ended or another one is followed. */
   async follow(number: number, ended?: (job: Job) => void): Promise<void> {
+    // A dialog that was closed while something was asked looks at nothing any more.
+    if (this.#left) return;
     this.#number = number;
     this.error = undefined;
     for (;;) {
@@ -36,8 +40,24 @@ export class Following {
     }
   }
 
+  /** Follows the latest running job of this kind, unless something was started meanwhile. True if there is one. */
+  async resume(wanted: (job: Job) => boolean, ended?: (job: Job) => void): Promise<boolean> {
+    let going: Job | undefined;
+    try {
+      const { jobs } = await call("list_jobs", {});
+      going = jobs.find((job) => job.state === "running" && wanted(job));
+    } catch {
+      // Without the list a new job can be started all the same; what is wrong with the host, that says.
+    }
+    if (!going || this.#left || this.#started) return false;
+    this.job = going;
+    void this.follow(going.job, ended);
+    return true;
+  }
+
   /** Starts a job and follows it. */
   async start(begin: () => Promise<{ job: number }>, ended?: (job: Job) => void): Promise<void> {
+    this.#started = true;
     this.error = undefined;
     try {
       const { job } = await begin();
@@ -53,6 +73,7 @@ export class Following {
 
   /** Looks no more. The job goes on. */
   leave(): void {
+    this.#left = true;
     this.#number = undefined;
   }
 }

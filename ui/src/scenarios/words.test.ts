@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { comparedWith, plain, rate, readPlace } from "./words";
+import { comparedWith, integerProblem, plain, rate, readPlace } from "./words";
 
 it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
@@ -19,4 +19,10 @@ it("never rounds a rate up to all", () => {
   expect(rate(10, 10)).toBe("100\u202f%");
   expect(rate(0, 0)).toBe("n/a");
   expect(plain("delete_rule")).toBe("delete rule");
+});
+
+it("takes whole numbers within their limits and says which", () => {
+  for (const good of [0, 1, 20]) expect(integerProblem(good, 0, 20)).toBeUndefined();
+  for (const bad of [null, undefined, Number.NaN, Infinity, -1, 1.5, 21]) expect(integerProblem(bad, 0, 20)).toBe("must be an integer from 0 to 20");
+  expect(integerProblem(2 ** 53, 0, Number.MAX_SAFE_INTEGER)).toBe("must be an integer from 0 to 9,007,199,254,740,991");
 });

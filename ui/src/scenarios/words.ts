@@ -54,3 +54,8 @@ export function rate(killed: number, mutants: number): string {
   const percent = killed === mutants ? 100 : Math.min(99.9, Math.floor((killed / mutants) * 1000) / 10);
   return `${percent.toFixed(percent === 100 ? 0 : 1)}\u202f%`;
 }
+
+/** What is wrong with what a number field holds, in the words of the host; undefined if nothing is. An emptied field is NaN or null. */
+export function integerProblem(value: number | null | undefined, least: number, most: number): string | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : `must be an integer from ${String(least)} to ${most.toLocaleString("en-US")}`;
+}
