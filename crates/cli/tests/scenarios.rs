@@ -132,8 +132,8 @@ const GOLDEN: [(&str, &str, &str); 2] = [
     ),
     (
         "stamina-pack/3",
-        "d69335a736b7eedb5c32aa1ec83e9f311ceae3482d5b59c4c95c12cda97854a1",
-        "fb844612dbe4ecf1dacb136f2c3f2251b003a68d705071bee169859bffbde356",
+        "b4913ff657f4c41ee14fe0ea809b15143e9899a78b31b5aa1908af34b223245d",
+        "50431f993e81bea7c0b5422f79dd8b0c818ea2f6d7a35b321304de40bb39149e",
     ),
 ];
 

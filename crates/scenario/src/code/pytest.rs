@@ -175,9 +175,17 @@ They are those of turn {before}, without what is not tested any more, and with w
 they are written is said in turn_1.py; the files of earlier turns must lie beside this one.
 """
 
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# So that a test that fails says with which values.
+pytest.register_assert_rewrite("turn_1")
 from turn_1 import in_order
 
-in_order({turn})
+in_order({turn}, __file__)
 from turn_{before} import *
 "#,
     );

@@ -3,6 +3,9 @@
 /// The manifest, at the root.
 pub const MANIFEST: &str = "manifest.json";
 
+/// Folders that Python leaves where tests are run: no part of a pack, and no fault of one.
+pub(super) const LEFT_BY_PYTHON: [&str; 2] = ["__pycache__", ".pytest_cache"];
+
 /// The folder of a scenario (from 0).
 pub fn folder(scenario: u32) -> String {
     format!("scenario_{scenario}")
@@ -72,6 +75,13 @@ impl Part {
     pub fn path(self, turn: u32) -> String {
         let (folder, ending) = self.place();
         format!("{folder}/turn_{turn}.{ending}")
+    }
+
+    /// Which file of which turn (from 1) lies at a path relative to the scenario's folder; none for any other.
+    pub(super) fn of(path: &str) -> Option<(Self, u32)> {
+        let turn = path.split_once("/turn_")?.1.split('.').next()?.parse().ok()?;
+        let part = Self::ALL.into_iter().find(|part| part.path(turn) == path)?;
+        (turn >= 1).then_some((part, turn))
     }
 
     /// Whether every turn has it.

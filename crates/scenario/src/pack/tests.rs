@@ -205,6 +205,16 @@ fn nothing_but_a_pack_is_replaced() {
     std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
     assert!(occupied(&other, "empty", false), "nor is one of another format");
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
+    let suites = at("empty").join("scenario_0/test_suites");
+    std::fs::create_dir(suites.join("__pycache__")).expect("a folder");
+    assert!(!occupied(&one, "empty", true), "what Python left is nobody's");
+    for mine in ["scenario_0/notes.txt", "scenario_0/test_suites/mine.py", "scenario_0/specs/turn_1.md.orig"]
+    {
+        std::fs::write(at("empty").join(mine), "mine").expect("it is written");
+        assert!(occupied(&one, "empty", false), "{mine} would be lost");
+        assert!(occupied(&one, "empty", true), "{mine} would be lost");
+        std::fs::remove_file(at("empty").join(mine)).expect("it is removed");
+    }
     std::fs::write(at("empty").join("notes.txt"), "mine").expect("it is written");
     assert!(occupied(&other, "empty", true), "a folder with anything else never");
     std::fs::create_dir(at("other")).expect("a folder");

@@ -1,11 +1,12 @@
 //! Writing a pack: scenarios side by side, turn by turn, and all of it or nothing.
 
+use std::fs::DirEntry;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::layout::{MANIFEST, Part, folder, number};
+use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part, folder, number};
 use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
 use super::schemas::SchemaFiles;
@@ -394,6 +395,10 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
         if !entries.iter().all(|name| name == MANIFEST || number(name).is_some()) {
             return Err(occupied("The folder holds something else than a pack"));
         }
+        let foreign = foreign(path).map_err(|error| PackError::Write { path: path.to_owned(), error })?;
+        if let Some(foreign) = foreign {
+            return Err(occupied(&format!("{} is no part of a pack and would be lost", foreign.display())));
+        }
     }
     match Pack::open_path(path) {
         Ok(pack) if pack.manifest().config == *generation || force => Ok(()),
@@ -402,6 +407,40 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
         Err(PackError::Version(_)) => Err(occupied("A pack of another format lies there")),
         Err(_) => Err(occupied("What lies there is no pack")),
     }
+}
+
+/// Something in the folders of scenarios that no generation has written: it would be gone with the old pack. What Python leaves
+/// where tests are run counts as nothing.
+fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
+    let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    for scenario in read_dir(pack)?.filter(|entry| entry.file_name() != MANIFEST) {
+        if !is_folder(&scenario) {
+            return Ok(Some(scenario.path()));
+        }
+        for folder in read_dir(&scenario.path())? {
+            let name = folder.file_name();
+            if !is_folder(&folder) || !Part::ALL.iter().any(|part| name == part.folder()) {
+                return Ok(Some(folder.path()));
+            }
+            let own = |file: &DirEntry| {
+                let named = file.file_name();
+                let Some(file_name) = named.to_str() else { return false };
+                if is_folder(file) {
+                    return LEFT_BY_PYTHON.contains(&file_name);
+                }
+                let path = format!("{}/{file_name}", name.to_string_lossy());
+                Part::of(&path).is_some()
+            };
+            if let Some(file) = read_dir(&folder.path())?.find(|file| !own(file)) {
+                return Ok(Some(file.path()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn read_dir(path: &Path) -> std::io::Result<impl Iterator<Item = DirEntry>> {
+    Ok(std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?.into_iter())
 }
 
 /// Where a pack is built; gone when it is dropped.

@@ -22,8 +22,10 @@ kept = {}
 records = {}
 
 
-def in_order(turn):
-    """Imports the turns before one, the first first: each takes over the tests of the one before it."""
+def in_order(turn, file):
+    """Imports the turns before that of a file, the first first: each takes over the tests of the one before it."""
+    if os.path.dirname(os.path.abspath(__file__)) != os.path.dirname(os.path.abspath(file)):
+        raise ImportError(f"{__file__} is of another scenario than {file}: run pytest once for each scenario")
     if f"turn_{turn - 1}" not in sys.modules:
         for number in range(1, turn):
             importlib.import_module(f"turn_{number}")
