@@ -23,6 +23,8 @@ use crate::jobs::Outcome;
 const FORMAT: &str = "pack";
 /// What is told of failures and survivors, each.
 const TOLD: usize = 100;
+/// Mutants of each operator at each turn, at most: more find little and take long.
+const MOST_MUTANTS: u32 = 20;
 /// Files of a turn: schema, request, changes, specification, suite twice, reference.
 const FILES_OF_A_TURN: u64 = 7;
 
@@ -123,10 +125,19 @@ impl Workbench {
 
     /// Validates a pack in the background.
     pub fn validate_pack(&self, request: ValidatePack) -> Result<JobRef, ApiError> {
+        if request.mutants > MOST_MUTANTS {
+            return Err(ApiError::new(
+                "pack.mutants",
+                format!(
+                    "Mutants of each operator a turn must be an integer from 0 to {MOST_MUTANTS}, not {}",
+                    request.mutants
+                ),
+            ));
+        }
         let source = self.pack_source(request.source)?;
         let pack = self.pack(request.source, &request.at)?;
         let mut options = validate::Options::all(&pack.manifest().config);
-        options.mutants = request.mutants.min(20);
+        options.mutants = request.mutants;
         if !request.scenarios.is_empty() {
             let there = pack.scenarios().len();
             if let Some(missing) = request.scenarios.iter().find(|&&scenario| scenario as usize >= there) {

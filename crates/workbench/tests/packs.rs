@@ -117,6 +117,8 @@ fn a_pack_is_made_opened_and_validated() {
     assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
     assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");
+    let many = ValidatePack { source, at: String::new(), mutants: 21, scenarios: vec![0] };
+    assert_eq!(lab.validate_pack(many).expect_err("too many").code, "pack.mutants");
 }
 
 #[test]
