@@ -1,8 +1,8 @@
 //! A schema as the Scenarios page draws it: entities with their fields and actions, in short, against the turn before.
 
 use scenario::ir::{
-    Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, Kind, Measure, OnDelete,
-    Operand, Schema, words,
+    Action, Analytic, Comparison, Computed, Condition, Effect, Entity, Field, FilterOp, Kind, Measure,
+    OnDelete, Operand, Schema, words,
 };
 use serde_json::Value;
 
@@ -37,16 +37,98 @@ pub(crate) fn entities(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramE
                     .iter()
                     .map(|action| {
                         let old = old.and_then(|entity| entity.action(&action.key));
-                        DiagramPart {
-                            key: action.key.clone(),
-                            name: words(&action.name),
-                            text: action_text(schema, entity, action),
-                            state: state(before, old, |old| old == action),
-                        }
+                        draw_action(schema, entity, action, state(before, old, |old| old == action))
                     })
+                    .collect(),
+                lists: lists(schema, entity, before, old),
+                removed_fields: before
+                    .zip(old)
+                    .into_iter()
+                    .flat_map(|(before, old)| old.fields.iter().map(move |field| (before, old, field)))
+                    .filter(|(_, _, field)| entity.field(&field.key).is_none())
+                    .map(|(before, old, field)| draw_field(before, old, field, PartState::Removed))
+                    .collect(),
+                removed_actions: before
+                    .zip(old)
+                    .into_iter()
+                    .flat_map(|(before, old)| old.actions.iter().map(move |action| (before, old, action)))
+                    .filter(|(_, _, action)| entity.action(&action.key).is_none())
+                    .map(|(before, old, action)| draw_action(before, old, action, PartState::Removed))
                     .collect(),
             }
         })
+        .collect()
+}
+
+fn draw_action(schema: &Schema, entity: &Entity, action: &Action, state: PartState) -> DiagramPart {
+    DiagramPart {
+        key: action.key.clone(),
+        name: words(&action.name),
+        text: action_text(schema, entity, action),
+        state,
+    }
+}
+
+/// A part of a list and what it is without the conventions: they are marked by themselves.
+fn list_parts(schema: &Schema, entity: &Entity) -> Vec<(DiagramPart, String)> {
+    let name = |key: &str| entity.field(key).map_or_else(|| key.to_owned(), |field| field.name.clone());
+    let part = |key: String, name: String, text: String, plain: String| {
+        (DiagramPart { key, name, text, state: PartState::Same }, plain)
+    };
+    let filters = entity.filters.iter().map(|filter| {
+        let field = name(&filter.field);
+        let plain = filter.op.param(&field);
+        let compares = match filter.op {
+            FilterOp::Equals => "=",
+            FilterOp::AtLeast => "≥",
+            FilterOp::AtMost => "≤",
+            FilterOp::Contains => "contains",
+        };
+        part(
+            format!("filter {} {}", filter.field, filter.op.key()),
+            schema.json_name(&plain),
+            format!("filters: {} {compares} the parameter", schema.json_name(&field)),
+            plain,
+        )
+    });
+    let sorts = entity.sorts.iter().map(|key| {
+        let field = name(key);
+        part(format!("sort {key}"), schema.json_name(&field), "can be sorted by".to_owned(), field)
+    });
+    let (by, descending) = entity
+        .default_sort
+        .as_ref()
+        .map_or_else(|| ("id".to_owned(), false), |sort| (name(&sort.field), sort.descending));
+    let way = if descending { "descending" } else { "ascending" };
+    let order = part(
+        "default_sort".to_owned(),
+        schema.json_name(&by),
+        format!("{way}, the order if none is asked for"),
+        format!("{by} {way}"),
+    );
+    filters.chain(sorts).chain([order]).collect()
+}
+
+/// What lists of an entity take, against the turn before; what they no longer take stands last.
+fn lists(
+    schema: &Schema,
+    entity: &Entity,
+    before: Option<&Schema>,
+    old: Option<&Entity>,
+) -> Vec<DiagramPart> {
+    let was = before.zip(old).map_or_else(Vec::new, |(before, old)| list_parts(before, old));
+    let now = list_parts(schema, entity);
+    let gone: Vec<DiagramPart> = was
+        .iter()
+        .filter(|(part, _)| now.iter().all(|(other, _)| other.key != part.key))
+        .map(|(part, _)| DiagramPart { state: PartState::Removed, ..part.clone() })
+        .collect();
+    now.into_iter()
+        .map(|(part, plain)| {
+            let old = was.iter().find(|(old, _)| old.key == part.key);
+            DiagramPart { state: state(before, old, |(_, was)| *was == plain), ..part }
+        })
+        .chain(gone)
         .collect()
 }
 
@@ -78,6 +160,7 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
                 "Paths begin with",
                 if all.prefix.is_empty() { "nothing".to_owned() } else { all.prefix.clone() },
             ),
+            ("path_case", "Names in paths", schema.path_name("like_this")),
             ("field_case", "Names in JSON", schema.json_name("like_this")),
             (
                 "error",
@@ -371,6 +454,7 @@ mod tests {
         let before = example();
         let mut after = example();
         after.conventions.status.invalid = 400;
+        after.conventions.path_case = scenario::ir::Case::Snake;
         let orders = after.entity_mut("repair_orders").expect("it is there");
         orders.field_mut("note").expect("it is there").nullable = false;
         orders.field_mut("hours").expect("it is there").key = "fresh".to_owned();
@@ -387,6 +471,61 @@ mod tests {
             .filter(|part| part.state == PartState::Changed)
             .map(|part| part.key)
             .collect();
-        assert_eq!(changed, ["status"]);
+        assert_eq!(changed, ["path_case", "status"]);
+    }
+
+    #[test]
+    fn what_lists_take_and_what_was_removed_is_drawn() {
+        let before = example();
+        let mut after = example();
+        let customers = after.entity_mut("customers").expect("it is there");
+        customers.filters.retain(|filter| filter.field != "newsletter");
+        customers.sorts = vec!["full_name".to_owned(), "email".to_owned()];
+        customers.default_sort.as_mut().expect("it has one").descending = true;
+        customers.field_mut("level").expect("it is there").name = "rank".to_owned();
+        customers.fields.retain(|field| field.key != "phone");
+        customers.actions.clear();
+        let drawn = entities(&after, Some(&before));
+        let of = |key: &str| drawn.iter().find(|e| e.key == key).expect("it is there");
+        let customers = of("customers");
+        let lists: Vec<(&str, &str, PartState)> =
+            customers.lists.iter().map(|p| (p.name.as_str(), p.text.as_str(), p.state)).collect();
+        assert_eq!(
+            lists,
+            [
+                ("rank", "filters: rank = the parameter", PartState::Changed),
+                ("full_name_contains", "filters: full_name contains the parameter", PartState::Same),
+                ("full_name", "can be sorted by", PartState::Same),
+                ("email", "can be sorted by", PartState::New),
+                ("full_name", "descending, the order if none is asked for", PartState::Changed),
+                ("newsletter", "filters: newsletter = the parameter", PartState::Removed),
+                ("credit", "can be sorted by", PartState::Removed),
+            ]
+        );
+        let gone = |f: &DiagramField| (f.name.clone(), f.rules.join(", "), f.state);
+        assert_eq!(
+            customers.removed_fields.iter().map(gone).collect::<Vec<_>>(),
+            [("phone".to_owned(), rules_of(&before, "customers", "phone"), PartState::Removed)]
+        );
+        let actions: Vec<_> = customers.removed_actions.iter().map(|a| (a.name.as_str(), a.state)).collect();
+        assert_eq!((customers.actions.len(), actions), (0, vec![("promote", PartState::Removed)]));
+        let orders = of("repair_orders");
+        assert!(orders.removed_fields.is_empty() && orders.removed_actions.is_empty());
+        // Without an order of its own a list is ordered by id; nothing is marked at the first turn.
+        let order = orders.lists.last().expect("an order");
+        assert_eq!((order.name.as_str(), order.state), ("id", PartState::Same));
+        let first = entities(&after, None);
+        assert!(
+            first
+                .iter()
+                .all(|e| e.removed_fields.is_empty()
+                    && e.lists.iter().all(|part| part.state == PartState::Same))
+        );
+    }
+
+    fn rules_of(schema: &Schema, entity: &str, field: &str) -> String {
+        let all = entities(schema, None);
+        let entity = all.iter().find(|e| e.key == entity).expect("it is there");
+        entity.fields.iter().find(|f| f.key == field).expect("it is there").rules.join(", ")
     }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { DiagramEntity } from "../host/bindings/DiagramEntity";
-import { BOX, depths, layOut } from "./diagram";
+import { BOX, ROW, depths, layOut } from "./diagram";
 
 function entity(key: string, targets: readonly string[] = [], plain = 3): DiagramEntity {
   const field = (name: string, target: string | null) => ({ key: name, name, kind: target === null ? "string" : "reference", rules: [], target, on_delete: null, state: "same" as const });
   return {
-    key, name: key, plural: key, about: "", path: `/${key}`, soft_delete: false, since: 1, state: "same", actions: [],
+    key, name: key, plural: key, about: "", path: `/${key}`, soft_delete: false, since: 1, state: "same", actions: [], lists: [], removed_fields: [], removed_actions: [],
     fields: [...targets.map((t) => field(`to_${t}`, t)), ...Array.from({ length: plain }, (_, i) => field(`f${String(i)}`, null))],
   };
 }
@@ -30,6 +30,17 @@ describe("the diagram of a schema", () => {
         for (const b of boxes) if (a !== b) expect(a.x + BOX <= b.x || b.x + BOX <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y).toBe(true);
       }
       expect(edges).toHaveLength(many.flatMap((e) => e.fields.filter((f) => f.target !== null)).length);
+    }
+  });
+
+  it("shows removed fields last, without a reference", () => {
+    const gone = { key: "gone", name: "gone", kind: "reference", rules: [], target: "a", on_delete: null, state: "removed" as const };
+    const all = [entity("a"), { ...entity("b"), removed_fields: [gone] }];
+    for (const compact of [false, true]) {
+      const { boxes, edges } = layOut(all, compact);
+      const [a, b] = ["a", "b"].map((key) => boxes.find((box) => box.entity.key === key)!);
+      expect([b!.fields.at(-1), b!.hidden, edges]).toEqual([gone, compact ? 3 : 0, []]);
+      expect(b!.height - a!.height).toBe(ROW);
     }
   });
 

@@ -16,7 +16,7 @@ const TALLEST = 1200;
 
 export interface Box {
   readonly entity: DiagramEntity;
-  /** The fields that are shown; the rest is counted. */
+  /** The fields that are shown, those that were removed last; the rest is counted. */
   readonly fields: readonly DiagramField[];
   readonly hidden: number;
   readonly x: number;
@@ -64,10 +64,10 @@ export function depths(entities: readonly DiagramEntity[]): ReadonlyMap<string, 
 export function layOut(entities: readonly DiagramEntity[], compact: boolean): Diagram {
   const depth = depths(entities);
   const shown = (entity: DiagramEntity): readonly DiagramField[] => (compact ? entity.fields.filter((f) => f.target !== null || f.state !== "same") : entity.fields);
+  const left = (entity: DiagramEntity): number => entity.fields.length - shown(entity).length;
   const heightOf = (entity: DiagramEntity): number => {
-    const fields = shown(entity).length;
-    const more = fields < entity.fields.length ? 1 : 0;
-    return HEAD + (fields + more) * ROW + 6;
+    const rows = shown(entity).length + entity.removed_fields.length;
+    return HEAD + (rows + (left(entity) > 0 ? 1 : 0)) * ROW + 6;
   };
   const deepest = Math.max(0, ...depth.values());
   const columns: DiagramEntity[][] = [];
@@ -100,9 +100,9 @@ export function layOut(entities: readonly DiagramEntity[], compact: boolean): Di
     const sorted = [...column].sort((a, b) => (wishes.get(a.key) ?? 0) - (wishes.get(b.key) ?? 0));
     let y = PAD;
     for (const entity of sorted) {
-      const fields = shown(entity);
+      const fields = [...shown(entity), ...entity.removed_fields];
       const height = heightOf(entity);
-      placed.set(entity.key, { entity, fields, hidden: entity.fields.length - fields.length, x: PAD + index * (BOX + GAP_X), y, height });
+      placed.set(entity.key, { entity, fields, hidden: left(entity), x: PAD + index * (BOX + GAP_X), y, height });
       y += height + GAP_Y;
     }
   });

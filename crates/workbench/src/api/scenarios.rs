@@ -112,6 +112,12 @@ pub struct DiagramEntity {
     pub fields: Vec<DiagramField>,
     /// Its actions: `POST …/cancel` with guards and effects.
     pub actions: Vec<DiagramPart>,
+    /// What its list can be filtered and sorted by, and its order if nothing is asked for; also what no longer can be.
+    pub lists: Vec<DiagramPart>,
+    /// Fields of the turn before that are no more, as they were.
+    pub removed_fields: Vec<DiagramField>,
+    /// Actions of the turn before that are no more, as they were.
+    pub removed_actions: Vec<DiagramPart>,
 }
 
 /// A field in the diagram.
@@ -156,6 +162,8 @@ pub enum PartState {
     Changed,
     /// As before.
     Same,
+    /// It was there at the turn before.
+    Removed,
 }
 
 /// A change.
@@ -320,7 +328,7 @@ pub struct ValidatePack {
     pub source: i64,
     /// [`PackInfo::at`].
     pub at: String,
-    /// Mutants of each operator at each turn; 0 = none.
+    /// Mutants of each operator at each turn, at most 20; 0 = none.
     pub mutants: u32,
     /// Only these scenarios; empty = all.
     pub scenarios: Vec<u32>,
@@ -329,7 +337,8 @@ pub struct ValidatePack {
 /// Asks for the generation of a pack, in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct GeneratePack {
-    /// Where: a folder that is not there or empty, or a path that ends in `.zip`.
+    /// Where: a folder that is not there, is empty or holds nothing but a pack of the same settings, or a path that ends
+    /// in `.zip`.
     pub out: String,
     /// What.
     pub settings: GenerationSettings,

@@ -46,4 +46,16 @@ fields: Array<DiagramField>,
 /**
  * Its actions: `POST …/cancel` with guards and effects.
  */
-actions: Array<DiagramPart>, };
+actions: Array<DiagramPart>, 
+/**
+ * What its list can be filtered and sorted by, and its order if nothing is asked for; also what no longer can be.
+ */
+lists: Array<DiagramPart>, 
+/**
+ * Fields of the turn before that are no more, as they were.
+ */
+removed_fields: Array<DiagramField>, 
+/**
+ * Actions of the turn before that are no more, as they were.
+ */
+removed_actions: Array<DiagramPart>, };

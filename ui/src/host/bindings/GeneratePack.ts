@@ -6,7 +6,8 @@ import type { GenerationSettings } from "./GenerationSettings";
  */
 export type GeneratePack = { 
 /**
- * Where: a folder that is not there or empty, or a path that ends in `.zip`.
+ * Where: a folder that is not there, is empty or holds nothing but a pack of the same settings, or a path that ends
+ * in `.zip`.
  */
 out: string, 
 /**

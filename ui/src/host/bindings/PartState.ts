@@ -3,4 +3,4 @@
 /**
  * A part of a schema against the turn before.
  */
-export type PartState = "new" | "changed" | "same";
+export type PartState = "new" | "changed" | "same" | "removed";

@@ -13,7 +13,7 @@ source: number,
  */
 at: string, 
 /**
- * Mutants of each operator at each turn; 0 = none.
+ * Mutants of each operator at each turn, at most 20; 0 = none.
  */
 mutants: number, 
 /**
