@@ -428,4 +428,21 @@ impl Numbers {
     pub(crate) fn among(&self, all: std::ops::RangeInclusive<u32>) -> Vec<u32> {
         all.filter(|number| self.0.iter().any(|range| range.contains(number))).collect()
     }
+
+    /// The first that are named and do not lie in a range.
+    pub(crate) fn outside(
+        &self,
+        all: &std::ops::RangeInclusive<u32>,
+    ) -> Option<std::ops::RangeInclusive<u32>> {
+        self.0.iter().find_map(|range| {
+            let (low, high) = (*range.start(), *range.end());
+            if low < *all.start() {
+                Some(low..=high.min(all.start() - 1))
+            } else if high > *all.end() {
+                Some(low.max(all.end() + 1)..=high)
+            } else {
+                None
+            }
+        })
+    }
 }

@@ -167,7 +167,7 @@ fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
             }
             Err(error) => {
                 crate::report(&error);
-                failed |= error.code != "source.not_recognised";
+                failed |= !crate::is_of_the_command_line(&error.code);
                 errors.push(json::error(&path.display().to_string(), &error));
             }
         }

@@ -50,13 +50,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether another command line is what helps: settings that are none, or a path in which nothing was recognised.
+/// Whether another command line is what helps: settings that are none, numbers and names that a pack does not have, or a
+/// path at which nothing lies or nothing was recognised.
 fn is_of_the_command_line(code: &str) -> bool {
     code.starts_with("config.")
         || matches!(
             code,
             "source.not_recognised"
+                | "source.missing"
                 | "pack.none"
+                | "pack.no_such"
+                | "case.no_such"
+                | "manifest.missing"
+                | "schema.missing"
+                | "schema.form"
                 | "generate.no_target"
                 | "run.no_settings"
                 | "settings.value"

@@ -1,7 +1,7 @@
 //! The commands of the scenario engine. They need no library.
 
 use std::io::Read as _;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,7 +119,8 @@ fn write(
 /// `stamina generate --check`.
 pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let bytes = std::fs::read(path).map_err(|error| {
-        ApiError::new("manifest.unreadable", format!("The manifest can not be read: {error}"))
+        let code = if lies_nowhere(&error) { "manifest.missing" } else { "manifest.unreadable" };
+        ApiError::new(code, format!("The manifest can not be read: {error}"))
             .at(path.display().to_string())
             .hint("Check the path")
     })?;
@@ -212,22 +213,9 @@ pub(crate) fn validate(
 ) -> Result<ExitCode, ApiError> {
     let pack = open(path)?;
     let config = &pack.manifest().config;
-    let chosen = |given: Option<&Numbers>, low: u32, high: u32, what: &str| match given {
-        None => Ok((low..=high).collect()),
-        Some(numbers) => {
-            let found = numbers.among(low..=high);
-            if found.is_empty() {
-                return Err(ApiError::new(
-                    "pack.no_such",
-                    format!("The pack has no such {what}: they are counted from {low} to {high}"),
-                ));
-            }
-            Ok(found)
-        }
-    };
     let options = validate::Options {
-        scenarios: chosen(scenarios, 0, config.n_scenarios - 1, "scenario")?,
-        turns: chosen(turns, 1, config.n_turns, "turn")?,
+        scenarios: chosen(scenarios, 0..=config.n_scenarios - 1, "scenario", path)?,
+        turns: chosen(turns, 1..=config.n_turns, "turn", path)?,
         mutants,
         threads: None,
     };
@@ -244,19 +232,45 @@ pub(crate) fn validate(
     Ok(ExitCode::from(u8::from(!report.is_good())))
 }
 
+/// The numbers that are named, or all that a pack has. A number that it does not have is refused: a report about less
+/// than was asked for would look like one about all of it.
+fn chosen(
+    given: Option<&Numbers>,
+    all: RangeInclusive<u32>,
+    what: &str,
+    path: &Path,
+) -> Result<Vec<u32>, ApiError> {
+    let Some(numbers) = given else { return Ok(all.collect()) };
+    let Some(outside) = numbers.outside(&all) else { return Ok(numbers.among(all)) };
+    let (first, last) = (outside.start(), outside.end());
+    let named = if first == last { format!("{what} {first}") } else { format!("{what}s {first} to {last}") };
+    let has = counted(u64::from(all.end() - all.start()) + 1, what);
+    let ends = if all.start() == all.end() {
+        format!("number {}", all.start())
+    } else {
+        format!("counted from {} to {}", all.start(), all.end())
+    };
+    Err(ApiError::new("pack.no_such", format!("The pack has no {named}: it has {has}, {ends}"))
+        .at(path.display().to_string())
+        .hint(format!("Name others with --{what}s, or leave it out for all")))
+}
+
 /// A report for people.
 fn described(report: &Report) -> String {
     let mut text = format!(
-        "{}, {} each: {} of the reference, {} that no text states, {}, hashes {}\n",
+        "{}, {} each: {} of the reference, {} that no text states, {}, content {}\n",
         counted(report.scenarios.into(), "scenario"),
         counted(report.turns.into(), "turn"),
         counted(report.reference_failures, "failure"),
         counted(report.unstated_demands, "demand"),
         counted(report.vacuous_turns, "vacuous turn"),
-        if report.hashes_ok { "as the manifest says" } else { "differ from the manifest" }
+        if report.hashes_ok { "as the manifest says" } else { "not as the manifest says" }
     );
     for mismatch in report.mismatches.iter().take(20) {
         text.push_str(&format!("  {}: {}\n", mismatch.at, mismatch.what));
+    }
+    if report.mismatches.len() > 20 {
+        text.push_str(&format!("  … {} more; --json lists them\n", report.mismatches.len() - 20));
     }
     for failure in report.failures.iter().take(20) {
         text.push_str(&format!(
@@ -349,8 +363,10 @@ impl Reference {
                         .at(path.display().to_string())
                         .hint("--schema takes a schema of a turn, as a pack has it in schemas/turn_N.yaml")
                 };
-                let unreadable =
-                    |error: std::io::Error| told("schema.unreadable", format!("It can not be read: {error}"));
+                let unreadable = |error: std::io::Error| {
+                    let code = if lies_nowhere(&error) { "schema.missing" } else { "schema.unreadable" };
+                    told(code, format!("It can not be read: {error}"))
+                };
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(path).map_err(unreadable)?;
                 file.take(SCHEMA_CAP + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -454,6 +470,12 @@ pub(crate) fn test_server(
 /// Whether a case is meant: its id, or all below a begin of it.
 fn is_of(id: &str, wanted: &str) -> bool {
     id.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether no file lies at a path, rather than one that can not be read.
+fn lies_nowhere(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
 }
 
 fn open(path: &Path) -> Result<Pack, ApiError> {

@@ -109,7 +109,7 @@ fn errors_say_what_to_do_and_never_touch_standard_output() {
     let library = Library::new();
     for (args, code) in [
         (vec!["show", "no-such-run"], 1),
-        (vec!["ingest", "/no/such/folder"], 1),
+        (vec!["ingest", "/no/such/folder"], 2),
         (vec!["close", "nothing"], 1),
     ] {
         let output = library.run(&args);

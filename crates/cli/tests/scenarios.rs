@@ -196,7 +196,7 @@ fn what_can_not_be_generated_is_said_with_what_to_do() {
         (vec!["generate", "--out", out, "--configs", config.to_str().expect("UTF-8")], 2, "from 1 to 1000"),
         (vec!["generate", "--out", out, "--configs", "/no/such/file"], 2, "YAML"),
         (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], 1, "can not be written"),
-        (vec!["validate", out], 1, "no such folder"),
+        (vec!["validate", out], 2, "no such folder"),
         (vec!["validate", temp.path().to_str().expect("UTF-8")], 2, "no scenario pack"),
     ] {
         let output = stamina(&args);
@@ -279,6 +279,10 @@ fn a_suite_passes_against_its_reference_and_not_against_the_one_before() {
     assert_eq!(nowhere.status.code(), Some(2));
     let no_turn = stamina(&["test-server", path, "--scenario", "0", "--turn", "4", "--url", &now.url]);
     assert!(String::from_utf8_lossy(&no_turn.stderr).contains("no turn 4"));
+    assert_eq!(no_turn.status.code(), Some(2));
+    let no_case =
+        ["test-server", path, "--scenario", "0", "--turn", "3", "--url", &now.url, "--case", "nope"];
+    assert_eq!(stamina(&no_case).status.code(), Some(2));
 }
 
 #[test]
@@ -313,4 +317,65 @@ fn a_pack_is_validated() {
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(report["reference_failures"].as_u64().is_some_and(|n| n > 0));
     assert_eq!((&report["hashes_ok"], &report["mutants"]), (&Value::from(false), &Value::from(0)));
+}
+
+/// Numbers that a pack does not have are refused rather than left out, and what is no pack has one exit code.
+#[test]
+fn what_a_pack_has_not_and_what_is_no_pack_is_a_wrong_command_line() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack");
+    generate(&pack);
+    let text = temp.path().join("text.zip");
+    std::fs::write(&text, "no zip").expect("it is written");
+    let empty = temp.path().join("empty");
+    std::fs::create_dir(&empty).expect("a folder");
+    let utf8 = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let (pack, text, empty, none) = (utf8(&pack), utf8(&text), utf8(&empty), utf8(&temp.path().join("none")));
+    for (args, part) in [
+        (vec!["validate", &pack, "--turns", "0-2"], "no turn 0: it has 3 turns, counted from 1 to 3"),
+        (vec!["validate", &pack, "--turns", "2-10"], "no turns 4 to 10: it has 3 turns"),
+        (
+            vec!["validate", &pack, "--scenarios", "0,7"],
+            "no scenario 7: it has 2 scenarios, counted from 0 to 1",
+        ),
+        (vec!["serve-reference", &pack, "--scenario", "0", "--turn", "9"], "no turn 9"),
+        (vec!["serve-reference", &pack, "--scenario", "2", "--turn", "1"], "no scenario 2"),
+        (vec!["serve-reference", "--schema", &none], "can not be read"),
+        (vec!["validate", &none], "no such folder"),
+        (vec!["validate", &text], "not a zip"),
+        (vec!["validate", &empty], "no scenario pack"),
+        (vec!["generate", "--check", &none], "can not be read"),
+        (vec!["generate", "--check", &text], "no scenario pack"),
+        (vec!["generate", "--replay", &none, "--out", &empty], "no such folder"),
+    ] {
+        for args in [args.clone(), [args, vec!["--json"]].concat()] {
+            let output = stamina(&args);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+            assert!(output.stdout.is_empty() && said.contains(part), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_pack_has_a_report() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let pack = temp.path().join("pack");
+    generate(&pack);
+    std::fs::remove_file(pack.join("scenario_0/test_suites/turn_3.json")).expect("it is removed");
+    let path = pack.to_str().expect("UTF-8");
+    let report = stamina(&["validate", path, "--mutants", "0", "--json"]);
+    assert_eq!(report.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!((&report["hashes_ok"], &report["scenarios"]), (&Value::from(false), &Value::from(2)));
+    let mismatches = report["mismatches"].as_array().expect("a list");
+    assert_eq!(mismatches.len(), 1, "{mismatches:?}");
+    assert_eq!(mismatches[0]["at"], "scenario_0/test_suites/turn_3.json");
+    let text = stamina(&["validate", path, "--mutants", "0"]);
+    assert_eq!(text.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&text.stdout);
+    assert!(
+        said.contains("scenario_0/test_suites/turn_3.json: There is no such file. Turn 3 could not be"),
+        "{said}"
+    );
 }

@@ -26,7 +26,7 @@ impl Schema {
     /// Reads what [`Schema::to_yaml`] wrote, within a budget. The rules of [`crate::check`] are not looked at: servers
     /// take schemas that break them.
     pub fn from_yaml(text: &str) -> Result<Self, SchemaFileError> {
-        let schema: Self = yaml::from_str(text).map_err(|error| SchemaFileError::Form(error.to_string()))?;
+        let schema: Self = yaml::from_str(text).map_err(SchemaFileError::Form)?;
         if schema.version == SCHEMA_VERSION { Ok(schema) } else { Err(SchemaFileError::Version) }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use files::ReadError;
 
 use super::manifest::PACK_VERSION;
+use super::read::Mismatch;
 use crate::config::ConfigError;
 use crate::sample::SampleError;
 
@@ -94,6 +95,15 @@ impl PackError {
             Self::NoSuch(_) => "pack.no_such",
             Self::Read { .. } => "pack.unreadable",
             Self::Content { .. } => "pack.content",
+        }
+    }
+
+    /// What is damaged or missing, where it is a file of the pack; otherwise the error itself.
+    pub(crate) fn damage(self) -> Result<Mismatch, Self> {
+        match self {
+            Self::Read { path, error } => Ok(Mismatch { at: path, what: error.to_string() }),
+            Self::Content { path, what } => Ok(Mismatch { at: path, what }),
+            other => Err(other),
         }
     }
 

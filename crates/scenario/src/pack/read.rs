@@ -22,6 +22,9 @@ const MANIFEST_CAP: u64 = 96 << 20;
 /// Most bytes of the files that a suite is read from: ten times what 1000 turns of a large scenario have.
 const SUITE_FILES_CAP: u64 = 512 << 20;
 
+/// Folders that running pytest leaves beside the suites. They are nobody's content.
+const LEFT_BY_PYTEST: [&str; 2] = ["__pycache__", ".pytest_cache"];
+
 /// An opened pack. Whatever lies in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
 /// anything interprets them.
 #[derive(Debug)]
@@ -42,10 +45,11 @@ pub struct Mismatch {
 }
 
 impl Pack {
-    /// Opens the pack at a path of the system.
+    /// Opens the pack at a path of the system. What is neither a folder nor a zip is no pack.
     pub fn open_path(path: &Path) -> Result<Self, PackError> {
         match Tree::open(path) {
             Ok(tree) => Self::open(tree),
+            Err(ReadError::Malformed { what, .. }) => Err(PackError::NotAPack(what)),
             Err(error) => Err(PackError::Read { path: path.display().to_string(), error }),
         }
     }
@@ -140,7 +144,7 @@ impl Pack {
         let text = self.text(scenario, turn, part)?;
         match yaml::from_str(&text) {
             Ok(value) => Ok((path, value)),
-            Err(error) => Err(PackError::Content { path, what: error.to_string() }),
+            Err(what) => Err(PackError::Content { path, what }),
         }
     }
 
@@ -212,7 +216,17 @@ impl Pack {
             room = left.ok_or_else(|| content(format!("It refers to more than {SUITE_FILES_CAP} bytes")))?;
             earlier.insert(other, text);
         }
-        file.suite(&earlier).map_err(content)
+        file.suite(&earlier).map_err(|what| {
+            // Where a file of an earlier turn is what is damaged, that one is named.
+            earlier
+                .iter()
+                .find_map(|(&other, text)| {
+                    let what = SuiteFile::read(text).err()?;
+                    let path = self.path(scenario, other, Part::Suite).ok()?;
+                    Some(PackError::Content { path, what })
+                })
+                .unwrap_or_else(|| content(what))
+        })
     }
 
     /// What a model answered at a turn; empty where none was asked.
@@ -235,14 +249,16 @@ impl Pack {
             if stop() {
                 return found;
             }
-            let at = format!("{}, turn {turn}", entry.folder);
             match self.turn_hash(scenario, turn) {
                 Ok(hash) if hash == entry.turn_sha256[turn as usize - 1] => {}
                 Ok(_) => found.push(Mismatch {
-                    at,
+                    at: format!("{}, turn {turn}", entry.folder),
                     what: "The content has another hash than the manifest states".to_owned(),
                 }),
-                Err(error) => found.push(Mismatch { at, what: error.to_string() }),
+                Err(error) => found.push(error.damage().unwrap_or_else(|error| Mismatch {
+                    at: format!("{}, turn {turn}", entry.folder),
+                    what: error.to_string(),
+                })),
             }
         }
         let mut folders: Vec<&str> = Part::ALL.iter().map(|part| part.folder()).collect();
@@ -255,6 +271,9 @@ impl Pack {
         for name in folders {
             let inner = join(&folder, name);
             for file in self.tree.list(&inner) {
+                if name == Part::Suite.folder() && file.is_folder() && LEFT_BY_PYTEST.contains(&&*file.name) {
+                    continue;
+                }
                 let path = format!("{name}/{}", file.name);
                 let turn = file.name.strip_prefix("turn_").and_then(|rest| rest.split('.').next());
                 let turn: Option<u32> = turn.and_then(|digits| digits.parse().ok());

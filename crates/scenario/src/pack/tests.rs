@@ -143,7 +143,7 @@ fn damage_is_found_and_told_where_it_is() {
     let schema = path.join("scenario_0/schemas/turn_1.yaml");
     let text = std::fs::read_to_string(&schema).expect("a text");
     std::fs::remove_file(&schema).expect("it is removed");
-    assert_eq!(found()[0], "scenario_0, turn 1");
+    assert_eq!(found()[0], "scenario_0/schemas/turn_1.yaml");
     let said = pack().schema(0, 1).expect_err("it is not there").to_string();
     assert!(said.starts_with("scenario_0/schemas/turn_1.yaml: "), "{said}");
     for (bad, part) in [

@@ -32,8 +32,22 @@ pub(crate) fn options() -> serde_saphyr::Options {
 }
 
 /// Reads YAML within the budget.
-pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, serde_saphyr::Error> {
+///
+/// Errors: what is wrong, with line and column where they are known.
+pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options())
+        .map_err(|error| said_once(error.without_snippet().to_string()))
+}
+
+/// A sentence that ends in the same place twice (the reader puts it behind what a value's own reader said, which may
+/// have it already), with the place once.
+fn said_once(mut text: String) -> String {
+    if let Some(at) = text.rfind(" at line ")
+        && text[..at].ends_with(&text[at..])
+    {
+        text.truncate(at);
+    }
+    text
 }
 
 /// Writes something as YAML.
@@ -291,6 +305,22 @@ mod tests {
         let text = to_string(&schema).expect("it is written");
         assert_eq!(from_str::<crate::ir::Schema>(&text).unwrap_or_else(|e| panic!("{e}\n{text}")), schema);
         assert!(text.starts_with("version: stamina-schema/1\n"));
+    }
+
+    #[test]
+    fn an_error_says_its_place_once() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Numbers {
+            #[allow(dead_code, reason = "only that it can not be read matters")]
+            numbers: Vec<u32>,
+        }
+        let said = from_str::<Numbers>("numbers:\n  - 1\n  - x\n").expect_err("x is no number");
+        assert_eq!(said.matches(" at line ").count(), 1, "{said}");
+        assert!(said.contains("at line 3, column 5"), "{said}");
+        assert_eq!(
+            said_once("a at line 1, column 2 at line 1, column 3".to_owned()).matches("at").count(),
+            2
+        );
     }
 
     #[test]

@@ -1,17 +1,22 @@
 //! Validating scenario by scenario, turn by turn.
+//!
+//! A damaged file is told as a mismatch and never ends the work: what needs it is left out, and everything else is
+//! looked at.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::damage::Damage;
 use super::sensitive::sensitive;
 use super::{Failure, Options, Report, Unstated, Vacuous};
 use crate::Seed;
 use crate::change::Change;
 use crate::client::{CaseStatus, run_in_process};
 use crate::ir::Schema;
-use crate::pack::{Pack, PackError, Progress};
+use crate::pack::{Mismatch, Pack, PackError, Progress};
 use crate::reference::World;
 use crate::suite::{Suite, unstated};
 use crate::text;
@@ -22,7 +27,7 @@ const TOLD: usize = 5;
 /// Validates a pack. Blocks; scenarios are looked at side by side. `progress` is called after every turn, from any
 /// thread.
 ///
-/// Errors: a file of the pack can not be read; it was stopped.
+/// Errors: the pack has no such scenario or turn; it was stopped. What is damaged is in the report.
 pub fn validate(
     pack: &Pack,
     options: &Options,
@@ -62,12 +67,19 @@ pub fn validate(
     let mut report = Report {
         scenarios: options.scenarios.len() as u32,
         turns: options.turns.len() as u32,
-        hashes_ok: true,
         ..Report::default()
     };
     for (_, part) in found {
         report.add(part?);
     }
+    // Folders have been listed by now. What is told of a path already is not told again.
+    let told: BTreeSet<String> = report.mismatches.iter().map(|mismatch| mismatch.at.clone()).collect();
+    let left_out = pack.tree().warnings().into_iter().filter(|warning| !told.contains(&warning.path));
+    report.mismatches.extend(left_out.map(|warning| Mismatch {
+        at: if warning.path.is_empty() { pack.tree().name() } else { warning.path },
+        what: warning.message,
+    }));
+    report.hashes_ok = report.mismatches.is_empty();
     Ok(report)
 }
 
@@ -83,44 +95,57 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn scenario(&self, scenario: u32) -> Result<Report, PackError> {
-        let mut report = Report { hashes_ok: true, ..Report::default() };
-        report.mismatches = self.pack.verify_scenario(scenario, self.stop);
-        report.hashes_ok = report.mismatches.is_empty();
+        let mut report = Report::default();
+        let mut damage = Damage::new(self.pack.verify_scenario(scenario, self.stop));
         let mut before: Option<Arc<Schema>> = None;
         for &turn in &self.options.turns {
             self.go_on()?;
-            let schema = Arc::new(self.pack.schema(scenario, turn)?);
-            let mut suite = self.pack.suite(scenario, turn)?;
-            sound(scenario, &schema, &suite, self.stop, &mut report);
-            self.stated(scenario, &schema, &suite, &mut report)?;
+            before = self.turn(scenario, turn, before, &mut damage, &mut report)?;
             self.go_on()?;
-            let before_this = match before.take() {
-                Some(before) if before.turn + 1 == turn => Some(before),
-                _ if turn > 1 => Some(Arc::new(self.pack.schema(scenario, turn - 1)?)),
-                _ => None,
-            };
-            if let Some(before) = &before_this
-                && passes(&mut World::new(Arc::clone(before)), &suite, self.stop)
-            {
-                report.vacuous_turns += 1;
-                report.vacuous.push(Vacuous { scenario, turn });
-            }
-            if self.options.mutants > 0 {
-                let changes: Vec<Change> = self
-                    .pack
-                    .changes(scenario, turn)?
-                    .map(|changes| changes.changes.into_iter().map(|change| change.what).collect())
-                    .unwrap_or_default();
-                let before = before_this.as_deref().map(|before| (before, changes.as_slice()));
-                let seed = Seed { base: self.pack.manifest().seed, scenario };
-                sensitive(seed, before, &schema, &mut suite, self.options.mutants, self.stop, &mut report);
-            }
-            self.go_on()?;
-            before = Some(schema);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total: self.total });
         }
+        report.mismatches = damage.told();
         Ok(report)
+    }
+
+    /// Looks at a turn, as far as its files can be read; gives its schema. `before` is the one looked at before it.
+    fn turn(
+        &self,
+        scenario: u32,
+        turn: u32,
+        before: Option<Arc<Schema>>,
+        damage: &mut Damage,
+        report: &mut Report,
+    ) -> Result<Option<Arc<Schema>>, PackError> {
+        let schema = damage.unless(turn, self.pack.schema(scenario, turn))?.map(Arc::new);
+        let suite = damage.unless(turn, self.pack.suite(scenario, turn))?;
+        let (Some(schema), Some(mut suite)) = (schema.clone(), suite) else { return Ok(schema) };
+        sound(scenario, &schema, &suite, self.stop, report);
+        self.stated(scenario, &schema, &suite, damage, report)?;
+        self.go_on()?;
+        let before_this = match before {
+            Some(before) if before.turn + 1 == turn => Some(before),
+            _ if turn > 1 => damage.unless(turn, self.pack.schema(scenario, turn - 1))?.map(Arc::new),
+            _ => None,
+        };
+        if let Some(before) = &before_this
+            && passes(&mut World::new(Arc::clone(before)), &suite, self.stop)
+        {
+            report.vacuous_turns += 1;
+            report.vacuous.push(Vacuous { scenario, turn });
+        }
+        if self.options.mutants > 0 {
+            let changes: Vec<Change> = damage
+                .unless(turn, self.pack.changes(scenario, turn))?
+                .flatten()
+                .map(|changes| changes.changes.into_iter().map(|change| change.what).collect())
+                .unwrap_or_default();
+            let before = before_this.as_deref().map(|before| (before, changes.as_slice()));
+            let seed = Seed { base: self.pack.manifest().seed, scenario };
+            sensitive(seed, before, &schema, &mut suite, self.options.mutants, self.stop, report);
+        }
+        Ok(Some(schema))
     }
 
     /// Whether texts state what the suite of a turn demands.
@@ -129,20 +154,21 @@ impl Work<'_> {
         scenario: u32,
         schema: &Schema,
         suite: &Suite,
+        damage: &mut Damage,
         report: &mut Report,
     ) -> Result<(), PackError> {
         let turn = schema.turn;
         let clauses = text::clauses(schema);
         let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.what));
-        let specification = self.pack.specification(scenario, turn)?;
-        let request = self.pack.request(scenario, turn)?;
+        let specification = damage.unless(turn, self.pack.specification(scenario, turn))?;
+        let request = damage.unless(turn, self.pack.request(scenario, turn))?;
         let left_out = clauses.iter().filter_map(|clause| {
             let (name, text) = if clause.id.starts_with("gone.") {
                 ("request", &request)
             } else {
                 ("specification", &specification)
             };
-            let there = text.contains(&clause.text);
+            let there = text.as_ref().is_none_or(|text| text.contains(&clause.text));
             (!there).then(|| (clause.id.clone(), format!("the {name} does not have this clause")))
         });
         for (count, (at, what)) in demands.chain(left_out).enumerate() {

@@ -102,15 +102,14 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
 }
 
 #[test]
-fn it_can_be_stopped_and_says_what_can_not_be_read() {
+fn it_can_be_stopped_and_says_what_the_pack_has_not() {
     let (_temp, path) = pack(1);
     let opened = Pack::open_path(&path).expect("it is a pack");
     let options = Options::all(&opened.manifest().config);
     let stopped = validate(&opened, &options, &|_| {}, &AtomicBool::new(true));
     assert!(matches!(stopped, Err(PackError::Cancelled)));
-    std::fs::remove_file(path.join("scenario_0/test_suites/turn_1.json")).expect("it is removed");
-    let error = look(&path, |_| {}).expect_err("a suite is missing");
-    assert!(error.to_string().starts_with("scenario_0/test_suites/turn_1.json: "), "{error}");
+    let nowhere = look(&path, |options| options.turns = vec![2]);
+    assert!(matches!(nowhere, Err(PackError::NoSuch(_))));
 }
 
 #[test]
@@ -126,9 +125,11 @@ fn a_report_about_nothing_is_not_good() {
 #[test]
 fn an_error_in_one_scenario_is_told_though_another_is_stopped_by_it() {
     let (_temp, path) = pack(3);
-    std::fs::remove_file(path.join("scenario_1/test_suites/turn_1.json")).expect("it is removed");
-    let error = look(&path, |options| options.threads = NonZero::new(2)).expect_err("a suite is missing");
-    assert!(error.to_string().starts_with("scenario_1/test_suites/turn_1.json: "), "{error}");
+    let change = |options: &mut Options| {
+        options.threads = NonZero::new(2);
+        options.scenarios = vec![0, 2];
+    };
+    assert!(matches!(look(&path, change), Err(PackError::NoSuch(_))));
 }
 
 #[test]
@@ -150,4 +151,145 @@ fn it_is_stopped_within_a_scenario() {
     let opened = Pack::open_path(&path).expect("it is a pack");
     assert!(!opened.verify_scenario(0, &|| false).is_empty());
     assert!(opened.verify_scenario(0, &|| true).is_empty());
+}
+
+/// What is found at a place.
+fn told<'r>(report: &'r Report, at: &str) -> Vec<&'r str> {
+    report.mismatches.iter().filter(|m| m.at == at).map(|m| m.what.as_str()).collect()
+}
+
+#[test]
+fn a_damaged_file_is_told_and_does_not_sink_the_report() {
+    let (_temp, path) = pack(5);
+    let suite = path.join("scenario_0/test_suites/turn_3.json");
+    let text = std::fs::read_to_string(&suite).expect("a text");
+    let whole = look(&path, |options| options.mutants = 0).expect("it is read");
+    assert!(whole.is_good());
+
+    std::fs::remove_file(&suite).expect("it is removed");
+    let report = look(&path, |options| options.threads = NonZero::new(2)).expect("there is a report");
+    assert!(!report.is_good() && !report.hashes_ok);
+    assert_eq!(report.mismatches.len(), 1, "{:?}", report.mismatches);
+    let said = told(&report, "scenario_0/test_suites/turn_3.json");
+    // Suites of later turns have cases that stand in it.
+    assert_eq!(said, ["There is no such file. Turns 3-5 could not be checked in full"]);
+    assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
+    assert!(report.mutants > 100, "the other turns are looked at");
+
+    // Cut short, it is named itself, not those that refer to it.
+    std::fs::write(&suite, &text[..text.len() / 2]).expect("it is written");
+    let report = look(&path, |options| options.mutants = 0).expect("there is a report");
+    let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
+    assert_eq!(places, ["scenario_0, turn 3", "scenario_0/test_suites/turn_3.json"]);
+    assert!(report.mismatches[1].what.contains("cut short"), "{:?}", report.mismatches);
+    std::fs::write(&suite, &text).expect("it is written");
+
+    let schema = path.join("scenario_1/schemas/turn_2.yaml");
+    let text = std::fs::read_to_string(&schema).expect("a text");
+    std::fs::write(&schema, &text[..text.len() / 2]).expect("it is written");
+    for part in ["specs/turn_5.md", "changes/turn_4.md", "changes/turn_5.yaml"] {
+        std::fs::remove_file(path.join("scenario_1").join(part)).expect("it is removed");
+    }
+    let report = look(&path, |options| options.mutants = 1).expect("there is a report");
+    assert!(!report.is_good());
+    let said = told(&report, "scenario_1/schemas/turn_2.yaml");
+    // The turn after it is held against it.
+    assert!(said.len() == 1 && said[0].ends_with(". Turns 2-3 could not be checked in full"), "{said:?}");
+    for (at, turn) in [("specs/turn_5.md", 5), ("changes/turn_4.md", 4), ("changes/turn_5.yaml", 5)] {
+        let expected = format!("There is no such file. Turn {turn} could not be checked in full");
+        assert_eq!(told(&report, &format!("scenario_1/{at}")), [expected]);
+    }
+    // What needs no file that is missing is looked at all the same, and nothing is made up.
+    assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
+}
+
+#[test]
+fn what_pytest_leaves_is_no_content_and_what_else_lies_there_is() {
+    let (_temp, path) = pack(1);
+    for left in ["__pycache__", ".pytest_cache"] {
+        let folder = path.join("scenario_0/test_suites").join(left);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("CACHEDIR.TAG"), "x").expect("it is written");
+    }
+    let look = || look(&path, |options| options.mutants = 0).expect("there is a report");
+    assert!(look().is_good(), "{:?}", look().mismatches);
+    std::fs::create_dir(path.join("scenario_0/schemas/__pycache__")).expect("a folder");
+    std::fs::write(path.join("scenario_1/test_suites/__pycache__"), "no folder").expect("it is written");
+    let places: Vec<String> = look().mismatches.into_iter().map(|m| m.at).collect();
+    assert_eq!(places, ["scenario_0/schemas/__pycache__", "scenario_1/test_suites/__pycache__"]);
+}
+
+/// A zip of the files of a folder, and of at most two entries of names that no zip may have (put in the place of others, as
+/// a writer of zips would not take them).
+fn zip_with(folder: &std::path::Path, names: &[&str]) -> PathBuf {
+    use std::io::Write as _;
+    let at = folder.with_extension("zip");
+    let mut zip = rawzip::ZipArchiveWriter::new(std::fs::File::create(&at).expect("a file"));
+    let mut files: Vec<(String, Vec<u8>)> = names
+        .iter()
+        .zip(["#", "%"])
+        .map(|(name, mark)| (mark.repeat(name.len()), b"mine".to_vec()))
+        .collect();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(inner).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("below").to_str().expect("UTF-8").to_owned();
+                files.push((name, std::fs::read(&path).expect("a file")));
+            }
+        }
+    }
+    for (name, bytes) in files {
+        let mut crc = flate2::Crc::new();
+        crc.update(&bytes);
+        let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(&bytes).expect("it is packed");
+        let packed = packed.finish().expect("it is packed");
+        let method = rawzip::CompressionMethod::DEFLATE;
+        let (mut file, _) = zip.new_file(&name).compression_method(method).start().expect("an entry");
+        file.write_all(&packed).expect("it is written");
+        file.finish(rawzip::DataDescriptorOutput::new(crc.sum(), bytes.len() as u64)).expect("it is written");
+    }
+    zip.finish().expect("a zip");
+    let mut bytes = std::fs::read(&at).expect("a zip");
+    for (name, mark) in names.iter().zip(["#", "%"]) {
+        let placeholder = mark.repeat(name.len()).into_bytes();
+        let places: Vec<usize> = bytes
+            .windows(name.len())
+            .enumerate()
+            .filter_map(|(index, window)| (window == placeholder).then_some(index))
+            .collect();
+        for index in places {
+            bytes[index..index + name.len()].copy_from_slice(name.as_bytes());
+        }
+    }
+    std::fs::write(&at, bytes).expect("it is written");
+    at
+}
+
+#[test]
+fn what_is_left_out_of_a_zip_as_unsafe_is_told() {
+    let (_temp, path) = pack(1);
+    let look = |path: &std::path::Path| look(path, |options| options.mutants = 0).expect("there is a report");
+    assert!(look(&zip_with(&path, &[])).is_good());
+    let report = look(&zip_with(&path, &["../evil_of_a_zip.txt", "/etc/an_absolute_name"]));
+    assert!(!report.is_good() && !report.hashes_ok);
+    let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
+    assert_eq!(places, ["../evil_of_a_zip.txt", "/etc/an_absolute_name"]);
+    assert!(report.mismatches.iter().all(|m| m.what.contains("left out")), "{:?}", report.mismatches);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_a_file_is_told_once() {
+    let (_temp, path) = pack(1);
+    let schema = path.join("scenario_0/schemas/turn_1.yaml");
+    std::fs::rename(&schema, path.join("elsewhere")).expect("it is moved");
+    std::os::unix::fs::symlink("../../elsewhere", &schema).expect("a link");
+    let report = look(&path, |options| options.mutants = 0).expect("there is a report");
+    let said = told(&report, "scenario_0/schemas/turn_1.yaml");
+    assert!(said.len() == 1 && said[0].contains("link"), "{:?}", report.mismatches);
 }
