@@ -6,7 +6,7 @@ use std::path::Path;
 use files::{EntryKind, ReadError, Tree, join};
 use serde::de::DeserializeOwned;
 
-use super::layout::{MANIFEST, Part};
+use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part};
 use super::make::{CHANGES_VERSION, TurnChanges};
 use super::manifest::{Manifest, ScenarioEntry, TurnHash};
 use super::{PackError, yaml};
@@ -21,9 +21,6 @@ const MANIFEST_CAP: u64 = 96 << 20;
 
 /// Most bytes of the files that a suite is read from: ten times what 1000 turns of a large scenario have.
 const SUITE_FILES_CAP: u64 = 512 << 20;
-
-/// Folders that running pytest leaves beside the suites. They are nobody's content.
-const LEFT_BY_PYTEST: [&str; 2] = ["__pycache__", ".pytest_cache"];
 
 /// An opened pack. Whatever lies in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
 /// anything interprets them.
@@ -271,7 +268,7 @@ impl Pack {
         for name in folders {
             let inner = join(&folder, name);
             for file in self.tree.list(&inner) {
-                if name == Part::Suite.folder() && file.is_folder() && LEFT_BY_PYTEST.contains(&&*file.name) {
+                if name == Part::Suite.folder() && file.is_folder() && LEFT_BY_PYTHON.contains(&&*file.name) {
                     continue;
                 }
                 let path = format!("{name}/{}", file.name);
