@@ -7,23 +7,20 @@ use aws_sdk_bedrockruntime::Client;
 use aws_sdk_bedrockruntime::config::SharedHttpClient;
 use aws_sdk_bedrockruntime::config::retry::RetryConfig;
 use aws_sdk_bedrockruntime::config::timeout::TimeoutConfig;
-use aws_sdk_bedrockruntime::error::{DisplayErrorContext, SdkError};
+use aws_sdk_bedrockruntime::error::SdkError;
 use aws_sdk_bedrockruntime::operation::converse::ConverseError;
 use aws_sdk_bedrockruntime::types::{
     ContentBlock, ConversationRole, InferenceConfiguration, Message as Said, SystemContentBlock,
 };
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
-use crate::model::{Call, Failure, Model, Question, Speaker};
+use crate::model::{Call, ERROR_CHARS, Failure, Model, Question, Speaker, chain};
 
 /// The region if neither the settings nor the environment name one.
 pub const REGION: &str = "us-east-1";
 
 /// Tokens of an answer, at most: a first schema needs the most, about 5,000.
 const MOST_TOKENS: i32 = 12_000;
-
-/// What error texts are cut to.
-const ERROR_CHARS: usize = 400;
 
 /// A model on Amazon Bedrock.
 pub struct Bedrock {
@@ -61,12 +58,7 @@ impl Bedrock {
     }
 
     fn failure(error: &SdkError<ConverseError>) -> Failure {
-        let what: String = DisplayErrorContext(error)
-            .to_string()
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(ERROR_CHARS)
-            .collect();
+        let what = chain(error);
         match error {
             SdkError::TimeoutError(_) => Failure::TimedOut,
             SdkError::DispatchFailure(failure) if failure.is_timeout() => Failure::TimedOut,

@@ -197,7 +197,7 @@ impl Caller {
                 Ok(Err(failure)) => failure,
                 Err(_) => Failure::TimedOut,
             };
-            tracing::warn!(model = self.model.described(), tried, "A call to the model failed: {failure:?}");
+            tracing::warn!(model = self.model.described(), tried, "A call to the model failed: {failure}");
             let mut wait =
                 self.limits.back_off.saturating_mul(1 << (tried - 1).min(16)).min(self.limits.longest_wait);
             let what = match failure {

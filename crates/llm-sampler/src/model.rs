@@ -3,6 +3,7 @@
 //! A [`Model`] makes one call and says how it ended; it neither waits nor tries again. [`crate::live`] does that, the
 //! same way for every endpoint.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -52,6 +53,34 @@ pub enum Failure {
     Final(String),
     /// It answered, but not as its interface says, or at too great a length.
     Garbled(String),
+}
+
+/// Most that is repeated of what an endpoint says.
+pub(crate) const ERROR_CHARS: usize = 400;
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy { what, .. } | Self::Unreachable(what) | Self::Final(what) | Self::Garbled(what) => {
+                f.write_str(what)
+            }
+            Self::TimedOut => f.write_str("no answer in time"),
+        }
+    }
+}
+
+/// An error with its causes, each in its own words and said once, in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
 /// A call under way.

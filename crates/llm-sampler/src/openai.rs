@@ -12,13 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Unready;
-use crate::model::{Call, Failure, Model, Question, Speaker};
+use crate::model::{Call, ERROR_CHARS, Failure, Model, Question, Speaker, chain};
 
 /// Where `OpenAI` itself listens.
 pub const OPENAI: &str = "https://api.openai.com/v1";
-
-/// What error bodies are cut to.
-const ERROR_CHARS: usize = 300;
 
 /// An OpenAI-compatible endpoint.
 pub struct OpenAi {
@@ -288,20 +285,6 @@ fn error_text(body: &[u8]) -> String {
 
 fn sent(error: &reqwest::Error) -> Failure {
     if error.is_timeout() { Failure::TimedOut } else { Failure::Unreachable(chain(error)) }
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -100,3 +100,21 @@ fn what_will_never_work_ends_it_with_advice() {
     let Err(SampleError::Endpoint(text)) = turn(&sampler(&nobody), 1) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");
 }
+
+#[test]
+fn errors_are_told_in_words() {
+    let without_credentials = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-central-1"))
+        .endpoint_url("http://127.0.0.1:9")
+        .build();
+    let model = Bedrock::with_config(&without_credentials, "zai.glm-5");
+    let nobody_knows_us = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
+    let nobody_listens = sampler(&format!("http://127.0.0.1:{}", closed_port()));
+    for sampler in [nobody_knows_us, nobody_listens] {
+        let told = turn(&sampler, 1).expect_err("there is no model").to_string();
+        let raw = ["{", "Some(", "None", "source:", "DispatchFailure"];
+        assert!(!raw.iter().any(|raw| told.contains(raw)), "{told}");
+        assert!(told.contains("The model does not answer"), "{told}");
+    }
+}

@@ -4,12 +4,12 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No such key.
-    #[error("{} knows no key \"{key}\". The nearest is \"{nearest}\"", place_or(place))]
+    #[error("{} knows no key \"{key}\"{}", place_or(place), proposed(nearest.as_deref()))]
     UnknownKey {
         /// As given.
         key: String,
-        /// The known key that is most like it.
-        nearest: String,
+        /// The known key that is most like it, if one is like it.
+        nearest: Option<String>,
         /// Where it stands.
         place: String,
     },
@@ -55,6 +55,10 @@ impl ConfigError {
 
 fn place_or(place: &str) -> String {
     if place.is_empty() { "The configuration".to_owned() } else { format!("{place}: the configuration") }
+}
+
+fn proposed(nearest: Option<&str>) -> String {
+    nearest.map(|key| format!(". The nearest is \"{key}\"")).unwrap_or_default()
 }
 
 fn place_before(place: &str) -> String {

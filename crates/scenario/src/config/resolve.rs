@@ -171,8 +171,9 @@ fn unquoted(text: &str) -> (&str, bool) {
     (text, false)
 }
 
-/// The known key most like this one: by its whole, or by its last part where the section is missing.
-fn nearest(key: &str) -> String {
+/// The known key most like this one: by its whole, or by its last part where the section is missing. None if that takes
+/// another letter for every second one.
+fn nearest(key: &str) -> Option<String> {
     let key: String = key.to_lowercase().chars().take(100).collect();
     let last = key.rsplit('.').next().unwrap_or(&key).to_owned();
     KEYS.iter()
@@ -182,8 +183,8 @@ fn nearest(key: &str) -> String {
             (whole.min(by_last), known.dotted())
         })
         .min_by_key(|(far, _)| *far)
+        .filter(|(far, _)| far * 2 < last.chars().count().max(2))
         .map(|(_, dotted)| dotted)
-        .unwrap_or_default()
 }
 
 /// Insertions, deletions and replacements from one text to the other.

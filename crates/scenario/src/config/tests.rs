@@ -109,6 +109,7 @@ fn messages_say_where_what_and_what_instead() {
     );
     assert!(said(values(&["n_turns=3"])).contains("nearest is \"restful_server_gen_iterative.n_turns\""));
     assert!(said(values(&["benchmrk=3"])).contains("nearest is \"benchmark\""));
+    assert_eq!(said(values(&["foo=1"])), "--values: the configuration knows no key \"foo\"");
     assert_eq!(
         said(values(&["restful_server_gen_iterative.n_turns=0"])),
         "--values: \"restful_server_gen_iterative.n_turns\" is \"0\"; it takes an integer from 1 to 1000"
@@ -202,8 +203,8 @@ proptest! {
     }
 
     #[test]
-    fn an_unknown_key_names_a_known_one(key in "[a-z_]{1,30}(\\.[a-z_]{1,30})?") {
-        if let Err(ConfigError::UnknownKey { nearest, .. }) = values(&[&format!("{key}=1")]) {
+    fn what_an_unknown_key_is_near_to_is_known(key in "[a-z_]{1,30}(\\.[a-z_]{1,30})?") {
+        if let Err(ConfigError::UnknownKey { nearest: Some(nearest), .. }) = values(&[&format!("{key}=1")]) {
             prop_assert!(KEYS.iter().any(|known| known.dotted() == nearest));
         }
     }
