@@ -1,5 +1,7 @@
 //! A [`World`] behind HTTP.
 
+mod eager;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,11 +12,11 @@ use axum::extract::State;
 use axum::http::{
     Method as HttpMethod, Request as HttpRequest, Response as HttpResponse, StatusCode, header,
 };
-use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use self::eager::Eager;
 use super::{Request, Response, World};
 use crate::suite::Method;
 
@@ -53,14 +55,10 @@ impl Serving {
 pub async fn serve(world: World, address: SocketAddr) -> std::io::Result<Serving> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
-    let listener = listener.tap_io(|stream| {
-        // Answers are small and come one at a time: waiting to fill packets only costs time.
-        let _ = stream.set_nodelay(true);
-    });
     let app = Router::new().fallback(answer).with_state(Arc::new(Mutex::new(world)));
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
-        let served = axum::serve(listener, app).with_graceful_shutdown(async move {
+        let served = axum::serve(Eager(listener), app).with_graceful_shutdown(async move {
             let _ = stopped.await;
         });
         if let Err(error) = served.await {
