@@ -272,11 +272,7 @@ impl Pack {
                     continue;
                 }
                 let path = format!("{name}/{}", file.name);
-                let turn = file.name.strip_prefix("turn_").and_then(|rest| rest.split('.').next());
-                let turn: Option<u32> = turn.and_then(|digits| digits.parse().ok());
-                let known = turn.is_some_and(|turn| {
-                    turn >= 1 && turn <= entry.turns && Part::ALL.iter().any(|part| part.path(turn) == path)
-                });
+                let known = Part::of(&path).is_some_and(|(_, turn)| turn <= entry.turns);
                 if !known {
                     found.push(stray(&join(&folder, &path)));
                 }

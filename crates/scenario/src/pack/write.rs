@@ -426,7 +426,7 @@ fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
                 let named = file.file_name();
                 let Some(file_name) = named.to_str() else { return false };
                 if is_folder(file) {
-                    return LEFT_BY_PYTHON.contains(&file_name);
+                    return name == Part::Suite.folder() && LEFT_BY_PYTHON.contains(&file_name);
                 }
                 let path = format!("{}/{file_name}", name.to_string_lossy());
                 Part::of(&path).is_some()
