@@ -174,7 +174,6 @@ pub(crate) fn said_in(text: &str) -> SaidSet {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
 
     use super::*;
 
@@ -206,26 +205,6 @@ mod tests {
         assert_eq!(
             said_in("An order has a context and a loop; the tool prints the limit."),
             SaidSet::default()
-        );
-    }
-
-    #[test]
-    #[ignore = "measures; run it alone"]
-    fn one_pass_against_one_by_one() {
-        let line =
-            "2026-06-01T12:00:00Z step 17: the agent ran `pytest -q` and read error messages of the server\n";
-        let log = line.repeat(64 * 1024 / line.len());
-        let time = |of: &dyn Fn(&str) -> SaidSet| {
-            let begun = Instant::now();
-            for _ in 0..200 {
-                assert_eq!(of(&log), SaidSet::default());
-            }
-            begun.elapsed()
-        };
-        let (before, after) = (time(&one_by_one), time(&said_in));
-        println!(
-            "one by one {before:?}, one pass {after:?}: {:.1} times",
-            before.as_secs_f64() / after.as_secs_f64()
         );
     }
 }
