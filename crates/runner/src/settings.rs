@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
-pub use self::resolve::resolve;
+pub use self::resolve::{read, resolve};
 pub(crate) use self::secrets::is_secret_name;
 
 /// Whether and how failures are told to the agent.

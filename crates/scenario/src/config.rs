@@ -4,7 +4,8 @@
 //! earlier one, a `key=value` over every file, and a later one over an earlier one. `null` takes a key back to its
 //! default. Every key is one of [`KEYS`], or lies in a section that belongs to an agent, to Docker or to the sampler's
 //! endpoint ([`FREE_SECTIONS`]); an unknown one is an error that names the nearest. Keys that only matter when a
-//! benchmark is *run* are checked and kept ([`Config::given`]), and change nothing about what is generated.
+//! benchmark is *run* are checked and kept ([`Config::given`]), and change nothing about what is generated. A file that was
+//! written elsewhere is read with more patience ([`read`]).
 
 mod error;
 mod keys;
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 pub use self::error::ConfigError;
 pub use self::keys::{FREE_SECTIONS, KEYS, Key, MODEL, Takes};
-pub use self::resolve::{ConfigFile, resolve};
+pub use self::resolve::{ConfigFile, LeftOut, read, resolve};
 
 /// A whole configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -82,6 +83,15 @@ pub struct Generation {
     /// Which model; only with `use_llm_sampler`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_sampler_model_id: Option<String>,
+}
+
+impl Config {
+    /// Takes a key and all below it away. False if there was none.
+    pub fn leave_out(&mut self, key: &str) -> bool {
+        let (before, within) = (self.given.len(), format!("{key}."));
+        self.given.retain(|other, _| other != key && !other.starts_with(&within));
+        self.given.len() < before
+    }
 }
 
 impl Default for Generation {

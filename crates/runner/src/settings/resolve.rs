@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use scenario::config::{Benchmark, Config, ConfigFile};
+use scenario::config::{Benchmark, Config, ConfigFile, LeftOut};
 use serde_json::Value;
 
-use super::secrets::is_secret_name;
+use super::secrets::{is_rather_a_key, is_secret_name};
 use super::write::GIB;
 use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, arguments};
 
@@ -17,7 +17,27 @@ const ALL: u32 = 1000;
 
 /// Puts YAML files and `key=value` lists together; later ones win.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, SettingsError> {
-    let config = scenario::config::resolve(files, values)?;
+    of_config(&scenario::config::resolve(files, values)?)
+}
+
+/// Settings of a file that was written elsewhere, such as the original's snapshot: what can not be taken is left out and
+/// told. Only a file that names no harness, or none that is known, or is no YAML, is refused.
+pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsError> {
+    let (mut config, mut left_out) = scenario::config::read(file)?;
+    // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
+    config.output_dir.get_or_insert_with(|| "results".to_owned());
+    loop {
+        match of_config(&config) {
+            Ok(settings) => return Ok((settings, left_out)),
+            Err(SettingsError::Value { key, why, .. }) if config.leave_out(&key) => {
+                left_out.push(LeftOut { why: format!("{key}: {why}"), key, is_unknown: false });
+            }
+            Err(other) => return Err(other),
+        }
+    }
+}
+
+fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let keys = Keys { given: &config.given, section: config.generation.benchmark.section() };
     let Some(agent) = keys.word("agent") else {
         return Err(SettingsError::of(
@@ -82,7 +102,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, S
         keep_snapshots: keys.count("keep_snapshots"),
         kept: BTreeMap::new(),
     };
-    bound_by_pack(&mut settings, &config);
+    bound_by_pack(&mut settings, config);
     settings.kept = kept(&config.given, &settings.agent);
     check(&settings)?;
     Ok(settings)
@@ -234,7 +254,7 @@ fn endpoint(keys: &Keys<'_>, agent: &str) -> Result<EndpointSettings, SettingsEr
                 "there is endpoint.key_env too; give one of them",
             ));
         }
-        (Some(name), None) if !is_variable(&name) => {
+        (Some(name), None) if !is_variable(&name) || is_rather_a_key(&name) => {
             return Err(SettingsError::of(
                 "endpoint.key_env",
                 "it takes the name of an environment variable, such as OPENAI_API_KEY, and never the key itself",
@@ -414,10 +434,11 @@ fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value>
         let model = MODEL_KEYS.iter().any(|name| key == format!("{agent}.{name}"));
         !free || TAKEN.contains(&key) || key.starts_with("docker.env_vars.") || model
     };
-    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    // The section is a name of ours.
+    let is_secret = |key: &str| key.split('.').skip(1).any(is_secret_name);
     given
         .iter()
-        .filter(|(key, _)| !ours(key) && !is_secret_name(&last(key)))
+        .filter(|(key, _)| !ours(key) && !is_secret(key))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }

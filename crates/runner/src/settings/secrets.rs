@@ -9,15 +9,30 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         ["secret", "password", "passwd", "credential", "credentials", "apikey", "authorization", "bearer"];
     let ends = words.last().copied().unwrap_or_default();
     words.iter().any(|word| whole.contains(word))
-        || matches!(ends, "key" | "token" | "pat")
-        || words
-            .windows(2)
-            .any(|pair| matches!(pair, ["access" | "api" | "private" | "auth", "key" | "token"]))
+        || matches!(ends, "key" | "keys" | "token" | "pat")
+        || words.windows(2).any(|pair| {
+            matches!(pair, ["access" | "api" | "private" | "auth", "key" | "keys" | "token" | "tokens"])
+        })
+}
+
+/// Whether a text given as the name of a variable is rather a key itself: long, in small letters and digits.
+pub(super) fn is_rather_a_key(name: &str) -> bool {
+    name.len() >= 20
+        && name.bytes().any(|byte| byte.is_ascii_lowercase())
+        && name.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_secret_name;
+    use super::{is_rather_a_key, is_secret_name};
+
+    #[test]
+    fn a_key_is_no_name_of_a_variable() {
+        assert!(is_rather_a_key("sk0a1b2c3d4e5f6a7b8c9d"));
+        for name in ["OPENAI_API_KEY", "MY_KEY_NUMBER_2_OF_THE_LAB", "key2", "a_long_name_of_a_variable"] {
+            assert!(!is_rather_a_key(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_of_secrets_are_told_from_others() {
@@ -28,6 +43,7 @@ mod tests {
             "db-password",
             "aws_session_token",
             "apiKey",
+            "api_keys",
         ] {
             assert!(is_secret_name(name), "{name}");
         }

@@ -63,7 +63,7 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
                 n_turns: 4\n  num_changes_per_turn: 5\n  attempt_limit: 3\n  base_seed: 42\n  enable_feedback: true\n  \
                 test_fail_feedback_type: MEDIUM\n  use_llm_sampler: false\n  llm_sampler_model_id: zai.glm-5\n  \
                 execute_episodes: null\nmini_swe:\n  model_id: bedrock/zai.glm-5\n  temperature: 0.5\n  api_key: \
-                sk-123\nopenhands:\n  model_id: other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n  \
+                sk-123\n  api_keys:\n    openai: sk-123\nopenhands:\n  model_id: other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n  \
                 network: host\n";
     let settings =
         resolve(&[ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }], &[]).unwrap();

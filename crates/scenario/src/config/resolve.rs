@@ -21,6 +21,17 @@ pub struct ConfigFile {
     pub text: String,
 }
 
+/// A key of a file that was left out, as [`read`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Dotted.
+    pub key: String,
+    /// Why it can not be taken, in a sentence that names it.
+    pub why: String,
+    /// It is no key of ours at all, rather than one with a value that can not be taken.
+    pub is_unknown: bool,
+}
+
 /// Files in order, then `key=value`s in order.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, ConfigError> {
     let mut given = BTreeMap::new();
@@ -30,18 +41,63 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, Config
         }
     }
     for pair in values {
-        let (key, value) =
-            pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
-        let value = match unquoted(value.trim()) {
-            ("null" | "None" | "~" | "", false) => Value::Null,
-            (text, _) => Value::String(text.to_owned()),
-        };
-        put(&mut given, key.trim(), &value, "--values")?;
+        for (key, value) in of_pair(pair)? {
+            put(&mut given, &key, &value, "--values")?;
+        }
     }
     Ok(finish(given))
 }
 
-/// Puts a value in its place; `null` takes it away.
+/// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
+/// knows. A key that [`resolve`] would refuse is left out, and told.
+pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
+    let mut given = BTreeMap::new();
+    let mut left_out = Vec::new();
+    for (key, value) in flat(file)? {
+        if let Err(refused) = put(&mut given, &key, &value, "")
+            && !value.is_null()
+        {
+            let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
+            left_out.push(LeftOut { key: short(&key), why: refused.to_string(), is_unknown });
+        }
+    }
+    Ok((finish(given), left_out))
+}
+
+/// The keys of one `key=value`: lists and mappings are written as in YAML, `[a, b]` and `{name: value}`.
+fn of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
+    let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
+    let (key, value) = (key.trim(), value.trim());
+    let value = match unquoted(value) {
+        ("null" | "None" | "~" | "", false) => Value::Null,
+        (text, false) if is_flow(text) => {
+            serde_saphyr::from_str_with_options(text, crate::pack::yaml::options()).map_err(
+                |error: serde_saphyr::Error| ConfigError::Yaml {
+                    place: format!("--values {}", short(key)),
+                    what: error.to_string(),
+                },
+            )?
+        }
+        (text, _) => Value::String(text.to_owned()),
+    };
+    let mut keys = Vec::new();
+    let fits = match value {
+        Value::Object(map) => flatten(key, map, 1, &mut keys),
+        value => {
+            keys.push((key.to_owned(), value));
+            true
+        }
+    };
+    let too_much = || ConfigError::Yaml { place: format!("--values {}", short(key)), what: too_much() };
+    fits.then_some(keys).ok_or_else(too_much)
+}
+
+/// Whether it is written as a list or mapping of YAML.
+fn is_flow(text: &str) -> bool {
+    [('[', ']'), ('{', '}')].iter().any(|(open, close)| text.starts_with(*open) && text.ends_with(*close))
+}
+
+/// Puts a value in its place; `null` takes it away, and of a section all.
 fn put(
     given: &mut BTreeMap<String, Value>,
     key: &str,
@@ -49,9 +105,25 @@ fn put(
     place: &str,
 ) -> Result<(), ConfigError> {
     if value.is_null() {
+        let within = format!("{key}.");
+        let is_section =
+            FREE_SECTIONS.contains(&key) || KEYS.iter().any(|known| known.dotted().starts_with(&within));
+        if is_section {
+            given.retain(|other, _| !other.starts_with(&within));
+            return Ok(());
+        }
         known(key, place)?;
         given.remove(key);
         return Ok(());
+    }
+    // A file of OmegaConf may refer to its surroundings. Taken literally, it would name folders and models so.
+    if value.as_str().is_some_and(|text| text.contains("${")) {
+        return Err(ConfigError::Value {
+            key: short(key),
+            given: shown(value),
+            wanted: "a plain value: ${…} is not resolved".to_owned(),
+            place: place.to_owned(),
+        });
     }
     let value = match known(key, place)? {
         None => value.clone(),
@@ -126,9 +198,7 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
         Value::Null => {}
         Value::Object(map) => {
             if !flatten("", map, 1, &mut keys) {
-                return Err(wrong(format!(
-                    "It is nested deeper than {DEEPEST} levels or has more than {MOST_KEYS} keys"
-                )));
+                return Err(wrong(too_much()));
             }
         }
         other => {
@@ -136,6 +206,10 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
         }
     }
     Ok(keys)
+}
+
+fn too_much() -> String {
+    format!("It is nested deeper than {DEEPEST} levels or has more than {MOST_KEYS} keys")
 }
 
 fn flatten(

@@ -217,3 +217,57 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn values_take_lists_and_mappings_as_yaml_has_them() {
+    let config = resolve(
+        &[],
+        &[
+            "tags=[a, b]".to_owned(),
+            "restful_server_gen_iterative.execute_episodes=[1,5]".to_owned(),
+            "docker.env_vars={A: x, B: 'y z'}".to_owned(),
+            "opencode.model_id='[plain]'".to_owned(),
+        ],
+    )
+    .unwrap();
+    assert_eq!(config.given["tags"], serde_json::json!(["a", "b"]));
+    assert_eq!(config.given["restful_server_gen_iterative.execute_episodes"], serde_json::json!([1, 5]));
+    assert_eq!(config.given["docker.env_vars.A"], "x");
+    assert_eq!(config.given["docker.env_vars.B"], "y z");
+    assert_eq!(config.given["opencode.model_id"], "[plain]");
+    let broken = resolve(&[], &["tags=[a, [b]".to_owned()]).unwrap_err();
+    assert_eq!(broken.code(), "config.yaml");
+}
+
+#[test]
+fn what_refers_to_its_surroundings_is_not_taken_literally() {
+    let error = resolve(&[], &["output_dir=${oc.env:HOME}/results".to_owned()]).unwrap_err();
+    assert!(error.to_string().contains("${…} is not resolved"), "{error}");
+}
+
+#[test]
+fn nothing_in_a_section_takes_the_whole_section_back() {
+    let text = "docker:\n  image_name: a\nopenhands: null\n".to_owned();
+    let first = ConfigFile { name: "a.yaml".to_owned(), text };
+    let then =
+        ConfigFile { name: "b.yaml".to_owned(), text: "docker: null\nrestful_server_gen: null\n".to_owned() };
+    assert!(resolve(&[first.clone()], &[]).unwrap().given.contains_key("docker.image_name"));
+    assert!(resolve(&[first, then], &[]).unwrap().given.is_empty());
+}
+
+#[test]
+fn a_file_from_elsewhere_is_read_as_far_as_it_is_understood() {
+    let text = "agent: MINI_SWE\nlog_level: INFO\nuse_docker: perhaps\nrestful_server_gen:\nopenhands:\n\
+                restful_server_gen_iterative:\n  n_turns: 7\n  max_fields: 12\n"
+        .to_owned();
+    let (config, left_out) = read(&ConfigFile { name: "config.yaml".to_owned(), text }).unwrap();
+    assert_eq!(config.generation.n_turns, 7);
+    let mut told: Vec<(&str, bool)> =
+        left_out.iter().map(|left| (left.key.as_str(), left.is_unknown)).collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [("log_level", true), ("restful_server_gen_iterative.max_fields", true), ("use_docker", false)]
+    );
+    assert!(left_out.iter().any(|left| left.why == "\"use_docker\" is \"perhaps\"; it takes true or false"));
+}

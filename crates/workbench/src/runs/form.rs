@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runner::settings::{RunSettings, resolve};
-use scenario::config::ConfigFile;
+use scenario::config::{ConfigFile, LeftOut};
 use serde_json::Value;
 
 use super::fields;
@@ -234,12 +234,10 @@ pub(crate) fn settings_error(error: runner::settings::SettingsError) -> ApiError
 }
 
 fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
-    // Results that were moved, or come from elsewhere: the folder is asked for anew anyway.
-    let base = ConfigFile { name: String::new(), text: "output_dir: results".to_owned() };
     let file = ConfigFile { name: from.clone(), text };
-    let settings = resolve(&[base, file], &[]).map_err(settings_error)?;
+    let (settings, left_out) = runner::settings::read(&file).map_err(settings_error)?;
     let mut form = fields::form(&settings);
-    let mut notes = Vec::new();
+    let mut notes = left_out_in_words(&left_out);
     if !settings.kept.is_empty() {
         let keys: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
         notes.push(format!("These keys do nothing here and are kept: {}", keys.join(", ")));
@@ -255,6 +253,16 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
         form.output_dir = free;
     }
     Ok(LoadedSettings { settings: form, from, notes })
+}
+
+/// What of a file was left out: keys that nothing here has in one sentence, the others each with its reason.
+fn left_out_in_words(left_out: &[LeftOut]) -> Vec<String> {
+    let (unknown, refused): (Vec<&LeftOut>, Vec<&LeftOut>) =
+        left_out.iter().partition(|left| left.is_unknown);
+    let keys: Vec<&str> = unknown.iter().map(|left| left.key.as_str()).collect();
+    let unknown = (!keys.is_empty())
+        .then(|| format!("Left out, because nothing here has such keys: {}", keys.join(", ")));
+    unknown.into_iter().chain(refused.iter().map(|left| format!("Left out: {}", left.why))).collect()
 }
 
 fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
@@ -430,5 +438,20 @@ mod tests {
         assert_eq!(loaded.settings.other, ["mini_swe.temperature=0.5"]);
         assert!(loaded.notes[0].contains("mini_swe.temperature"));
         assert!(Path::new(&loaded.settings.output_dir).is_absolute());
+    }
+
+    #[test]
+    fn the_originals_whole_snapshot_fills_the_form_and_what_is_not_ours_is_told() {
+        let text = "agent: OPENCODE\noutput_dir: results/a\nlog_level: INFO\nopenhands: null\ndocker:\n  \
+                    image_name: mine\n  extra_docker_args: --gpus all\n  env_vars:\n    TOKEN: abc\n\
+                    restful_server_gen_iterative:\n  n_turns: 100\n  max_entities: 9\nuse_docker: true\n";
+        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
+        assert_eq!(loaded.settings.n_turns, Some(100.0));
+        assert_eq!(loaded.settings.image, "mine");
+        let notes = loaded.notes.join("\n");
+        assert!(notes.contains("log_level, restful_server_gen_iterative.max_entities"), "{notes}");
+        assert!(notes.contains("docker.extra_docker_args: --gpus is not understood"), "{notes}");
+        assert!(notes.contains("TOKEN=… looks like a secret"), "{notes}");
+        assert!(!notes.contains("abc"), "{notes}");
     }
 }
