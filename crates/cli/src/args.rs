@@ -325,7 +325,7 @@ pub(crate) enum Command {
     Rpc {
         /// Name of the command
         name: Option<String>,
-        /// The request
+        /// The request; `-` reads it from standard input, so that a key stands in no list of processes
         #[arg(default_value = "{}")]
         request: String,
     },

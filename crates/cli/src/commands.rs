@@ -1,7 +1,7 @@
 //! One function a command: asks the workbench, prints what it says.
 
 use std::cell::Cell;
-use std::io::Write;
+use std::io::{BufRead as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Sort};
 use crate::{
-    compare_command, export_commands, failures_command, json, matrix_command, run_commands,
-    scenario_commands, serve, table,
+    compare_command, export_commands, failures_command, json, machine_commands, matrix_command,
+    play_commands, preflight_command, scenario_commands, serve, steer_commands, table,
 };
 
 /// How often a long reading says how far it is.
@@ -84,24 +84,26 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::TestServer { pack, scenario, turn, url, cases } => {
             scenario_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
-        Command::Run { what, yes } => run_commands::run(&what, args.db.as_deref(), yes, json),
+        Command::Run { what, yes } => play_commands::run(&what, args.db.as_deref(), yes, json),
         Command::Resume { folder, values } => {
-            run_commands::resume(&folder, &values, args.db.as_deref(), json)
+            play_commands::resume(&folder, &values, args.db.as_deref(), json)
         }
-        Command::Pause { folder, goes_on } => {
-            run_commands::steer(&folder, if goes_on { &RunAction::Continue } else { &RunAction::Pause }, json)
-        }
-        Command::Stop { folder } => run_commands::steer(&folder, &RunAction::Stop, json),
-        Command::Status { folder } => run_commands::status(&folder, json),
+        Command::Pause { folder, goes_on } => steer_commands::steer(
+            &folder,
+            if goes_on { &RunAction::Continue } else { &RunAction::Pause },
+            json,
+        ),
+        Command::Stop { folder } => steer_commands::steer(&folder, &RunAction::Stop, json),
+        Command::Status { folder } => steer_commands::status(&folder, json),
         Command::Preflight { what, no_call } => {
-            run_commands::preflight(&what, args.db.as_deref(), no_call, json)
+            preflight_command::preflight(&what, args.db.as_deref(), no_call, json)
         }
-        Command::Images { command } => run_commands::images(&command, json),
+        Command::Images { command } => machine_commands::images(&command, json),
         Command::Harnesses => {
-            run_commands::harnesses(json);
+            machine_commands::harnesses(json);
             Ok(ExitCode::SUCCESS)
         }
-        Command::Clean { yes, all } => run_commands::clean(yes, all, json),
+        Command::Clean { yes, all } => machine_commands::clean(yes, all, json),
         Command::Rpc { name, request } => rpc(&open(false)?, name.as_deref(), &request),
     }
 }
@@ -121,6 +123,13 @@ pub(crate) fn print(text: &str) {
 
 pub(crate) fn print_json(value: &Value) {
     print(&format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()));
+}
+
+/// A question at the terminal; no answer is no.
+pub(crate) fn confirmed(question: &str) -> bool {
+    drop(write!(std::io::stderr(), "{question} [y/N] "));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).is_ok_and(|_| answer.trim().eq_ignore_ascii_case("y"))
 }
 
 pub(crate) fn note(text: &str) {
@@ -546,7 +555,12 @@ fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<
         print(&table::table(&["command", "what it does"], &[false, false], &lines));
         return Ok(ExitCode::SUCCESS);
     };
-    let request = serde_json::from_str(request)
+    let request = match request {
+        "-" => std::io::read_to_string(std::io::stdin().lock())
+            .map_err(|e| ApiError::new("request.unreadable", format!("The request can not be read: {e}")))?,
+        given => given.to_owned(),
+    };
+    let request = serde_json::from_str(&request)
         .map_err(|e| ApiError::new("request.malformed", format!("The request is not JSON: {e}")))?;
     print_json(&workbench::call(workbench, name, request)?);
     Ok(ExitCode::SUCCESS)

@@ -7,17 +7,21 @@
 mod args;
 mod commands;
 mod compare_command;
+mod events;
 mod export_commands;
 mod failures_command;
 mod json;
+mod machine_commands;
 mod matrix_command;
 mod members;
 mod numbers;
+mod play_commands;
+mod preflight_command;
 mod progress;
-mod run_commands;
 mod sampler;
 mod scenario_commands;
 mod serve;
+mod steer_commands;
 mod table;
 
 use std::io::{IsTerminal, Write};

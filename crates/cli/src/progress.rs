@@ -1,5 +1,4 @@
-//! What a run in the foreground tells: events as JSON, plain lines, or (in a terminal) one line an episode that is kept up
-//! to date.
+//! What a run in the foreground tells people: plain lines, or (in a terminal) one line an episode that is kept up to date.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::runs::{duration, short};
 
-use crate::commands::{note, print};
+use crate::commands::note;
 
 /// Most episodes that are drawn; the rest is counted.
 const MOST_LINES: usize = 30;
@@ -19,7 +18,6 @@ const COLUMNS: usize = 80;
 
 /// What is told of a run.
 pub(crate) struct Progress {
-    as_json: bool,
     folder: PathBuf,
     /// Whether lines are drawn over.
     draws: bool,
@@ -30,21 +28,18 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(as_json: bool, folder: &Path) -> Self {
+    /// `quiet`: nothing is drawn, because events are told as JSON.
+    pub(crate) fn new(quiet: bool, folder: &Path) -> Self {
         let plain =
             std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
-        let draws = !as_json && !plain && std::io::stderr().is_terminal();
-        Self { as_json, folder: folder.to_owned(), draws, drawn: 0, simulated: false }
+        let draws = !quiet && !plain && std::io::stderr().is_terminal();
+        Self { folder: folder.to_owned(), draws, drawn: 0, simulated: false }
     }
 
     /// An event of the run.
     pub(crate) fn event(&mut self, event: &Event) {
         if let Event::Started { simulated, .. } = event {
             self.simulated = *simulated;
-        }
-        if self.as_json {
-            print(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
-            return;
         }
         let Some(line) = line(event, self.simulated) else { return };
         // Where lines are drawn, they show turns and attempts by themselves.

@@ -164,16 +164,20 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
 }
 
 /// The pack that a model samples for a run, made before it; one of the same settings that lies there is taken as it is.
-pub(crate) fn sampled(configs: &[PathBuf], values: &[String], out: &Path) -> Result<(), ApiError> {
+pub(crate) fn sampled(
+    configs: &[PathBuf],
+    values: &[String],
+    out: &Path,
+    cancel: &Arc<AtomicBool>,
+) -> Result<(), ApiError> {
     let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
     let of = |pack: &Pack| pack.manifest().config == config.generation;
     if Pack::open_path(out).is_ok_and(|pack| of(&pack)) {
         return Ok(());
     }
-    let cancel = cancel_on_signal();
-    let sampler = Chosen::by_settings(&config, out, &cancel)?;
-    let written = run(&config.generation, &sampler, &Target::at(out), &pack::Options::default(), &cancel);
+    let sampler = Chosen::by_settings(&config, out, cancel)?;
+    let written = run(&config.generation, &sampler, &Target::at(out), &pack::Options::default(), cancel);
     sampler.ended(written.is_ok());
     written.map(drop).map_err(|mut error| {
         if error.code == "pack.occupied" {

@@ -76,23 +76,44 @@ pub(crate) async fn serve(
     }
 }
 
-/// Ctrl-C and SIGTERM, from the moment this is made: until then either ends the program at once.
+/// Ctrl-C, SIGTERM and a terminal that is closed, from the moment this is made: until then each ends the program at once.
 pub(crate) struct StopSignals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// `None` under nohup, which is there to live on.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 impl StopSignals {
     /// Inside a runtime.
     pub(crate) fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup,
+        })
     }
 
     /// Ends at the next of them.
     pub(crate) async fn next(&mut self) {
-        tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {} }
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {}, () = hangup => {} }
     }
+}
+
+/// Whether this process was started with SIGHUP ignored, as nohup does. Where the system does not tell, it was not.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A mask of signals from 1, and SIGHUP is the first.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Ends at Ctrl-C and at SIGTERM; never, where the system lets nobody listen for them.

@@ -110,19 +110,26 @@ fn without_json_every_event_is_a_line() {
 /// A run in a process of its own, whose events are read as they come.
 struct Playing {
     child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    lines: std::io::Lines<Box<dyn std::io::BufRead>>,
 }
 
 impl Playing {
     fn begin(room: &Room, args: &[String]) -> Self {
-        let mut child = room
-            .command(&refs(args))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("stamina runs");
-        let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        Self { child, lines }
+        Self::of(&mut room.command(&refs(args)))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().expect("stamina runs");
+        let reader: Box<dyn std::io::BufRead> =
+            Box::new(BufReader::new(child.stdout.take().expect("its output")));
+        Self { child, lines: reader.lines() }
+    }
+
+    /// Closes the reading end.
+    fn leave(&mut self) {
+        let nothing: Box<dyn std::io::BufRead> = Box::new(std::io::empty());
+        self.lines = nothing.lines();
     }
 
     fn until(&mut self, name: &str) -> Value {
@@ -200,6 +207,65 @@ fn ctrl_c_stops_and_a_resume_goes_on() {
     assert_eq!((&told[0]["event"], &told[0]["resumed"]), (&Value::from("started"), &Value::from(true)));
     let expected: Vec<(u64, u64)> = (1..=6).map(|turn| (turn, 1)).collect();
     assert_eq!(attempts_of(&room.path("results")), expected);
+}
+
+#[test]
+fn a_reader_that_goes_away_stops_the_run_and_a_resume_goes_on() {
+    let room = Room::new();
+    let mut playing = Playing::begin(&room, &small(1, 12));
+    playing.until("attempt");
+    playing.leave();
+    assert_eq!(playing.code(), Some(130), "and not 0: it has not finished");
+    let state = room.json(&["status", "results"]);
+    assert_eq!(state["state"]["finish"]["how"], "stopped");
+    let output = room.stamina(&["resume", "results", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(attempts_of(&room.path("results")).len(), 12);
+}
+
+#[test]
+fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
+    let room = Room::new();
+    let mut command = room.command(&refs(&small(1, 30)));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("stamina runs");
+    let stdout = child.stdout.take().expect("its output");
+    // It holds the events of about eight turns, and nobody takes one.
+    rustix::pipe::fcntl_setpipe_size(&stdout, 4096).expect("a small pipe");
+    let unread: Box<dyn std::io::BufRead> = Box::new(BufReader::new(stdout));
+    let playing = Playing { child, lines: unread.lines() };
+    let status = || room.json(&["status", "results"]);
+    while !room.path("results/.stamina").exists() {
+        std::thread::yield_now();
+    }
+    let decided = |run: &Value| -> usize {
+        let episodes = run["episodes"].as_array().expect("episodes");
+        episodes.iter().filter_map(|episode| episode["cells"].as_array()).map(Vec::len).sum()
+    };
+    while decided(&status()) < 15 {}
+    playing.signal("INT");
+    while status()["state"]["state"] != "ended" {}
+    assert_eq!(playing.code(), Some(130), "what was told is still there to be read");
+}
+
+#[test]
+fn a_terminal_that_is_closed_stops_the_run_unless_it_was_told_to_live_on() {
+    let room = Room::new();
+    let mut playing = Playing::begin(&room, &small(1, 40));
+    playing.until("attempt");
+    playing.signal("HUP");
+    assert_eq!(playing.code(), Some(130));
+
+    let room = Room::new();
+    let stamina = room.command(&refs(&small(1, 3)));
+    let mut nohup = Command::new("nohup");
+    nohup.arg(stamina.get_program()).args(stamina.get_args()).stdin(Stdio::null());
+    nohup.envs(stamina.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    nohup.current_dir(stamina.get_current_dir().expect("a folder of its own"));
+    let mut playing = Playing::of(&mut nohup);
+    playing.until("attempt");
+    playing.signal("HUP");
+    assert_eq!(playing.until("finished")["how"]["how"], "finished");
+    assert_eq!(playing.code(), Some(0));
 }
 
 #[test]

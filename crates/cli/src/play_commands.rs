@@ -1,0 +1,221 @@
+//! `stamina run` and `stamina resume`: a run is played in this process, in the foreground. What it is doing stands in its
+//! results folder, so that the desktop app shows it, and another terminal can pause or stop it.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use runner::live;
+use runner::{Event, Finish, OnEvent, RunError};
+use workbench::Workbench;
+use workbench::api::{ApiError, CheckState, RunAction};
+use workbench::runs;
+
+use crate::args::RunArgs;
+use crate::commands::{confirmed, note};
+use crate::events::Events;
+use crate::preflight_command::{
+    absolute, estimated, is_sampled, library, look_before, look_before_all, must_start, pack_beside, settings,
+};
+use crate::progress::Progress;
+use crate::scenario_commands::{self, cancel_on_signal};
+use crate::serve::StopSignals;
+
+/// Exit code of what was stopped.
+const STOPPED: u8 = 130;
+
+/// `stamina run`.
+pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+    let mut settings = settings(args)?;
+    let library = library(db);
+    // A wish to stop that came before the run began.
+    let mut stopped_before = Arc::new(AtomicBool::new(false));
+    if is_sampled(&settings) {
+        let pack = pack_beside(&settings.output_dir);
+        // Nothing is paid for a run that could not begin.
+        if settings.output_dir.join(".stamina").exists() {
+            return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
+        }
+        must_start(&look_before_all(library.as_ref(), &settings, true)?)?;
+        note(&format!("a model samples the scenarios first, into {}", pack.display()));
+        let cancel = cancel_on_signal();
+        match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
+            Err(error) if error.code == "pack.cancelled" => {
+                note(&error.message);
+                return Ok(ExitCode::from(STOPPED));
+            }
+            sampled => sampled?,
+        }
+        settings.scenarios_dir = Some(pack);
+        stopped_before = cancel;
+    }
+    let found = look_before(library.as_ref(), &settings, true)?;
+    for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
+        let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
+        let sentence = check.sentence.as_deref().unwrap_or_default();
+        note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
+    }
+    must_start(&found)?;
+    let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
+    if !as_json {
+        if let Some(estimate) = &found.estimate {
+            note(&estimated(estimate, settings.is_simulated()));
+        }
+        if warned && !yes && std::io::stdin().is_terminal() && !confirmed("Begin all the same?") {
+            return Ok(ExitCode::from(STOPPED));
+        }
+    }
+    if stopped_before.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(STOPPED));
+    }
+    let folder = settings.output_dir.clone();
+    play(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
+}
+
+/// `stamina resume`.
+pub(crate) fn resume(
+    folder: &Path,
+    values: &[String],
+    db: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let folder = absolute(folder)?;
+    let (of, changes) = (folder.clone(), values.to_vec());
+    play(&folder, library(db), as_json, async |on_event| runner::resume(of, changes, on_event).await)
+}
+
+/// Plays to the end, or until it is stopped; tells what happens.
+fn play<F>(
+    folder: &Path,
+    library: Option<Arc<Workbench>>,
+    as_json: bool,
+    begin: F,
+) -> Result<ExitCode, ApiError>
+where
+    F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
+{
+    let told = Arc::new(Told {
+        progress: Mutex::new(Progress::new(as_json, folder)),
+        begun: AtomicBool::new(false),
+    });
+    let events = as_json.then(|| {
+        let (told, folder) = (Arc::clone(&told), folder.to_owned());
+        // What is played for a script that is gone is paid for nothing; `resume` goes on with it.
+        Arc::new(Events::new(move || stop(&folder, &told)))
+    });
+    let on_event: OnEvent = {
+        let (told, events, folder) = (Arc::clone(&told), events.clone(), folder.to_owned());
+        Arc::new(move |event: &Event| {
+            if matches!(event, Event::Started { .. }) {
+                told.begun.store(true, Ordering::Relaxed);
+                if let Some(library) = &library
+                    && let Err(error) = library.adopt(&folder)
+                {
+                    tracing::info!(%error, "the run is not shown in the library yet");
+                }
+            }
+            match &events {
+                Some(events) => events.tell(event),
+                None => told.lock().event(event),
+            }
+        })
+    };
+    let runtime = runs::runtime()?;
+    let of = folder.to_owned();
+    // Listened for before anything is begun that would have to be stopped.
+    let signals = {
+        let _inside = runtime.enter();
+        StopSignals::new()
+    };
+    let stopper = runtime.spawn({
+        let told = Arc::clone(&told);
+        async move {
+            let Ok(mut signals) = signals else { return };
+            signals.next().await;
+            stop(&of, &told);
+            // A terminal that takes nothing holds up no stop.
+            let told = Arc::clone(&told);
+            drop(tokio::task::spawn_blocking(move || {
+                told.lock().says("stopping: what was finished is kept; once more ends it at once");
+            }));
+            signals.next().await;
+            std::process::exit(i32::from(STOPPED));
+        }
+    });
+    let ticker = runtime.spawn({
+        let told = Arc::clone(&told);
+        async move {
+            loop {
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                let told = Arc::clone(&told);
+                // It reads files and writes to the terminal.
+                drop(tokio::task::spawn_blocking(move || told.lock().tick()).await);
+            }
+        }
+    });
+    let finish = runtime.block_on(begin(on_event));
+    ticker.abort();
+    // Until the last line is taken, it can be ended by two signals.
+    let written = events.map_or(Ok(()), |events| events.end());
+    stopper.abort();
+    told.lock().end();
+    let finish = finish.map_err(runs::run_error)?;
+    written?;
+    match &finish {
+        Finish::Failed { message } => {
+            return Err(ApiError::new("run.failed", message.clone())
+                .at(folder.display().to_string())
+                .hint(format!("Mend it, then go on with: stamina resume {}", folder.display())));
+        }
+        Finish::Finished if !as_json => {
+            let outside = ended_from_outside(folder);
+            if outside > 0 {
+                note(&format!(
+                    "{outside} of the episodes were ended by the endpoint or the boxes, not by the agent; play them on with: \
+                     stamina resume {}",
+                    folder.display()
+                ));
+            }
+        }
+        Finish::Stopped | Finish::Budget if !as_json => {
+            note(&format!("go on with: stamina resume {}", folder.display()));
+        }
+        _ => {}
+    }
+    Ok(ExitCode::from(finish.code()))
+}
+
+/// Episodes of a run that is over which can be played on.
+fn ended_from_outside(folder: &Path) -> usize {
+    live::read(folder).map_or(0, |run| {
+        let outside = |reason| matches!(reason, model::EndReason::Endpoint | model::EndReason::Environment);
+        run.episodes.iter().filter(|episode| episode.end_reason.is_some_and(outside)).count()
+    })
+}
+
+/// What is told of a run, from several threads.
+struct Told {
+    progress: Mutex<Progress>,
+    begun: AtomicBool,
+}
+
+impl Told {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks the run of this process to stop; one that has not begun yet just ends.
+fn stop(folder: &Path, told: &Told) {
+    if !told.begun.load(Ordering::Relaxed) {
+        std::process::exit(i32::from(STOPPED));
+    }
+    let wished = live::read(folder)
+        .map_err(runs::run_error)
+        .and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
+    if let Err(error) = wished {
+        crate::report(&error);
+    }
+}

@@ -1,0 +1,200 @@
+//! `stamina preflight`: the settings that a command line names, and what is looked at before anything is begun.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use runner::settings::RunSettings;
+use scenario::config::ConfigFile;
+use serde_json::json;
+use workbench::api::{ApiError, Check, CheckState, Preflight, RunEstimate};
+use workbench::runs::{self, bytes, duration, short};
+use workbench::{Options, Workbench};
+
+use crate::args::RunArgs;
+use crate::commands::{note, print, print_json};
+use crate::scenario_commands::read_config;
+use crate::table;
+
+/// The settings that the arguments name, with absolute paths: a run may be resumed from elsewhere.
+pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
+    let files: Vec<ConfigFile> =
+        args.configs.iter().map(|path| read_config(path)).collect::<Result<_, _>>()?;
+    if files.is_empty() && args.values.is_empty() {
+        return Err(ApiError::new("run.no_settings", "Nothing says what to run").hint(
+            "Name a file with --configs, or keys with --values: stamina run --values agent=MOCK output_dir=results/smoke \
+             quick_debug=true",
+        ));
+    }
+    let mut settings = runner::settings::resolve(&files, &args.values).map_err(|error| {
+        ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys of a run")
+    })?;
+    settings.output_dir = absolute(&settings.output_dir)?;
+    settings.scenarios_dir = settings.scenarios_dir.as_deref().map(absolute).transpose()?;
+    settings.harness_file = settings.harness_file.as_deref().map(absolute).transpose()?;
+    runs::priced(&mut settings)?;
+    Ok(settings)
+}
+
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, ApiError> {
+    std::path::absolute(path).map_err(|e| {
+        ApiError::new("run.folder", format!("The path can not be used: {e}")).at(path.display().to_string())
+    })
+}
+
+/// The library, for what earlier runs took and to show this one; a run does not need it.
+pub(crate) fn library(db: Option<&Path>) -> Option<Arc<Workbench>> {
+    match Workbench::open(Options { db: db.map(Path::to_owned), ..Options::default() }) {
+        Ok(workbench) => Some(workbench),
+        Err(error) => {
+            note(&format!(
+                "warning: the library can not be opened, so the run is not shown in it: {}",
+                error.message
+            ));
+            None
+        }
+    }
+}
+
+/// Without a library, one that is gone with the first of the two.
+fn scratch() -> Result<(tempfile::TempDir, Arc<Workbench>), ApiError> {
+    let folder = tempfile::tempdir()
+        .map_err(|e| ApiError::new("run.no_folder", format!("No temporary folder can be made: {e}")))?;
+    let db = Some(folder.path().join("library.sqlite"));
+    Ok((folder, Workbench::open(Options { db, ..Options::default() })?))
+}
+
+pub(crate) fn look_before(
+    library: Option<&Arc<Workbench>>,
+    settings: &RunSettings,
+    call: bool,
+) -> Result<Preflight, ApiError> {
+    match library {
+        Some(library) => library.look_before(settings, call),
+        None => scratch()?.1.look_before(settings, call),
+    }
+}
+
+/// Whether a model fills in the scenarios, which it does before the run.
+pub(crate) fn is_sampled(settings: &RunSettings) -> bool {
+    settings.scenarios_dir.is_none() && settings.generation.use_llm_sampler
+}
+
+/// Where these scenarios go: beside the results.
+pub(crate) fn pack_beside(output_dir: &Path) -> PathBuf {
+    let mut path = output_dir.as_os_str().to_owned();
+    path.push("-pack");
+    PathBuf::from(path)
+}
+
+/// `stamina preflight`.
+pub(crate) fn preflight(
+    args: &RunArgs,
+    db: Option<&Path>,
+    no_call: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let settings = settings(args)?;
+    let found = look_before_all(library(db).as_ref(), &settings, !no_call)?;
+    if as_json {
+        print_json(&json!(found));
+    } else {
+        print(&table_of(&found.checks));
+        if let Some(estimate) = &found.estimate {
+            print(&format!("\n{}", estimated(estimate, settings.is_simulated())));
+        }
+    }
+    Ok(ExitCode::from(u8::from(!found.can_start)))
+}
+
+/// The same, where scenarios may still have to be sampled.
+pub(crate) fn look_before_all(
+    library: Option<&Arc<Workbench>>,
+    settings: &RunSettings,
+    call: bool,
+) -> Result<Preflight, ApiError> {
+    let mut found = look_before(library, settings, call)?;
+    if is_sampled(settings) {
+        for check in found.checks.iter_mut().filter(|check| check.id == "pack") {
+            check.state = CheckState::Warn;
+            check.sentence = Some(format!(
+                "`stamina run` has a model sample the scenarios first, into {}. What that takes is not in the estimate.",
+                pack_beside(&settings.output_dir).display()
+            ));
+        }
+        found.can_start = found.checks.iter().all(|check| check.state != CheckState::Fail);
+    }
+    Ok(found)
+}
+
+/// An error if a check fails.
+pub(crate) fn must_start(found: &Preflight) -> Result<(), ApiError> {
+    match found.checks.iter().find(|check| check.state == CheckState::Fail) {
+        None => Ok(()),
+        Some(check) => Err(ApiError::new(
+            "run.preflight",
+            format!("{}: {}; nothing was begun", check.title, check.value),
+        )
+        .hint("`stamina preflight` with the same arguments says more")),
+    }
+}
+
+fn word(state: CheckState) -> &'static str {
+    match state {
+        CheckState::Ok => "ok",
+        CheckState::Warn => "warning",
+        CheckState::Fail => "fails",
+        CheckState::Unknown => "unknown",
+    }
+}
+
+fn table_of(checks: &[Check]) -> String {
+    let rows: Vec<Vec<String>> = checks
+        .iter()
+        .map(|c| {
+            vec![
+                word(c.state).to_owned(),
+                c.title.clone(),
+                c.value.clone(),
+                c.sentence.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    table::table(&["state", "check", "value", "what it means"], &[false; 4], &rows)
+}
+
+fn range(of: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
+    match of {
+        None => "unknown".to_owned(),
+        Some((low, high)) if show(low) == show(high) => show(low),
+        Some((low, high)) => format!("{}–{}", show(low), show(high)),
+    }
+}
+
+pub(crate) fn estimated(e: &RunEstimate, simulated: bool) -> String {
+    let usd = || range(e.cost_usd, |usd| format!("${usd:.2}"));
+    let rows = [
+        ("turns", format!("{} (at most {} attempts)", e.turns, e.attempts_at_most)),
+        ("time", range(e.seconds, duration)),
+        (
+            "tokens in",
+            format!(
+                "{}{}",
+                range(e.tokens_in, short),
+                e.cached.map_or_else(String::new, |share| format!(" ({:.0} % cached)", share * 100.0))
+            ),
+        ),
+        ("tokens out", range(e.tokens_out, short)),
+        ("cost", if simulated { "none: simulated".to_owned() } else { usd() }),
+        ("disk", e.bytes.map_or_else(|| "unknown".to_owned(), bytes)),
+    ];
+    let mut text = String::new();
+    for (name, value) in rows {
+        text.push_str(&format!("{name:<11} {value}\n"));
+    }
+    for budget in &e.budgets {
+        text.push_str(&format!("{:<11} {budget}\n", "budget"));
+    }
+    text.push_str(&format!("{}\n", e.basis));
+    text
+}
