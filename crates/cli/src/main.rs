@@ -7,7 +7,6 @@
 mod args;
 mod commands;
 mod compare_command;
-mod events;
 mod export_commands;
 mod failures_command;
 mod json;
@@ -23,6 +22,7 @@ mod scenario_commands;
 mod serve;
 mod steer_commands;
 mod table;
+mod teller;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

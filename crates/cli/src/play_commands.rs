@@ -4,8 +4,8 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use runner::live;
 use runner::{Event, Finish, OnEvent, RunError};
@@ -15,13 +15,12 @@ use workbench::runs;
 
 use crate::args::RunArgs;
 use crate::commands::{confirmed, note};
-use crate::events::Events;
 use crate::preflight_command::{
     absolute, estimated, is_sampled, library, look_before, look_before_all, must_start, pack_beside, settings,
 };
-use crate::progress::Progress;
 use crate::scenario_commands::{self, cancel_on_signal};
 use crate::serve::StopSignals;
+use crate::teller::Teller;
 
 /// Exit code of what was stopped.
 const STOPPED: u8 = 130;
@@ -96,30 +95,26 @@ fn play<F>(
 where
     F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
 {
-    let told = Arc::new(Told {
-        progress: Mutex::new(Progress::new(as_json, folder)),
-        begun: AtomicBool::new(false),
-    });
-    let events = as_json.then(|| {
-        let (told, folder) = (Arc::clone(&told), folder.to_owned());
+    let begun = Arc::new(AtomicBool::new(false));
+    let teller = Arc::new(if as_json {
+        let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
         // What is played for a script that is gone is paid for nothing; `resume` goes on with it.
-        Arc::new(Events::new(move || stop(&folder, &told)))
+        Teller::as_json(move || stop(&folder, &begun))
+    } else {
+        Teller::in_words(folder)
     });
     let on_event: OnEvent = {
-        let (told, events, folder) = (Arc::clone(&told), events.clone(), folder.to_owned());
+        let (teller, begun, folder) = (Arc::clone(&teller), Arc::clone(&begun), folder.to_owned());
         Arc::new(move |event: &Event| {
             if matches!(event, Event::Started { .. }) {
-                told.begun.store(true, Ordering::Relaxed);
+                begun.store(true, Ordering::Relaxed);
                 if let Some(library) = &library
                     && let Err(error) = library.adopt(&folder)
                 {
                     tracing::info!(%error, "the run is not shown in the library yet");
                 }
             }
-            match &events {
-                Some(events) => events.tell(event),
-                None => told.lock().event(event),
-            }
+            teller.event(event);
         })
     };
     let runtime = runs::runtime()?;
@@ -130,37 +125,30 @@ where
         StopSignals::new()
     };
     let stopper = runtime.spawn({
-        let told = Arc::clone(&told);
+        let teller = Arc::clone(&teller);
         async move {
             let Ok(mut signals) = signals else { return };
             signals.next().await;
-            stop(&of, &told);
-            // A terminal that takes nothing holds up no stop.
-            let told = Arc::clone(&told);
-            drop(tokio::task::spawn_blocking(move || {
-                told.lock().says("stopping: what was finished is kept; once more ends it at once");
-            }));
+            stop(&of, &begun);
+            teller.says("stopping: what was finished is kept; once more ends it at once");
             signals.next().await;
             std::process::exit(i32::from(STOPPED));
         }
     });
     let ticker = runtime.spawn({
-        let told = Arc::clone(&told);
+        let teller = Arc::clone(&teller);
         async move {
             loop {
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-                let told = Arc::clone(&told);
-                // It reads files and writes to the terminal.
-                drop(tokio::task::spawn_blocking(move || told.lock().tick()).await);
+                teller.tick();
             }
         }
     });
     let finish = runtime.block_on(begin(on_event));
     ticker.abort();
     // Until the last line is taken, it can be ended by two signals.
-    let written = events.map_or(Ok(()), |events| events.end());
+    let written = teller.end();
     stopper.abort();
-    told.lock().end();
     let finish = finish.map_err(runs::run_error)?;
     written?;
     match &finish {
@@ -195,21 +183,9 @@ fn ended_from_outside(folder: &Path) -> usize {
     })
 }
 
-/// What is told of a run, from several threads.
-struct Told {
-    progress: Mutex<Progress>,
-    begun: AtomicBool,
-}
-
-impl Told {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Asks the run of this process to stop; one that has not begun yet just ends.
-fn stop(folder: &Path, told: &Told) {
-    if !told.begun.load(Ordering::Relaxed) {
+fn stop(folder: &Path, begun: &AtomicBool) {
+    if !begun.load(Ordering::Relaxed) {
         std::process::exit(i32::from(STOPPED));
     }
     let wished = live::read(folder)

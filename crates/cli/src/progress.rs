@@ -28,11 +28,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `quiet`: nothing is drawn, because events are told as JSON.
-    pub(crate) fn new(quiet: bool, folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         let plain =
             std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
-        let draws = !quiet && !plain && std::io::stderr().is_terminal();
+        let draws = !plain && std::io::stderr().is_terminal();
         Self { folder: folder.to_owned(), draws, drawn: 0, simulated: false }
     }
 

@@ -108,12 +108,12 @@ impl StopSignals {
     }
 }
 
-/// Whether this process was started with SIGHUP ignored, as nohup does. Where the system does not tell, it was not.
+/// Whether this process was started with SIGHUP ignored, as nohup does. Where the system does not tell, it is left alone.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // A mask of signals from 1, and SIGHUP is the first.
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
 /// Ends at Ctrl-C and at SIGTERM; never, where the system lets nobody listen for them.

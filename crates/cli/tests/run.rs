@@ -165,6 +165,15 @@ impl Drop for Playing {
     }
 }
 
+/// Looks until it is so; panics where that takes minutes.
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed().as_secs() < 240, "not in four minutes: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 fn attempts_of(folder: &Path) -> Vec<(u64, u64)> {
     let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).expect("a trajectory");
     let trajectory: Value = serde_json::from_str(&text).expect("JSON");
@@ -234,16 +243,14 @@ fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
     let unread: Box<dyn std::io::BufRead> = Box::new(BufReader::new(stdout));
     let playing = Playing { child, lines: unread.lines() };
     let status = || room.json(&["status", "results"]);
-    while !room.path("results/.stamina").exists() {
-        std::thread::yield_now();
-    }
+    eventually("it has begun", || room.path("results/.stamina/run.json").exists());
     let decided = |run: &Value| -> usize {
         let episodes = run["episodes"].as_array().expect("episodes");
         episodes.iter().filter_map(|episode| episode["cells"].as_array()).map(Vec::len).sum()
     };
-    while decided(&status()) < 15 {}
+    eventually("fifteen turns", || decided(&status()) >= 15);
     playing.signal("INT");
-    while status()["state"]["state"] != "ended" {}
+    eventually("it is stopped", || status()["state"]["state"] == "ended");
     assert_eq!(playing.code(), Some(130), "what was told is still there to be read");
 }
 

@@ -21,7 +21,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, S
 }
 
 /// Settings of a file that was written elsewhere, such as the original's snapshot: what can not be taken is left out and
-/// told. Only a file that names no harness, or none that is known, or is no YAML, is refused.
+/// told. Only a file that names no harness, or none that is known, or none that is described, or is no YAML, is refused.
 pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsError> {
     let (mut config, mut left_out) = scenario::config::read(file)?;
     // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
@@ -31,6 +31,13 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
             Ok(settings) => return Ok((settings, left_out)),
             Err(SettingsError::Value { key, why, .. }) if config.leave_out(&key) => {
                 left_out.push(LeftOut { why: format!("{key}: {why}"), key, is_unknown: false });
+            }
+            // Something is missing that the endpoint asks for.
+            Err(SettingsError::Value { key, why, .. })
+                if key != "harness_file" && config.leave_out("endpoint") =>
+            {
+                let why = format!("endpoint, as {key} is missing: {why}");
+                left_out.push(LeftOut { key: "endpoint".to_owned(), why, is_unknown: false });
             }
             Err(other) => return Err(other),
         }
@@ -397,15 +404,18 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     }
     for entry in &list {
         let (name, value) = entry.split_once('=').map_or((entry.as_str(), None), |(n, v)| (n, Some(v)));
+        // One of a mapping has a key of its own.
+        let of = format!("{KEY}.{name}");
+        let key = if keys.given.contains_key(&of) { of.as_str() } else { KEY };
         if name.is_empty() || !is_variable(name) {
             return Err(SettingsError::of(
-                KEY,
+                key,
                 format!("\"{}\" is no name of a variable", name.escape_debug()),
             ));
         }
         if value.is_some() && is_secret_name(name) {
             return Err(SettingsError::of(
-                KEY,
+                key,
                 format!(
                     "{name}=… looks like a secret, and settings are written to files; give its name only, and its value is \
                      taken from the environment"

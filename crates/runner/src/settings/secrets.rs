@@ -15,9 +15,10 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         })
 }
 
-/// Whether a text given as the name of a variable is rather a key itself: long, in small letters and digits.
+/// Whether a text given as the name of a variable is rather a key itself: long, in one word of small letters and digits.
 pub(super) fn is_rather_a_key(name: &str) -> bool {
     name.len() >= 20
+        && !name.contains('_')
         && name.bytes().any(|byte| byte.is_ascii_lowercase())
         && name.bytes().any(|byte| byte.is_ascii_digit())
 }
@@ -29,7 +30,13 @@ mod tests {
     #[test]
     fn a_key_is_no_name_of_a_variable() {
         assert!(is_rather_a_key("sk0a1b2c3d4e5f6a7b8c9d"));
-        for name in ["OPENAI_API_KEY", "MY_KEY_NUMBER_2_OF_THE_LAB", "key2", "a_long_name_of_a_variable"] {
+        for name in [
+            "OPENAI_API_KEY",
+            "MY_KEY_NUMBER_2_OF_THE_LAB",
+            "key2",
+            "my_openai_key_for_lab_2",
+            "a_long_name_of_a_variable",
+        ] {
             assert!(!is_rather_a_key(name), "{name}");
         }
     }

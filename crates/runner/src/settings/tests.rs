@@ -202,6 +202,8 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read_back(list in lists()) {
+        // What these mean is no text: a reference, a list, a mapping.
+        prop_assume!(!list.iter().any(|pair| ["${", "=[", "={"].iter().any(|begin| pair.contains(begin))));
         let settings = resolve(&[], &list).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(again(&settings), settings);
     }

@@ -117,7 +117,8 @@ fn put(
         return Ok(());
     }
     // A file of OmegaConf may refer to its surroundings. Taken literally, it would name folders and models so.
-    if value.as_str().is_some_and(|text| text.contains("${")) {
+    let refers = |value: &Value| value.as_str().is_some_and(|text| text.contains("${"));
+    if refers(value) || value.as_array().is_some_and(|items| items.iter().any(refers)) {
         return Err(ConfigError::Value {
             key: short(key),
             given: shown(value),

@@ -243,6 +243,7 @@ fn values_take_lists_and_mappings_as_yaml_has_them() {
 fn what_refers_to_its_surroundings_is_not_taken_literally() {
     let error = resolve(&[], &["output_dir=${oc.env:HOME}/results".to_owned()]).unwrap_err();
     assert!(error.to_string().contains("${…} is not resolved"), "{error}");
+    assert_eq!(resolve(&[], &["tags=['${now:}', b]".to_owned()]).unwrap_err().code(), "config.value");
 }
 
 #[test]

@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn the_originals_whole_snapshot_fills_the_form_and_what_is_not_ours_is_told() {
         let text = "agent: OPENCODE\noutput_dir: results/a\nlog_level: INFO\nopenhands: null\ndocker:\n  \
-                    image_name: mine\n  extra_docker_args: --gpus all\n  env_vars:\n    TOKEN: abc\n\
+                    image_name: mine\n  extra_docker_args: --gpus all\n  env_vars:\n    TZ: UTC\n    TOKEN: abc\n\
                     restful_server_gen_iterative:\n  n_turns: 100\n  max_entities: 9\nuse_docker: true\n";
         let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
         assert_eq!(loaded.settings.n_turns, Some(100.0));
@@ -453,5 +453,15 @@ mod tests {
         assert!(notes.contains("docker.extra_docker_args: --gpus is not understood"), "{notes}");
         assert!(notes.contains("TOKEN=… looks like a secret"), "{notes}");
         assert!(!notes.contains("abc"), "{notes}");
+        assert_eq!(loaded.settings.env_vars, ["TZ=UTC"]);
+    }
+
+    #[test]
+    fn an_endpoint_that_is_not_whole_is_left_out_and_told() {
+        let text = "agent: OPENCODE\noutput_dir: results/a\nopencode:\n  model_id: m\nendpoint:\n  mode: gateway\n  \
+                    base_url: ${oc.env:URL}\n";
+        let notes = loaded("x.yaml".to_owned(), text.to_owned()).unwrap().notes.join("\n");
+        assert!(notes.contains("${…} is not resolved"), "{notes}");
+        assert!(notes.contains("endpoint, as endpoint.base_url is missing"), "{notes}");
     }
 }
