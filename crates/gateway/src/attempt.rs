@@ -1,27 +1,23 @@
 //! Attempts that are open, and what was seen of them.
 //!
-//! A [`Room`] is an open attempt; its address is `/a/<token>`. A [`Flight`] is one request on its way. A flight is settled
-//! exactly once, by whoever ends it: the end of the answer, the agent that hangs up (its [`Guard`] is dropped), or the
-//! close of the attempt. So nothing is missing from what [`Attempt::close`] gives, and nothing is counted twice.
-//!
-//! Locks are taken in the order flight, room, books.
+//! A [`Room`] is an open attempt; its address is `/a/<token>`. Requests on their way are [`Flight`]s.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::Tokens;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::blame::Blame;
-use crate::ledger::{Books, Entry, Ledger, cost};
-use crate::log::{Begun, Log};
+use crate::flight::{Flight, Guard};
+use crate::ledger::{Books, Ledger};
+use crate::log::Log;
 use crate::oracle::Task;
 use crate::request::Kind;
 use crate::upstream::Backend;
-use crate::usage::{Meter, Tally};
-use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Secret, Seen, Spent, clock};
+use crate::waits::Waits;
+use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Secret, Seen, Spent, Waiting};
 
 /// Requests of one attempt that are with the endpoint at once; further ones wait.
 const AT_ONCE: usize = 16;
@@ -92,6 +88,15 @@ impl House {
         self.hidden.iter().fold(self.backend.scrub(text), |text, hidden| hidden.scrub(&text))
     }
 
+    /// How long the endpoint may be silent. The scripted model is none: where it stalls it plays an agent that never comes
+    /// to an end, and the attempt's own limit ends it.
+    pub(crate) fn silence(&self) -> Duration {
+        match self.backend {
+            Backend::Http(_) => self.retry.silence,
+            Backend::Oracle(_) => Duration::MAX,
+        }
+    }
+
     pub(crate) fn find(&self, token: &str) -> Found {
         let rooms = lock(&self.rooms);
         match rooms.open.get(token) {
@@ -113,6 +118,7 @@ impl House {
             deadline: left.and_then(|(left, scope)| Some((now.checked_add(left)?, scope))),
             over: watch::Sender::new(None),
             closed: watch::Sender::new(false),
+            waiting: watch::Sender::new(None),
             slots: Arc::new(Semaphore::new(AT_ONCE)),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
             notes: Mutex::new(Notes { ledger, ..Notes::default() }),
@@ -139,6 +145,7 @@ impl House {
             let mut notes = lock(&room.notes);
             if !notes.closed {
                 notes.closed = true;
+                notes.waits.close();
                 lock(&self.books).close(&mut notes.ledger, &room.key.episode, Instant::now());
             }
             notes.flights.values().cloned().collect()
@@ -188,22 +195,34 @@ pub(crate) struct Room {
     deadline: Option<(Instant, Scope)>,
     over: watch::Sender<Option<Over>>,
     closed: watch::Sender<bool>,
+    waiting: watch::Sender<Option<Waiting>>,
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) bodies: Arc<Semaphore>,
-    notes: Mutex<Notes>,
+    pub(crate) notes: Mutex<Notes>,
 }
 
 #[derive(Debug, Default)]
-struct Notes {
-    ledger: Ledger,
+pub(crate) struct Notes {
+    pub(crate) ledger: Ledger,
     records: Vec<Record>,
+    /// What faults of the endpoint took.
+    pub(crate) waits: Waits,
     /// The last answer of a model was that the context is too long.
-    overflow: Option<String>,
+    pub(crate) overflow: Option<String>,
     /// Answers in a row that the endpoint broke off.
-    broken: u32,
-    flights: HashMap<u64, Arc<Flight>>,
+    pub(crate) broken: u32,
+    pub(crate) flights: HashMap<u64, Arc<Flight>>,
     next: u64,
     closed: bool,
+}
+
+impl Notes {
+    /// Keeps a record, as long as there are not too many.
+    pub(crate) fn keep(&mut self, record: Record) {
+        if self.records.len() < RECORDS {
+            self.records.push(record);
+        }
+    }
 }
 
 impl Room {
@@ -226,6 +245,16 @@ impl Room {
                 *held = Some(over);
             }
             first
+        });
+    }
+
+    /// A request waits for the endpoint after a fault, or no more.
+    pub(crate) fn waits_for(&self, flight: u64, what: Option<Waiting>) {
+        let shown = lock(&self.notes).waits.show(flight, what);
+        self.waiting.send_if_modified(|held| {
+            let changed = *held != shown;
+            *held = shown;
+            changed
         });
     }
 
@@ -254,20 +283,11 @@ impl Room {
         if notes.closed {
             return None;
         }
-        let flight = Arc::new(Flight {
-            id: notes.next,
-            room: Arc::clone(self),
-            house: Arc::clone(house),
-            kind,
-            route,
-            at: clock::now(),
-            started: Instant::now(),
-            request_bytes: request_bytes as u64,
-            progress: Mutex::new(Progress::default()),
-        });
+        let (room, house) = (Arc::clone(self), Arc::clone(house));
+        let flight = Arc::new(Flight::new(notes.next, room, house, kind, route, request_bytes));
         notes.next += 1;
         notes.flights.insert(flight.id, Arc::clone(&flight));
-        Some(Guard { flight, held: Vec::new() })
+        Some(Guard::new(flight))
     }
 
     fn seen(&self, house: &House) -> Seen {
@@ -279,191 +299,6 @@ impl Room {
             spent: notes.ledger.spent(Instant::now(), books.price()),
             over: over.or_else(|| notes.overflow.clone().map(|message| Over::ContextOverflow { message })),
         }
-    }
-}
-
-/// A request on its way.
-#[derive(Debug)]
-pub(crate) struct Flight {
-    id: u64,
-    pub(crate) room: Arc<Room>,
-    pub(crate) house: Arc<House>,
-    pub(crate) kind: Kind,
-    route: String,
-    at: String,
-    started: Instant,
-    request_bytes: u64,
-    progress: Mutex<Progress>,
-}
-
-/// How far a request has come.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) model: Option<String>,
-    /// What the agent gets; 0 = not known yet.
-    pub(crate) status: u16,
-    pub(crate) faults: Vec<u16>,
-    pub(crate) tries: u32,
-    /// A try is with the endpoint, or was answered.
-    pub(crate) taken: bool,
-    pub(crate) meter: Option<Meter>,
-    /// What the scripted model says that it counts.
-    pub(crate) told: Option<Tokens>,
-    /// The endpoint said that the context is too long.
-    pub(crate) overflow: Option<String>,
-    settled: bool,
-}
-
-impl Flight {
-    /// How far it has come.
-    pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
-        lock(&self.progress)
-    }
-
-    /// Where its waits derive from.
-    pub(crate) fn seed(&self) -> u64 {
-        let AttemptKey { episode, turn, attempt } = &self.room.key;
-        crate::retry::seed(&format!("{episode}/{turn}/{attempt}/{}", self.id))
-    }
-
-    /// Which request of the attempt, from 1.
-    fn number(&self) -> u64 {
-        self.id + 1
-    }
-
-    /// It is about to be sent. Written down, so that it counts as spent where this program is killed before its end.
-    pub(crate) fn announce(&self) {
-        if !self.kind.is_paid() {
-            return;
-        }
-        let log = lock(&self.house.log);
-        let Some(log) = log.as_ref() else { return };
-        let guess = Tokens { input: Some(self.request_bytes / 4), cached: None, output: Some(0) };
-        let entry = Entry { taken: true, guess, ..Entry::default() };
-        log.begin(&Begun {
-            number: self.number(),
-            key: self.room.key.clone(),
-            at: self.at.clone(),
-            guess: entry.guessed(lock(&self.house.books).price()),
-        });
-    }
-
-    /// It has come to an end; the first call counts.
-    pub(crate) fn settle(&self, cut: Option<Cut>) {
-        let mut progress = self.progress();
-        if std::mem::replace(&mut progress.settled, true) {
-            return;
-        }
-        let paid = self.kind.is_paid();
-        let good = (200..300).contains(&progress.status);
-        let whole = progress.meter.as_ref().is_some_and(Meter::is_whole);
-        let error = progress.meter.as_ref().and_then(|meter| meter.error().map(str::to_owned));
-        let cut = match cut {
-            // It has what it came for; many clients hang up without reading the last bytes.
-            Some(Cut::Agent | Cut::Closed) if whole => None,
-            None if good && error.is_some() && progress.overflow.is_none() => Some(Cut::Endpoint),
-            cut => cut,
-        };
-        let status = match (progress.status, cut) {
-            (0, Some(Cut::Closed)) => 410,
-            (0, _) => 499,
-            (status, _) => status,
-        };
-        let mut tally = progress.meter.as_ref().map(Meter::tally).unwrap_or_default();
-        if let Some(tokens) = progress.told {
-            tally = Tally { tokens, written: None };
-        }
-        let taken = paid && progress.taken && (good || progress.status == 0);
-        if !taken {
-            tally = Tally::default();
-        }
-        if cut == Some(Cut::Endpoint) {
-            progress.faults.push(0);
-        }
-
-        let mut notes = lock(&self.room.notes);
-        let mut books = lock(&self.house.books);
-        let entry = Entry {
-            answered: paid && good,
-            taken,
-            tally,
-            cost_usd: cost(books.price(), &tally).filter(|_| taken),
-            guess: Tokens {
-                input: Some(self.request_bytes / 4),
-                cached: None,
-                output: progress.meter.as_ref().map(Meter::guess),
-            },
-        };
-        books.add(&mut notes.ledger, &self.room.key.episode, &entry);
-        let guess = entry.guessed(books.price());
-        drop(books);
-
-        let record = Record {
-            key: self.room.key.clone(),
-            at: self.at.clone(),
-            route: self.route.clone(),
-            model: progress.model.take(),
-            tokens: tally.tokens,
-            cost_usd: entry.cost_usd,
-            seconds: self.started.elapsed().as_secs_f64(),
-            status,
-            retries: progress.tries.saturating_sub(1),
-            faults: std::mem::take(&mut progress.faults),
-            cut,
-            unmetered: taken && !tally.is_whole(),
-            probe: false,
-            number: self.number(),
-            guess,
-        };
-        if let Some(log) = lock(&self.house.log).as_ref() {
-            log.append(&record);
-        }
-        if notes.records.len() < RECORDS {
-            notes.records.push(record);
-        }
-        notes.flights.remove(&self.id);
-        if self.house.blame.concerns(self.kind) {
-            match progress.overflow.take() {
-                Some(message) => notes.overflow = Some(message),
-                None if good && cut.is_none() => notes.overflow = None,
-                None => {}
-            }
-            if cut == Some(Cut::Endpoint) {
-                notes.broken += 1;
-                if notes.broken >= self.house.retry.tries.max(1) {
-                    let message = error.unwrap_or_else(|| "the connection broke off".to_owned());
-                    let broken = notes.broken;
-                    self.room.end(Over::Endpoint {
-                        message: format!(
-                            "{broken} answers in a row broke off in the middle; the last: {message}"
-                        ),
-                    });
-                }
-            } else if good && cut.is_none() {
-                notes.broken = 0;
-            }
-        }
-    }
-}
-
-/// Settles a request as cut off by the agent, if nobody has settled it before, when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Guard {
-    pub(crate) flight: Arc<Flight>,
-    /// Given back when the request has ended.
-    held: Vec<OwnedSemaphorePermit>,
-}
-
-impl Guard {
-    /// Keeps a permit as long as the request is on its way.
-    pub(crate) fn hold(&mut self, permit: OwnedSemaphorePermit) {
-        self.held.push(permit);
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.flight.settle(Some(Cut::Agent));
     }
 }
 
@@ -539,10 +374,22 @@ impl Attempt {
         std::future::pending().await
     }
 
+    /// Whether a request waits for the endpoint after a fault, and how it goes on.
+    pub fn waiting(&self) -> watch::Receiver<Option<Waiting>> {
+        self.room.waiting.subscribe()
+    }
+
     /// Ends it: later requests get 410, those on their way are cut off and counted.
-    pub fn close(self) -> Seen {
+    pub fn close(&self) -> Seen {
         self.house.close(&self.room);
         self.room.seen(&self.house)
+    }
+
+    /// Why the endpoint, and not the agent, is to blame for the end of a closed attempt that had `limit`, where it is: see
+    /// `waits.rs`. `timed_out` = the limit ended it; else its harness says that the endpoint failed. May ask the endpoint.
+    pub async fn blame(&self, limit: Duration, timed_out: bool) -> Option<String> {
+        let doubt = lock(&self.room.notes).waits.doubt(limit, timed_out)?;
+        self.house.blame.judge(&self.house, &self.room.key, doubt).await
     }
 }
 

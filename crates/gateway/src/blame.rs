@@ -8,6 +8,9 @@
 //! - an error that looks like one for the owner of the key (401, 402, 403, 404, …) is believed only when a small request *of
 //!   ours*, with the run's key and model and nothing of the agent's, is refused in such a way, too.
 //!
+//! - an error in the middle of an answer is the agent's own where its code says that the request was no good
+//!   ([`is_the_agents`]), and a connection that broke after the agent had not read for a while was not broken by the endpoint.
+//!
 //! Faults that pass (429, 5xx, no answer) are retried and count as the endpoint's, whatever was asked: which request they
 //! answer can not be told apart from the load that they speak of, and a small request that gets through says nothing of
 //! a long one.
@@ -24,13 +27,15 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::attempt::{Flight, House, lock};
+use crate::attempt::{House, lock, seconds};
+use crate::flight::Flight;
 use crate::ledger::{Entry, cost};
 use crate::preflight::{self, LEAST};
 use crate::request::Kind;
 use crate::upstream::{Backend, Endpoint};
 use crate::usage::{Meter, Tally, short};
-use crate::{Guess, Record, Route, clock};
+use crate::waits::Doubt;
+use crate::{AttemptKey, Guess, Record, Route, clock};
 
 /// An endpoint that has just answered is believed to do so for as long, until a request is refused a second time.
 const BELIEVED: Duration = Duration::from_mins(1);
@@ -87,11 +92,30 @@ impl Blame {
             return Blamed::Agent;
         }
         let most = if status == 402 { USUAL } else { LEAST };
-        let mut asking = Asking::new(house, flight, endpoint, route);
-        let blamed = asking.ask(endpoint, route, most).await;
+        let mut asking = Asking::new(house, &flight.room.key, endpoint, route);
+        let blamed = asking.ask(endpoint, route, most, PATIENCE).await;
         drop(asking);
         *answered = (blamed == Blamed::Agent).then(Instant::now);
         blamed
+    }
+
+    /// Why the endpoint is to blame for the end of an attempt, if it is. The scripted model never is: it is no endpoint.
+    pub(crate) async fn judge(&self, house: &House, key: &AttemptKey, doubt: Doubt) -> Option<String> {
+        let Backend::Http(endpoint) = &house.backend else { return None };
+        let (route, patience, silent) = match doubt {
+            Doubt::None(why) => return Some(why),
+            Doubt::Silent { route, patience, silent } => (route, patience, silent),
+        };
+        // Attempts end at the same time where an endpoint falls silent, so nobody waits for another's question.
+        let blamed = Asking::new(house, key, endpoint, route).ask(endpoint, route, LEAST, patience).await;
+        if blamed == Blamed::Agent {
+            *self.answered.lock().await = Some(Instant::now());
+            return None;
+        }
+        let silent = seconds(silent);
+        Some(format!(
+            "nothing had come for {silent} when the attempt ended, and a question of ours was not answered either"
+        ))
     }
 }
 
@@ -106,11 +130,11 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn new(house: &'a House, flight: &Flight, endpoint: &'a Endpoint, route: Route) -> Self {
+    fn new(house: &'a House, key: &AttemptKey, endpoint: &'a Endpoint, route: Route) -> Self {
         // Without a model of its own a run has harnesses ask for this one.
         let model = endpoint.model.as_deref().unwrap_or("default");
         let record = Record {
-            key: flight.room.key.clone(),
+            key: key.clone(),
             at: clock::now(),
             route: format!("POST {}", route.path()),
             model: Some(short(model)),
@@ -129,9 +153,9 @@ impl<'a> Asking<'a> {
         Self { house, record, tally: Tally::default(), since: Instant::now(), guess: 0, model }
     }
 
-    async fn ask(&mut self, endpoint: &Endpoint, route: Route, most: u32) -> Blamed {
+    async fn ask(&mut self, endpoint: &Endpoint, route: Route, most: u32, patience: Duration) -> Blamed {
         self.guess = u64::from(most);
-        let asked = tokio::time::timeout(PATIENCE, preflight::ask(endpoint, route, self.model, most)).await;
+        let asked = tokio::time::timeout(patience, preflight::ask(endpoint, route, self.model, most)).await;
         let Ok(Ok((status, text))) = asked else { return Blamed::Unclear };
         self.record.status = status.as_u16();
         if status.is_success() {
@@ -212,6 +236,28 @@ pub(crate) fn is_owners(status: StatusCode, text: &str) -> bool {
     }
 }
 
+/// Whether an error that comes within an answer says that the request was no good. By its code alone, as above.
+pub(crate) fn is_the_agents(error: &Value) -> bool {
+    const REQUEST: [&str; 8] = [
+        "invalid_request_error",
+        "invalid_request",
+        "invalid_prompt",
+        "bad_request",
+        "bad_request_error",
+        "content_filter",
+        "content_policy_violation",
+        "unprocessable_entity",
+    ];
+    ["code", "type"].iter().any(|field| match error.get(field) {
+        Some(Value::Number(number)) => matches!(number.as_u64(), Some(400 | 413 | 415 | 422)),
+        Some(Value::String(code)) => {
+            REQUEST.iter().any(|known| known.eq_ignore_ascii_case(code))
+                || matches!(code.as_str(), "400" | "422")
+        }
+        _ => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +293,30 @@ mod tests {
             (500, r#"{"code":"model_not_found"}"#),
         ] {
             assert!(!is_owners(status(code), text), "{code} {text}");
+        }
+    }
+
+    #[test]
+    fn an_error_within_an_answer_is_the_agents_if_its_code_says_so() {
+        let own = |text: &str| is_the_agents(&serde_json::from_str(text).unwrap());
+        for text in [
+            r#"{"code":"invalid_prompt","message":"no"}"#,
+            r#"{"type":"invalid_request_error","message":"no"}"#,
+            r#"{"code":400,"message":"no"}"#,
+            r#"{"code":"content_filter"}"#,
+        ] {
+            assert!(own(text), "{text}");
+        }
+        for text in [
+            r#"{"code":"server_error","message":"invalid_prompt"}"#,
+            r#"{"type":"overloaded_error"}"#,
+            r#"{"code":429}"#,
+            r#"{"code":502}"#,
+            r#"{"code":"invalid_api_key"}"#,
+            r#""invalid_prompt""#,
+            "null",
+        ] {
+            assert!(!own(text), "{text}");
         }
     }
 

@@ -11,8 +11,9 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::attempt::{Flight, Found, Guard, House, Room, room_for, seconds};
+use crate::attempt::{Found, House, Room, room_for, seconds};
 use crate::blame::{self, Blamed};
+use crate::flight::{Flight, Guard};
 use crate::overflow;
 use crate::refusal::Refusal;
 use crate::request::{self, Ask, Kind};
@@ -194,7 +195,7 @@ struct Ready {
 }
 
 fn answer(ready: Ready, guard: Guard, hides_usage: bool) -> Response<Body> {
-    let silence = guard.flight.house.retry.silence;
+    let silence = guard.flight.house.silence();
     let body = match ready.rest {
         Some(source) => stream::body(ready.first, source, guard, silence, hides_usage),
         None => {
@@ -234,35 +235,28 @@ async fn tried(
     ask: &Ask,
     hides_usage: bool,
 ) -> Result<Ready, Refusal> {
-    let silence = house.retry.silence;
+    let silence = house.silence();
     let mut tries = 0;
     let mut doubted: Option<Instant> = None;
     loop {
         // Another request may have spent what was left, or found the endpoint dead, while this one waited.
         refuse_if_over(house, room, ask.kind)?;
         tries += 1;
-        {
-            let mut progress = flight.progress();
-            progress.tries = tries;
-            progress.taken = true;
-            progress.meter = None;
-        }
+        flight.progress().ask(tries);
         let result = match tokio::time::timeout(silence, house.backend.ask(ask, room.task.as_ref())).await {
             Ok(Ok(reply)) => examined(house, flight, ask.kind, reply, hides_usage).await,
             Ok(Err(why)) => Err(Fault::of(why)),
             Err(_) => Err(Fault::of(format!("no answer for {}", seconds(silence)))),
         };
         let fault = match result {
-            Ok(ready) => return Ok(ready),
+            Ok(ready) => {
+                flight.answered();
+                return Ok(ready);
+            }
             Err(fault) => fault,
         };
-        {
-            let mut progress = flight.progress();
-            progress.faults.push(fault.status);
-            progress.taken = false;
-            progress.meter = None;
-        }
         let message = house.scrub(&fault.message);
+        flight.fault(fault.status, &message);
         if !ask.kind.is_paid() {
             // A list of models is no reason to end an attempt, nor to keep an agent waiting.
             return Err(Refusal::new(StatusCode::BAD_GATEWAY, message));
@@ -273,7 +267,10 @@ async fn tried(
             let refused = Instant::now();
             match house.blame.find(house, flight, fault.status, doubted).await {
                 Blamed::Endpoint => return Err(ended(room, message)),
-                Blamed::Agent if doubted.is_some() => return Ok(told(flight, ready)),
+                Blamed::Agent if doubted.is_some() => {
+                    flight.absolve();
+                    return Ok(told(flight, ready));
+                }
                 // Keys and models have been refused by mistake: once more, and then it is the agent's own.
                 Blamed::Agent => {
                     doubted = Some(refused);
@@ -291,6 +288,8 @@ async fn tried(
             return Err(given_up(house, room, ask.kind, format!("{message} ({tries} tries)")));
         }
         tracing::debug!(%message, tries, ?wait, "the endpoint is tried again");
+        // Only here: what looks like the owner's fault may have been the agent's own until now.
+        flight.waits(fault.status, tries + 1);
         tokio::time::sleep(wait).await;
     }
 }
@@ -339,6 +338,7 @@ async fn examined(
     loop {
         match next(house, &mut reply.body).await? {
             Some(bytes) => {
+                flight.progress().hear();
                 meter.push(&bytes, hides_usage.then_some(&mut kept));
                 if !hides_usage {
                     read.extend_from_slice(&bytes);
@@ -365,7 +365,7 @@ async fn examined(
     if let Some(error) = meter.error() {
         if overflow::is_meant(error) {
             overflow = Some(house.scrub(error));
-        } else if !meter.tally().is_whole() {
+        } else if !meter.is_own_error() && !meter.tally().is_whole() {
             return Err(Fault::of(format!("the endpoint sent an error: {error}")));
         }
     }
@@ -430,7 +430,7 @@ pub(crate) fn said(text: &str) -> String {
 }
 
 async fn next(house: &House, source: &mut Source) -> Result<Option<Bytes>, Fault> {
-    let silence = house.retry.silence;
+    let silence = house.silence();
     match tokio::time::timeout(silence, source.next()).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(why)) => Err(Fault::of(why)),

@@ -5,7 +5,8 @@
 //! are forwarded to the [`Upstream`] with the real key put in, answers are passed on as they come (streams as streams),
 //! and every request is recorded: model, tokens, latency, status, retries ([`Record`]). Faults of the endpoint are
 //! retried here with back-off; where they persist the attempt is over with [`Over::Endpoint`], and it is not the agent's
-//! failure. Only what the agent has no hand in counts as one (`blame.rs`). Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
+//! failure. Only what the agent has no hand in counts as one (`blame.rs`), and where an attempt ran out of time while its agent
+//! waited for the endpoint, [`Attempt::blame`] says so (`waits.rs`). Budgets are enforced here: no request is forwarded once one is spent ([`Over::Budget`]).
 //!
 //! Three APIs pass through as they are: `OpenAI` chat completions and responses, Anthropic messages. They are not
 //! translated into each other: the endpoint has to speak what the harness speaks.
@@ -15,6 +16,7 @@
 mod attempt;
 mod blame;
 pub mod clock;
+mod flight;
 mod forward;
 pub mod keys;
 mod ledger;
@@ -33,9 +35,10 @@ mod sse;
 mod stream;
 mod upstream;
 mod usage;
+mod waits;
 
 pub use attempt::Attempt;
-pub use log::{Counted, count};
+pub use log::{Begun, Counted, Faulted, Line, count};
 pub use preflight::{Answered, PreflightError, Trouble, preflight};
 pub use price::PriceTable;
 pub use route::{Answer, Route};
@@ -124,6 +127,10 @@ pub struct Retry {
     pub longest_wait: Duration,
     /// Longest silence of the endpoint, before its answer and within a stream.
     pub silence: Duration,
+    /// An agent that takes nothing of an answer for as long does not read: where the connection breaks after that, the
+    /// endpoint did not break it. Pieces wait in the buffers of two connections besides, so one that works on them while it
+    /// reads does not come near it.
+    pub reads: Duration,
 }
 
 impl Default for Retry {
@@ -133,6 +140,7 @@ impl Default for Retry {
             first_wait: Duration::from_secs(2),
             longest_wait: Duration::from_mins(1),
             silence: Duration::from_mins(10),
+            reads: Duration::from_secs(20),
         }
     }
 }
@@ -260,6 +268,17 @@ pub enum Scope {
     Episode,
     /// The run's: everything stops.
     Run,
+}
+
+/// A request waits for the endpoint after a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// The fault; 0 = no answer, or one that broke off.
+    pub status: u16,
+    /// The next try, from 2.
+    pub tries: u32,
+    /// Tries in all.
+    pub of: u32,
 }
 
 /// Why no further request of an attempt is answered.

@@ -1,5 +1,6 @@
 //! The log of requests: one record a line, appended as it ends; before it a short line when it begins, by which a request
-//! that a kill has cut off is known.
+//! that a kill has cut off is known, and one for each try that came to nothing, so that a request which is being tried again
+//! is seen before its end.
 //!
 //! A thread of its own writes, so that nothing that serves an agent waits for a disk. Lines are written whole and without a
 //! buffer in between: what is killed loses at most the line in flight.
@@ -68,6 +69,11 @@ impl Log {
         self.line(begun);
     }
 
+    /// Appends that a try came to nothing; dropped in the same case.
+    pub(crate) fn fault(&self, faulted: &Faulted) {
+        self.line(faulted);
+    }
+
     fn line(&self, what: &impl Serialize) {
         let Ok(mut line) = serde_json::to_vec(what) else { return };
         line.push(b'\n');
@@ -77,20 +83,46 @@ impl Log {
     }
 }
 
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Line {
+    /// A request has ended.
+    Ended(Box<Record>),
+    /// A try of one came to nothing.
+    Faulted(Faulted),
+    /// One was about to be sent.
+    Begun(Begun),
+}
+
 /// A request that was about to be sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Begun {
+pub struct Begun {
     /// As [`Record::number`].
     #[serde(rename = "begun")]
-    pub(crate) number: u64,
+    pub number: u64,
     /// Whose.
     #[serde(flatten)]
-    pub(crate) key: AttemptKey,
+    pub key: AttemptKey,
     /// As [`Record::at`].
-    pub(crate) at: String,
+    pub at: String,
     /// What budgets count for it if it never ends.
     #[serde(default)]
-    pub(crate) guess: Guess,
+    pub guess: Guess,
+}
+
+/// A try of a request that came to nothing at the endpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Faulted {
+    /// As in [`Record::faults`].
+    pub fault: u16,
+    /// Whose.
+    #[serde(flatten)]
+    pub key: AttemptKey,
+    /// When, RFC 3339.
+    pub at: String,
+    /// As [`Record::number`].
+    pub number: u64,
 }
 
 /// What a log says was spent.
@@ -116,11 +148,16 @@ pub fn count(path: &Path) -> std::io::Result<Counted> {
     let mut begun: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
     for line in BufReader::new(file).split(b'\n') {
         let line = line?;
-        if let Ok(record) = serde_json::from_slice::<Record>(&line) {
-            counted.each(&record.key.episode, |spent| add(spent, &record));
-            begun.remove(&(record.key, record.at, record.number));
-        } else if let Ok(one) = serde_json::from_slice::<Begun>(&line) {
-            begun.insert((one.key, one.at, one.number), one.guess);
+        match serde_json::from_slice::<Line>(&line) {
+            Ok(Line::Ended(record)) => {
+                counted.each(&record.key.episode, |spent| add(spent, &record));
+                begun.remove(&(record.key, record.at, record.number));
+            }
+            Ok(Line::Begun(one)) => {
+                begun.insert((one.key, one.at, one.number), one.guess);
+            }
+            // What it says stands in the record as well.
+            Ok(Line::Faulted(_)) | Err(_) => {}
         }
     }
     for ((key, ..), guess) in begun {

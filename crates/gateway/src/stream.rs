@@ -1,17 +1,20 @@
 //! The body of an answer on its way to the agent.
 //!
 //! It is pulled by the agent's connection: the next piece is asked of the endpoint only when the last one was taken, so a
-//! slow agent slows the endpoint down and nothing piles up here.
+//! slow agent slows the endpoint down and nothing piles up here. Endpoints close connections on which nobody reads, so one
+//! that breaks after the agent has not read for a while was broken by the agent: it must not be able to have its attempt
+//! censored by that.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
 
 use crate::Cut;
-use crate::attempt::{Guard, seconds};
+use crate::attempt::seconds;
+use crate::flight::Guard;
 use crate::upstream::Source;
 
 /// An answer under way.
@@ -23,13 +26,27 @@ struct Flow {
     silence: Duration,
     /// The usage is not for the agent.
     hides_usage: bool,
+    /// When the agent got the last piece.
+    given: Instant,
+    /// It has kept the endpoint waiting.
+    slow: bool,
 }
 
 /// Passes an answer on. `first` was metered already, what comes from `source` was not.
 pub(crate) fn body(first: Bytes, source: Source, guard: Guard, silence: Duration, hides_usage: bool) -> Body {
-    let flow = Flow { first: Some(first), source: Some(source), guard, silence, hides_usage };
+    let flow = Flow {
+        first: Some(first),
+        source: Some(source),
+        guard,
+        silence,
+        hides_usage,
+        given: Instant::now(),
+        slow: false,
+    };
     Body::from_stream(stream::unfold(flow, |mut flow| async move {
+        flow.slow |= flow.given.elapsed() > flow.guard.flight.house.retry.reads;
         let piece = flow.next().await?;
+        flow.given = Instant::now();
         Some((piece, flow))
     }))
 }
@@ -67,6 +84,7 @@ impl Flow {
 
     fn metered(&mut self, bytes: Bytes) -> Bytes {
         let mut progress = self.guard.flight.progress();
+        progress.hear();
         let Some(meter) = progress.meter.as_mut() else { return bytes };
         if self.hides_usage {
             let mut kept = Vec::with_capacity(bytes.len());
@@ -91,6 +109,7 @@ impl Flow {
 
     fn broken(&mut self, cut: Cut, why: String) -> io::Result<Bytes> {
         self.source = None;
+        let cut = if self.slow && cut == Cut::Endpoint { Cut::Agent } else { cut };
         self.guard.flight.settle(Some(cut));
         Err(io::Error::other(why))
     }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::Route;
+use crate::blame;
 use crate::sse::{Piece, Splitter, data};
 
 /// Longest plain answer that is read for its usage, in bytes.
@@ -47,6 +48,8 @@ pub(crate) struct Meter {
     whole: bool,
     /// The first error that the answer itself reported.
     error: Option<String>,
+    /// That error says that the request was no good.
+    own_error: bool,
     /// Events seen, or bytes of a plain answer: what a guess at the output goes by.
     size: u64,
 }
@@ -70,6 +73,7 @@ impl Meter {
             seen: Counts::default(),
             whole: false,
             error: None,
+            own_error: false,
             size: 0,
         }
     }
@@ -170,12 +174,24 @@ impl Meter {
         }
     }
 
+    /// Whether that error says that the request was no good, so that it is the agent's own.
+    pub(crate) fn is_own_error(&self) -> bool {
+        self.own_error
+    }
+
+    fn failed(&mut self, error: &Value) {
+        if self.error.is_none() {
+            self.error = Some(one_line(error));
+            self.own_error = blame::is_the_agents(error);
+        }
+    }
+
     fn plain(&mut self, bytes: &[u8]) {
         let Ok(answer) = serde_json::from_slice::<Plain>(bytes) else { return };
         self.seen.take(answer.usage);
         self.whole = true;
         if let Some(error) = answer.error.filter(|error| !error.is_null()) {
-            self.error.get_or_insert_with(|| one_line(&error));
+            self.failed(&error);
         }
     }
 
@@ -197,7 +213,7 @@ impl Meter {
         }
         let Ok(chunk) = serde_json::from_slice::<ChatChunk>(data) else { return false };
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            self.error.get_or_insert_with(|| one_line(&error));
+            self.failed(&error);
         }
         let told = chunk.usage.is_some();
         self.seen.take(chunk.usage);
@@ -209,14 +225,14 @@ impl Meter {
         if let Some(response) = event.response {
             self.seen.take(response.usage);
             if let Some(error) = response.error.filter(|error| !error.is_null()) {
-                self.error.get_or_insert_with(|| one_line(&error));
+                self.failed(&error);
             }
         }
         match event.kind.as_str() {
             "response.completed" | "response.incomplete" | "response.failed" => self.whole = true,
             "error" => {
                 let error = event.error.or(event.message).unwrap_or(Value::Null);
-                self.error.get_or_insert_with(|| one_line(&error));
+                self.failed(&error);
             }
             _ => {}
         }
@@ -236,7 +252,7 @@ impl Meter {
             "message_stop" => self.whole = true,
             "error" => {
                 let error = event.error.unwrap_or(Value::Null);
-                self.error.get_or_insert_with(|| one_line(&error));
+                self.failed(&error);
             }
             _ => {}
         }

@@ -123,6 +123,7 @@ impl Endpoint {
                 first_wait: Duration::from_millis(2),
                 longest_wait: Duration::from_millis(8),
                 silence: Duration::from_secs(5),
+                reads: Duration::from_secs(5),
             },
             spent: Spent::default(),
             episodes: std::collections::BTreeMap::new(),

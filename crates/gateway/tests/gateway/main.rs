@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a scripted endpoint that does not do as it is told is a failure")]
 
 mod asking;
+mod blame;
 mod budgets;
 mod endpoint;
 mod faults;

@@ -1,0 +1,165 @@
+//! Attempts that end while their agent waits for the endpoint.
+
+use std::time::Duration;
+
+use gateway::{Attempt, Cut};
+
+use crate::endpoint::{Act, End, Endpoint, attempt, client, gateway, post};
+use crate::passing::{CHAT, CHAT_EVENTS};
+
+const PATH: &str = "/v1/chat/completions";
+/// What an attempt had: a tenth of it is a hundredth of a second.
+const LIMIT: Duration = Duration::from_millis(100);
+
+/// Asks and hangs up after a while, as a box does whose time has run out.
+async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
+    let asking =
+        client().post(format!("{}{PATH}", attempt.base_url(0))).bearer_auth(attempt.key()).body(body);
+    let reading = async {
+        match asking.send().await {
+            Ok(answer) => drop(answer.bytes().await),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let _ = tokio::time::timeout(after, reading).await;
+}
+
+fn busy(seconds: &str) -> Act {
+    Act::Answer { status: 429, headers: vec![("retry-after", seconds.to_owned())], body: "{}".into() }
+}
+
+#[tokio::test]
+async fn an_attempt_that_waits_out_a_limit_of_the_endpoint_is_not_the_agents() {
+    let endpoint = Endpoint::start(vec![busy("60")]).await;
+    let house = gateway(endpoint.settings()).await;
+    let attempt = house.open(attempt(1), None);
+    let mut waiting = attempt.waiting();
+    let (_, seen) = tokio::join!(hang_up(&attempt, "{}", Duration::from_millis(300)), async {
+        waiting.changed().await.unwrap();
+        *waiting.borrow_and_update()
+    });
+    assert_eq!(seen, Some(gateway::Waiting { status: 429, tries: 2, of: 3 }), "whoever watches is told");
+    assert_eq!(attempt.close().over, None, "it is not given up yet");
+    assert_eq!(*attempt.waiting().borrow(), None);
+    // Of an hour it would have been little, but it was the end.
+    for limit in [LIMIT, Duration::from_hours(1)] {
+        let why = attempt.blame(limit, true).await.expect("it is the endpoint's");
+        assert!(why.contains("429"), "{why}");
+    }
+    assert!(attempt.blame(LIMIT, false).await.is_some(), "nor where its client gives up");
+    assert_eq!(endpoint.got().len(), 1, "nobody had to be asked");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_silent_to_the_end_is_asked() {
+    for (acts, blamed) in
+        [(vec![Act::Silence, Act::json(200, CHAT)], false), (vec![Act::Silence, busy("1")], true)]
+    {
+        let endpoint = Endpoint::start(acts).await;
+        let house = gateway(endpoint.settings()).await;
+        let attempt = house.open(attempt(1), None);
+        hang_up(&attempt, "{}", Duration::from_millis(100)).await;
+        attempt.close();
+        let why = attempt.blame(LIMIT, true).await;
+        assert_eq!(why.is_some(), blamed, "{why:?}");
+        assert_eq!(endpoint.got().len(), 2, "the agent's request, and ours");
+        assert_eq!(
+            attempt.blame(Duration::from_hours(1), true).await,
+            None,
+            "so short a silence says nothing"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_answered_is_no_excuse() {
+    let endpoint = Endpoint::start(vec![busy("0"), Act::json(200, CHAT)]).await;
+    let house = gateway(endpoint.settings()).await;
+    let attempt = house.open(attempt(1), None);
+    assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
+    attempt.close();
+    assert_eq!(attempt.blame(Duration::from_hours(1), true).await, None);
+    assert_eq!(attempt.blame(Duration::from_hours(1), false).await, None);
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_at_the_end_is_not_the_agents() {
+    let Act::Pieces { kind, mut pieces, .. } = Act::pieces(CHAT_EVENTS, 1, End::Broken) else {
+        unreachable!()
+    };
+    pieces.truncate(2);
+    let act = Act::Pieces { kind, pieces, gap: Duration::from_millis(20), end: End::Broken };
+    let endpoint = Endpoint::start(vec![act]).await;
+    let house = gateway(endpoint.settings()).await;
+    let attempt = house.open(attempt(1), None);
+    let _ = post(&attempt, PATH, "{}").await.text().await;
+    assert_eq!(attempt.close().over, None, "one is no end");
+    // A harness that does not try again says that its endpoint failed.
+    assert!(attempt.blame(Duration::from_hours(1), false).await.is_some_and(|why| why.contains("broke off")));
+}
+
+#[tokio::test]
+async fn an_agent_that_hangs_up_on_an_answer_that_comes_is_not_excused() {
+    let Act::Pieces { kind, pieces, end, .. } = Act::pieces(CHAT_EVENTS, 40, End::Silent) else {
+        unreachable!()
+    };
+    let gap = Duration::from_millis(20);
+    let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+    let house = gateway(endpoint.settings()).await;
+    let attempt = house.open(attempt(1), None);
+    hang_up(&attempt, r#"{"stream":true}"#, Duration::from_millis(150)).await;
+    attempt.close();
+    assert_eq!(attempt.blame(Duration::from_secs(5), true).await, None);
+    assert_eq!(endpoint.got().len(), 1);
+}
+
+/// A prompt that the endpoint refuses within a stream is the agent's own, as often as it sends it.
+#[tokio::test]
+async fn an_error_of_the_agents_own_making_within_an_answer_ends_nothing() {
+    let own = "data: {\"error\":{\"message\":\"no\",\"code\":\"invalid_prompt\"}}\n\n";
+    let late = format!("{}{own}", CHAT_EVENTS.split_inclusive("\n\n").next().unwrap());
+    for text in [own.to_owned(), late] {
+        let endpoint = Endpoint::start(vec![Act::events(&text)]).await;
+        let house = gateway(endpoint.settings()).await;
+        let attempt = house.open(attempt(1), None);
+        for _ in 0..4 {
+            let answer =
+                post(&attempt, PATH, r#"{"stream":true,"stream_options":{"include_usage":true}}"#).await;
+            assert_eq!(answer.text().await.unwrap(), text);
+        }
+        let seen = attempt.close();
+        assert_eq!((endpoint.got().len(), &seen.over), (4, &None), "{text}");
+        assert!(seen.records.iter().all(|record| record.faults.is_empty() && record.cut.is_none()));
+        assert_eq!(attempt.blame(Duration::from_hours(1), false).await, None);
+    }
+}
+
+/// Endpoints close connections on which nobody reads.
+#[tokio::test]
+async fn an_agent_that_does_not_read_is_not_excused_by_what_breaks_then() {
+    let reads = Duration::from_millis(200);
+    for (pauses, cut) in [(true, Cut::Agent), (false, Cut::Endpoint)] {
+        // More than the buffers of two connections hold.
+        let piece = format!("data: {}\n\n", "x".repeat(256 << 10));
+        let pieces = vec![piece.into(); 128];
+        let act = Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::ZERO, end: End::Broken };
+        let endpoint = Endpoint::start(vec![act]).await;
+        let mut settings = endpoint.settings();
+        settings.retry.reads = if pauses { reads } else { Duration::from_hours(1) };
+        let house = gateway(settings).await;
+        let attempt = house.open(attempt(1), None);
+        let mut answer = post(&attempt, PATH, r#"{"stream":true}"#).await;
+        assert!(answer.chunk().await.unwrap().is_some());
+        if pauses {
+            // Until nothing moves any more.
+            let mut sent = 0;
+            while endpoint.sent() != sent {
+                sent = endpoint.sent();
+                tokio::time::sleep(reads).await;
+            }
+            tokio::time::sleep(2 * reads).await;
+        }
+        while let Ok(Some(_)) = answer.chunk().await {}
+        assert_eq!(attempt.close().records[0].cut, Some(cut), "with a pause: {pauses}");
+    }
+}
