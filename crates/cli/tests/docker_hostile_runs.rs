@@ -236,10 +236,18 @@ fn ten_thousand_open_files_are_not_to_be_had() {
 #[test]
 #[ignore = "needs a container engine"]
 fn a_gigabyte_of_output_is_not_kept() {
+    // It does nothing else wrong: it is done, and has made no server.
     let (_room, ran) = ends(
-        "ask()\npiece = b'x' * 1023 + b'\\n'\nfor n in range(1 << 20):\n    sys.stdout.buffer.write(piece)\nsys.exit(1)\n",
-        &["limits.attempt_minutes=1"],
-        "agent_error",
+        "ask()\npiece = b'x' * 1023 + b'\\n'\nfor n in range(1 << 20):\n    sys.stdout.buffer.write(piece)\nsys.stdout.flush()\n\
+         open('/workspace/notes.txt', 'w').write('printed')\ndone()\n",
+        &["limits.attempt_minutes=2"],
+        "build_failed",
+    );
+    assert_eq!(ran.event("attempt")["verdict"], "error");
+    let log = std::fs::read_to_string(ran.folder.join("scenario_0/agent_logs/step_1.txt")).unwrap();
+    assert!(
+        log.contains("bytes are left out here") && log.contains(r#""status": "done""#),
+        "its end is kept"
     );
     let (bytes, _) = ran.look("");
     assert!(bytes < 30 << 20, "{bytes} bytes are left");

@@ -4,15 +4,17 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{Over, Seen};
+use gateway::{Over, Seen, Waiting};
 use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use model::EndReason;
 use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::RunError;
 use crate::folders::{self, Folders};
 use crate::play::{Link, Play};
-use crate::settings::EndpointSettings;
+use crate::settings::{EndpointSettings, RunSettings};
 use crate::status::Status;
 
 /// What an agent may still do when no request of it is answered any more.
@@ -72,6 +74,17 @@ pub(crate) struct Called {
     pub(crate) seen: Option<Seen>,
     /// A budget, or the endpoint, that ended it.
     pub(crate) over: Option<Over>,
+    /// Why the endpoint is to blame for its end, although the gateway has not ended it.
+    pub(crate) blamed: Option<String>,
+}
+
+impl Called {
+    /// Whether the limit of time ended it, and its harness tells nothing finer: it may have finished and only not exited, or
+    /// have lost itself in calls that can not be read.
+    pub(crate) fn ran_out_of_time(&self) -> bool {
+        let finer = [EndReason::ToolCallFormat, EndReason::NoChange, EndReason::GaveUp];
+        self.end.exit.timed_out && self.outcome.end.is_some_and(|end| !finer.contains(&end))
+    }
 }
 
 /// Why there is nothing that a call came to.
@@ -86,17 +99,39 @@ pub(crate) enum NotCalled {
     Files(RunError),
 }
 
-/// Where the model is.
+/// Where the model is; an empty address and key in direct mode.
+fn at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
+    let standing_in = if settings.is_simulated() { "oracle" } else { "default" };
+    let model = settings.model.clone().unwrap_or_else(|| standing_in.to_owned());
+    Endpoint { base_url, key, model, context_window: settings.context_window }
+}
+
+/// Where the model is for an attempt.
 pub(crate) fn endpoint(play: &Play, attempt: Option<&gateway::Attempt>) -> Endpoint {
-    let model = play.settings.model.clone();
-    let simulated = play.settings.endpoint == EndpointSettings::Oracle;
-    let standing_in = if simulated { "oracle" } else { "default" };
-    Endpoint {
-        base_url: attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default(),
-        key: attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default(),
-        model: model.unwrap_or_else(|| standing_in.to_owned()),
-        context_window: play.settings.context_window,
-    }
+    let base_url = attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default();
+    let key = attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default();
+    at(&play.settings, base_url, key)
+}
+
+/// Whether a harness can be called at all with these settings, by a call that nobody makes: some have no direct mode. What
+/// depends on the request (one that is too long) is seen when it is played.
+pub(crate) fn trial(harness: &dyn Harness, settings: &RunSettings) -> Result<(), HarnessError> {
+    let (base_url, key) = match settings.endpoint {
+        EndpointSettings::Direct => (String::new(), String::new()),
+        _ => ("http://127.0.0.1:1/a/0".to_owned(), "0".to_owned()),
+    };
+    let call = Call {
+        turn: 1,
+        attempt: 1,
+        prompt: "A trial.",
+        session: None,
+        session_id: "00000000-0000-4000-8000-000000000000",
+        endpoint: &at(settings, base_url, key),
+        seconds: settings.limits.seconds,
+        home: harness::HOME,
+        workspace: harness::WORKSPACE,
+    };
+    harness.invocation(&call).map(|_| ())
 }
 
 /// HOME and workspace as the agent sees them.
@@ -143,7 +178,7 @@ pub(crate) async fn call(
     };
     let time = if attempt.is_none() { play.time_left(status.seconds()) } else { None };
     let (end, late) = run(link, &what, attempt.as_ref(), time, stop, status).await;
-    let seen = attempt.map(gateway::Attempt::close);
+    let seen = attempt.as_ref().map(gateway::Attempt::close);
     let over = seen.as_ref().map_or(late, |seen| seen.over.clone());
     if seen.is_none() && (end.is_err() || stop.is_cancelled()) {
         // It is dropped, and nobody but its harness knows what it has spent.
@@ -154,6 +189,7 @@ pub(crate) async fn call(
     if stop.is_cancelled() {
         return Err(NotCalled::Stopped);
     }
+    let limit = Duration::from_secs(call.seconds);
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
     let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
     let read = blocking(move || {
@@ -175,7 +211,17 @@ pub(crate) async fn call(
         Ok((end, outcome))
     });
     let (end, outcome) = read.await.map_err(NotCalled::Files)?;
-    Ok(Called { end, outcome, seen, over })
+    let mut called = Called { end, outcome, seen, over, blamed: None };
+    let is_late = called.ran_out_of_time();
+    if let Some(attempt) = &attempt
+        && (is_late || called.outcome.end == Some(EndReason::Endpoint))
+    {
+        called.blamed = tokio::select! {
+            blamed = attempt.blame(limit, is_late) => blamed,
+            () = stop.cancelled() => return Err(NotCalled::Stopped),
+        };
+    }
+    Ok(called)
 }
 
 fn exit_of(end: &BoxEnd) -> Exit {
@@ -220,6 +266,7 @@ async fn run(
             (None, None) => std::future::pending::<Over>().await,
         }
     });
+    let mut waiting = attempt.map(gateway::Attempt::waiting);
     let mut cut_off = None;
     let mut last_words = std::pin::pin!(tokio::time::sleep(Duration::MAX));
     let end = loop {
@@ -229,11 +276,30 @@ async fn run(
                 cut_off = Some(why);
                 last_words.as_mut().reset(tokio::time::Instant::now() + LAST_WORDS);
             }
+            Some(what) = changed(&mut waiting) => status.waits(what.map(waits)),
             () = &mut last_words, if cut_off.is_some() && !box_stop.is_cancelled() => box_stop.cancel(),
         }
     };
     let _ = watching.await;
     (end, cut_off)
+}
+
+/// Waits until a request begins to wait for the endpoint, is tried once more, or waits no longer; for ever where there is no
+/// gateway.
+async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Option<Option<Waiting>> {
+    match waiting {
+        Some(watched) => {
+            watched.changed().await.ok()?;
+            Some(*watched.borrow_and_update())
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// What is shown of it.
+fn waits(Waiting { status, tries, of }: Waiting) -> String {
+    let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
+    format!("{what} from the endpoint, try {tries} of {of}")
 }
 
 /// Runs something that blocks on a thread for it.

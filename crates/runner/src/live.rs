@@ -2,7 +2,7 @@
 //!
 //! Works the same for a run of this process, of another, and for one that was killed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -183,7 +183,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         None if wish.pause => RunState::Paused,
         None => RunState::Running,
     };
-    let requests = tail::<gateway::Record>(&place.gateway_log());
+    let (requests, open, faulted) = requests(&place);
     let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
     for request in &requests {
@@ -210,7 +210,8 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
             shown.now = None;
         }
         shown.eta_seconds = eta(&shown, planned.turns);
-        shown.stuck = if living { stuck(&shown, usual_gap) } else { None };
+        let asked = open.get(planned.name.as_str()).map(String::as_str);
+        shown.stuck = if living { stuck(&shown, usual_gap, asked) } else { None };
         episodes.push(shown);
     }
     let seconds = if living || run.finish.is_some() {
@@ -235,7 +236,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         budgets: run.settings.budgets,
         episodes,
         usual_gap,
-        faults: faults(&requests),
+        faults: faults(&requests, &faulted),
     })
 }
 
@@ -249,15 +250,36 @@ fn eta(episode: &LiveEpisode, turns: u32) -> Option<f64> {
     (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
 }
 
-fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>) -> Option<String> {
+/// Why an episode may be stuck. `asked` = since when a request of it is with the endpoint.
+fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>, asked: Option<&str>) -> Option<String> {
     if !matches!(episode.phase, Phase::Agent | Phase::Testing | Phase::Preparing | Phase::Waiting) {
         return None;
     }
     let silent = clock::since(episode.last_event_at.as_deref()?)?;
     let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
-    let usually = usual_gap
-        .map_or_else(String::new, |gap| format!("; one usually comes every {}", spoken(gap.max(1.0))));
-    (silent > odd).then(|| format!("No sign of life for {}{usually}.", spoken(silent)))
+    if silent <= odd {
+        return None;
+    }
+    let asked = asked.and_then(clock::since);
+    match (episode.phase, asked) {
+        (Phase::Waiting, _) => {
+            // What it waits for, in the words of whoever waits: the endpoint, or the engine.
+            let what = episode.now.as_deref().map_or_else(String::new, |now| format!(": {now}"));
+            Some(format!(
+                "It has waited for {}{what}.",
+                spoken(asked.map_or(silent, |asked| asked.max(silent)))
+            ))
+        }
+        (Phase::Agent, Some(asked)) => {
+            Some(format!("The model's endpoint has not answered a request for {}.", spoken(asked)))
+        }
+        _ => {
+            let usually = usual_gap.map_or_else(String::new, |gap| {
+                format!("; one usually comes every {}", spoken(gap.max(1.0)))
+            });
+            Some(format!("No sign of life for {}{usually}.", spoken(silent)))
+        }
+    }
 }
 
 fn spoken(seconds: f64) -> String {
@@ -286,12 +308,44 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
     (gaps.len() >= ENOUGH_GAPS).then(|| gaps[gaps.len() / 2])
 }
 
-fn faults(requests: &[gateway::Record]) -> Vec<(u16, u32)> {
-    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
-    for request in requests.iter().filter(|r| clock::since(&r.at).is_some_and(|s| s < FAULTS_SINCE)) {
-        for status in &request.faults {
-            *counts.entry(*status).or_default() += 1;
+/// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that came to nothing.
+fn requests(place: &Place) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::Faulted>) {
+    let (mut ended, mut faulted) = (Vec::new(), Vec::new());
+    let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
+    for line in tail::<gateway::Line>(&place.gateway_log()) {
+        match line {
+            gateway::Line::Begun(one) => {
+                begun.insert((one.key, one.number), one.at);
+            }
+            gateway::Line::Faulted(one) => faulted.push(one),
+            gateway::Line::Ended(record) => {
+                begun.remove(&(record.key.clone(), record.number));
+                ended.push(*record);
+            }
         }
+    }
+    let mut open: HashMap<String, String> = HashMap::new();
+    for ((key, _), at) in begun {
+        // Times of ours compare as texts.
+        open.entry(key.episode).and_modify(|oldest| *oldest = at.clone().min(oldest.clone())).or_insert(at);
+    }
+    (ended, open, faulted)
+}
+
+/// Faults of the last minutes by status: each when it happened, also of a request that is still being tried.
+fn faults(requests: &[gateway::Record], faulted: &[gateway::Faulted]) -> Vec<(u16, u32)> {
+    let is_lately = |at: &str| clock::since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
+    let told: HashSet<(&gateway::AttemptKey, u64)> =
+        faulted.iter().map(|fault| (&fault.key, fault.number)).collect();
+    // Those of requests that end at the tail of the log may stand before it.
+    let of_requests = requests
+        .iter()
+        .filter(|request| is_lately(&request.at) && !told.contains(&(&request.key, request.number)))
+        .flat_map(|request| request.faults.iter().copied());
+    let by_themselves = faulted.iter().filter(|fault| is_lately(&fault.at)).map(|fault| fault.fault);
+    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
+    for status in of_requests.chain(by_themselves) {
+        *counts.entry(status).or_default() += 1;
     }
     counts.into_iter().collect()
 }

@@ -101,6 +101,14 @@ impl Status {
         });
     }
 
+    /// The agent waits for the endpoint after a fault, or works again.
+    pub(crate) fn waits(&self, what: Option<String>) {
+        self.set(|shown| {
+            shown.phase = if what.is_some() { Phase::Waiting } else { Phase::Agent };
+            shown.now = Some(what.unwrap_or_else(|| "the agent works".to_owned()));
+        });
+    }
+
     /// Output of the agent: the last line that says something.
     pub(crate) fn sign(&self, output: &[u8]) {
         let mut inner = lock(&self.inner);
@@ -111,7 +119,9 @@ impl Status {
             return;
         }
         let text = String::from_utf8_lossy(&output[output.len().saturating_sub(4096)..]);
-        if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+        // What it waits for says more than what it printed before.
+        let waits = inner.file.shown.phase == Phase::Waiting;
+        if let Some(line) = text.lines().rev().find(|line| !waits && !line.trim().is_empty()) {
             inner.file.shown.now = Some(crate::record::one_line(line, NOW));
         }
         inner.file.shown.last_event_at = Some(clock::now());

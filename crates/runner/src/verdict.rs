@@ -33,15 +33,13 @@ pub(crate) fn agent_end(
         let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
         return Ok(of(EndReason::Budget, "Budget", &format!("the {scope}'s budget of {what} is spent")));
     }
-    // What the harness tells of a call that ran out of time is finer than that it did: it may have finished and only
-    // not exited, or have lost itself in calls that can not be read.
-    let told = match outcome.end {
-        Some(EndReason::Endpoint) => called.seen.is_none(),
-        end => {
-            matches!(end, None | Some(EndReason::ToolCallFormat | EndReason::NoChange | EndReason::GaveUp))
-        }
-    };
-    if exit.timed_out && !told {
+    if let Some(why) = &called.blamed {
+        return Err(Fault::Endpoint(why.clone()));
+    }
+    if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
+        return Err(Fault::Endpoint(said.to_owned()));
+    }
+    if called.ran_out_of_time() {
         let limit = format!("the wall limit of {wall_seconds} s ended it");
         return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
     }
@@ -68,7 +66,7 @@ pub(crate) fn agent_end(
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
         Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
-        // The gateway saw no fault, so it was none of the endpoint's.
+        // The gateway saw no fault and the endpoint answers, so it was none of the endpoint's.
         Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
         Some(reason) => {
             Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
@@ -79,4 +77,48 @@ pub(crate) fn agent_end(
 /// A failure as it is recorded.
 pub(crate) fn exception(kind: &str, message: &str) -> Exception {
     Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use harness::Outcome;
+
+    use super::*;
+
+    fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
+        let mut called = Called {
+            end: sandbox::BoxEnd::default(),
+            outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
+            seen: (!direct).then(gateway::Seen::default),
+            over: None,
+            blamed: blamed.map(str::to_owned),
+        };
+        called.end.exit.code = Some(if timed_out { 124 } else { 1 });
+        called.end.exit.timed_out = timed_out;
+        called
+    }
+
+    #[test]
+    fn an_end_that_the_endpoint_is_to_blame_for_is_none_of_the_agents() {
+        for (end, timed_out, blamed, direct, expected) in [
+            (EndReason::AgentTimeout, true, None, false, Ok(EndReason::AgentTimeout)),
+            (EndReason::AgentTimeout, true, Some("429"), false, Err("429")),
+            // Clients say so of whatever they do not like.
+            (EndReason::Endpoint, true, None, false, Ok(EndReason::AgentTimeout)),
+            (EndReason::Endpoint, true, Some("silent"), false, Err("silent")),
+            (EndReason::Endpoint, false, None, false, Ok(EndReason::AgentError)),
+            (EndReason::Endpoint, false, Some("silent"), false, Err("silent")),
+            (EndReason::Endpoint, true, None, true, Err("said")),
+            (EndReason::Endpoint, false, None, true, Err("said")),
+            (EndReason::ToolCallFormat, true, None, false, Ok(EndReason::ToolCallFormat)),
+        ] {
+            let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
+            match (agent_end(&called(end, timed_out, blamed, direct), None, 60), expected) {
+                (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
+                (Err(Fault::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
+                (Ok(end), Err(said)) => panic!("{shown}: {:?}, and not {said}", end.reason),
+                (Err(fault), _) => panic!("{shown}: {fault:?}"),
+            }
+        }
+    }
 }

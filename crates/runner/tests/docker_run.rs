@@ -1,9 +1,12 @@
-//! Runs in real boxes: the mock agent with the scripted model, in the base image.
+//! Runs in real boxes: the mock agent with the scripted model, in the base image; one with a real agent.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ingest::format::Format as _;
 use model::{Episode, TurnState};
@@ -205,20 +208,25 @@ async fn a_harness_of_a_file_plays_a_run() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn mischief_ends_with_its_own_reason() {
-    for (mischief, reason) in [
-        ("oracle.mischief.give_up=1", model::EndReason::GaveUp),
-        ("oracle.mischief.overflow=1", model::EndReason::ContextOverflow),
-        ("oracle.mischief.malformed=1", model::EndReason::ToolCallFormat),
-        ("oracle.mischief.stall=1", model::EndReason::AgentTimeout),
+    for (agent, mischief, minutes, reason) in [
+        ("MOCK", "give_up", 1.0, model::EndReason::GaveUp),
+        ("MOCK", "overflow", 1.0, model::EndReason::ContextOverflow),
+        ("MOCK", "malformed", 1.0, model::EndReason::ToolCallFormat),
+        // The scripted model is no endpoint: it plays an agent that comes to no end.
+        ("MOCK", "stall", 0.1, model::EndReason::AgentTimeout),
+        // The mock agent has no shell to do it with.
+        ("MINI_SWE", "kill", 2.0, model::EndReason::KilledItself),
     ] {
         let room = tempfile::tempdir().unwrap();
         let folder = room.path().join("bad");
         let more = [
-            mischief,
+            "endpoint.mode=oracle",
+            &format!("agent={agent}"),
+            &format!("oracle.mischief.{mischief}=1"),
             "restful_server_gen_iterative.attempt_limit=1",
             "restful_server_gen_iterative.execute_episodes=0",
             "fail_stop=true",
-            "limits.attempt_minutes=0.1",
+            &format!("limits.attempt_minutes={minutes}"),
         ];
         let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
         let (on_event, _) = keep();
@@ -231,4 +239,171 @@ async fn mischief_ends_with_its_own_reason() {
         assert!(found == reason || gave_up, "{mischief}: {found:?}");
         assert_eq!(episodes[0].turns.len(), 1, "fail-stop ends the episode");
     }
+}
+
+/// What the model's endpoint does with a request.
+#[derive(Clone, Copy, PartialEq)]
+enum Act {
+    /// Nothing, ever.
+    Silence,
+    /// `429`, and asks to be left alone for a minute.
+    Busy,
+}
+
+/// An endpoint that does so with its first requests, and answers all others.
+fn endpoint(acts: &'static [Act]) -> String {
+    const ANSWER: &str = r#"{"choices":[{"message":{"role":"assistant","content":"I have nothing to do."}}],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for (number, stream) in listener.incoming().enumerate() {
+            let Ok(mut stream) = stream else { continue };
+            let mut read = vec![0; 256 << 10];
+            let _ = stream.read(&mut read);
+            let (head, body) = match acts.get(number) {
+                Some(Act::Silence) => {
+                    held.push(stream);
+                    continue;
+                }
+                Some(Act::Busy) => ("429 Too Many Requests\r\nretry-after: 60", "{}"),
+                None => ("200 OK", ANSWER),
+            };
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {head}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    at
+}
+
+/// An attempt that ran out of time while its agent waited for the endpoint is played again, and says nothing of the agent;
+/// meanwhile the live view says what it waits for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn time_that_the_endpoint_took_is_not_the_agents() {
+    // The agent's request; behind one that is silent, the gateway's own question.
+    for (acts, shown) in [(&[Act::Busy][..], true), (&[Act::Silence, Act::Silence][..], false)] {
+        let room = tempfile::tempdir().unwrap();
+        let folder = room.path().join("waited");
+        let more = [
+            "endpoint.mode=gateway",
+            &format!("endpoint.base_url={}", endpoint(acts)),
+            "mock.model_id=m",
+            "restful_server_gen_iterative.attempt_limit=1",
+            "restful_server_gen_iterative.execute_episodes=0",
+            "fail_stop=true",
+            "limits.attempt_minutes=0.1",
+        ];
+        let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+        let (on_event, _) = keep();
+        let looking = async {
+            loop {
+                let live = runner::live::read(&folder).ok();
+                if let Some(live) = live.filter(|live| live.episodes[0].phase == runner::live::Phase::Waiting)
+                    && (!shown || !live.faults.is_empty())
+                {
+                    return (live.episodes[0].now.clone().unwrap_or_default(), live.faults);
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let (finish, (now, faults)) = tokio::join!(runner::run(settings, on_event), looking);
+        assert_eq!(finish.unwrap(), Finish::Finished);
+        if shown {
+            assert_eq!(
+                (now.as_str(), faults.as_slice()),
+                ("429 from the endpoint, try 2 of 6", &[(429, 1)][..])
+            );
+        } else {
+            assert!(now.contains("a question of ours was not answered"), "{now}");
+        }
+        let episodes = episodes(&folder);
+        let attempt = &episodes[0].turns[0].attempts[0];
+        assert_ne!(attempt.end_reason, Some(model::EndReason::AgentTimeout));
+        assert!(episodes[0].end().1 != model::EndReason::Endpoint, "it was played again, and answered");
+        assert_eq!(attempt.extra.get("repeats"), Some(&1.into()), "{:?}", attempt.extra);
+    }
+}
+
+/// The harness of [`harness_file`], with one text in the place of another.
+fn changed_harness(room: &Path, changes: &[(&str, &str)]) -> std::path::PathBuf {
+    let path = harness_file(room);
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// An agent that does not say which session it has can not go on in it: that is said, and is not hidden in the results.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_session_that_is_lost_is_recorded() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("lost");
+    let changes = [
+        ("from = \"none\"", "from = \"stdout\"\nkey = \"session_id\""),
+        ("later = [", "later = [\"env\", \"SESSION={session}\", "),
+    ];
+    let harness = format!("harness_file={}", changed_harness(room.path(), &changes).display());
+    let more =
+        ["endpoint.mode=oracle", "agent=CUSTOM", &harness, "restful_server_gen_iterative.execute_episodes=0"];
+    let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let tree = files::Tree::open(&folder).unwrap();
+    let mut report = ingest::format::Report::default();
+    let format = ingest::formats::staminabench::StaminaBench;
+    let survey = format.survey(&tree, "", &mut report);
+    let read = format.read(&tree, "", &survey.parts[0], &mut report);
+    let codes: Vec<&str> = report.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    assert_eq!(codes, ["session.restarted"]);
+    let restarted: Vec<bool> = read[0]
+        .episode
+        .turns
+        .iter()
+        .map(|turn| turn.attempts[0].extra.contains_key("session_restarted"))
+        .collect();
+    assert_eq!(restarted, [false, true]);
+}
+
+/// What a harness can not take is not put down to its agent, which was never asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_request_that_a_harness_can_not_take_is_not_the_agents() {
+    use scenario::pack::{Options, Pack, Part, Target, generate};
+    let room = tempfile::tempdir().unwrap();
+    let (folder, pack) = (room.path().join("long"), room.path().join("pack"));
+    let made = runner::settings::resolve(&[], &values(&folder, &[])).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::Programmatic);
+    generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
+    let request = Pack::open_path(&pack).unwrap().path(0, 1, Part::Request).unwrap();
+    std::fs::write(pack.join(request), "long ".repeat(40_000)).unwrap();
+    let changes = [("\"{prompt_file}\"", "\"{prompt_file}\", \"{prompt}\"")];
+    let more = [
+        "endpoint.mode=oracle",
+        "agent=CUSTOM",
+        &format!("harness_file={}", changed_harness(room.path(), &changes).display()),
+        &format!("scenarios_dir={}", pack.display()),
+        "restful_server_gen_iterative.execute_episodes=0",
+    ];
+    let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+    let (on_event, events) = keep();
+    let finish = runner::run(settings, on_event).await.unwrap();
+    assert!(matches!(finish, Finish::Failed { .. }), "no agent has ended anything: {finish:?}");
+    let events = events.lock().unwrap();
+    let attempts: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Attempt { verdict, end_reason, .. } => Some((*verdict, *end_reason)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(attempts, [(model::Verdict::Unfinished, Some(model::EndReason::Environment))]);
 }

@@ -62,6 +62,7 @@ test("an episode has a shape, a word and a colour of its own", () => {
   expect(mark({ phase: "queued" })).toBe("off queued nr");
   expect(mark({ phase: "waiting" })).toBe("live waiting run");
   expect(mark({ stuck: "No event for 11 min." })).toBe("live stuck? warn");
+  expect(mark({ phase: "waiting", stuck: "It has waited for 15 min: 429 from the endpoint, try 3 of 6." })).toBe("live waiting run");
   expect(mark({ phase: "over", end_reason: "passed_all" })).toBe("passed finished passed");
   expect(mark({ phase: "over", end_reason: "tests_failed" })).toBe("failed finished failed");
   expect(mark({ phase: "over", end_reason: "endpoint", stuck: "old" })).toBe("censored censored censored");

@@ -144,7 +144,8 @@ export function episodeMark(episode: Pick<LiveEpisode, "phase" | "end_reason" | 
     const look = endLook(reason, isCensored(reason));
     return mark(look, look === "censored" ? "censored" : look === "error" ? "failed" : "finished");
   }
-  if (episode.stuck !== null) return mark("live", "stuck?", "warn");
+  // What waits for the endpoint is not stuck, and its sentence says how long it has.
+  if (episode.stuck !== null && episode.phase !== "waiting") return mark("live", "stuck?", "warn");
   switch (episode.phase) {
     case "queued":
       return mark("off", "queued");

@@ -115,8 +115,54 @@ fn what_comes_several_times_a_second_does_not_come_every_0_seconds() {
         ..LiveEpisode::queued("scenario_0")
     };
     for (gap, said) in [(0.0, "every 1 s"), (0.004, "every 1 s"), (0.49, "every 1 s"), (2.4, "every 2 s")] {
-        let sentence = stuck(&silent, Some(gap)).unwrap();
+        let sentence = stuck(&silent, Some(gap), None).unwrap();
         assert!(sentence.contains(said) && !sentence.contains("every 0 s"), "{gap}: {sentence}");
     }
-    assert_eq!(stuck(&silent, None).unwrap(), "No sign of life for 67 min.");
+    assert_eq!(stuck(&silent, None, None).unwrap(), "No sign of life for 67 min.");
+}
+
+#[test]
+fn an_endpoint_that_keeps_an_episode_waiting_is_named() {
+    let waiting = LiveEpisode {
+        phase: Phase::Waiting,
+        now: Some("429 from the endpoint, try 3 of 6".to_owned()),
+        last_event_at: Some(ago(660)),
+        ..LiveEpisode::queued("scenario_0")
+    };
+    assert_eq!(
+        stuck(&waiting, Some(10.0), Some(&ago(900))).unwrap(),
+        "It has waited for 15 min: 429 from the endpoint, try 3 of 6."
+    );
+    let silent = LiveEpisode { phase: Phase::Agent, now: Some("npm test".to_owned()), ..waiting };
+    assert_eq!(
+        stuck(&silent, Some(10.0), Some(&ago(600))).unwrap(),
+        "The model's endpoint has not answered a request for 10 min."
+    );
+}
+
+#[test]
+fn faults_of_a_request_that_is_still_tried_are_counted() {
+    let room = tempfile::tempdir().unwrap();
+    let place = Place::new(room.path());
+    std::fs::create_dir_all(place.own()).unwrap();
+    run_file(room.path()).write(&place).unwrap();
+    let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
+    let line = |what: serde_json::Value| what.to_string() + "\n";
+    let fault = |fault: u16, number: u64, at: String| {
+        let faulted = gateway::Faulted { fault, key: key.clone(), at, number };
+        line(serde_json::to_value(faulted).unwrap())
+    };
+    let begun =
+        gateway::Begun { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
+    let log = [
+        // The first has ended: its fault stands in both lines.
+        fault(503, 1, ago(950)),
+        request("scenario_0", ago(960), vec![503]),
+        line(serde_json::to_value(begun).unwrap()),
+        fault(429, 2, ago(700)),
+        fault(429, 2, ago(500)),
+        fault(0, 2, ago(20)),
+    ];
+    std::fs::write(place.gateway_log(), log.concat()).unwrap();
+    assert_eq!(read(room.path()).unwrap().faults, [(0, 1), (429, 1)]);
 }

@@ -141,6 +141,13 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
         return None;
     }
     let text = |key: &str| record.get(key).and_then(Value::as_str).map(shown);
+    if let Some(fault) = record.get("fault").and_then(Value::as_u64) {
+        let said = match fault {
+            0 => "the endpoint did not answer".to_owned(),
+            status => format!("the endpoint answered {status}"),
+        };
+        return Some(LogLine { at: text("at"), kind: "model".to_owned(), text: said, facts: Vec::new() });
+    }
     let tokens = |key: &str| record.get("tokens").and_then(|t| t.get(key)).and_then(Value::as_u64);
     let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
     let cached = tokens("cached").map_or_else(String::new, |n| format!(" ({n} cached)"));
@@ -227,11 +234,16 @@ mod tests {
                  \"seconds\":1.25,\"status\":{status},\"retries\":1}}\n"
             )
         };
-        let text = line("scenario_1", 200) + &line("scenario_11", 200) + &line("scenario_1", 429);
+        let fault = r#"{"fault":429,"episode":"scenario_1","turn":1,"attempt":1,"at":"2026-01-01T00:00:00Z","number":3}"#;
+        let text =
+            line("scenario_1", 200) + &line("scenario_11", 200) + fault + "\n" + &line("scenario_1", 429);
         std::fs::write(temp.path().join(".stamina/gateway.jsonl"), text).unwrap();
         let log = ask(temp.path(), LiveLogKind::Gateway, None);
         let texts: Vec<&str> = log.lines.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!(texts, ["m  in 10 (4 cached)  out 2", "POST /v1/messages  answered 429"]);
+        assert_eq!(
+            texts,
+            ["m  in 10 (4 cached)  out 2", "the endpoint answered 429", "POST /v1/messages  answered 429"]
+        );
         assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retry"]);
     }
 }
