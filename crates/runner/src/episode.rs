@@ -8,6 +8,7 @@ use model::{EndReason, Verdict};
 use sandbox::Owner;
 use scenario::change::Change;
 use scenario::ir::Schema;
+use scenario::pack::PackError;
 
 use crate::agent::blocking;
 use crate::attempt::Played;
@@ -20,6 +21,7 @@ use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Known, Planned};
 use crate::status::Status;
+use crate::verdict::exception;
 use crate::{Event, RunError, clock, faults};
 
 /// How often a pause is looked at.
@@ -99,12 +101,17 @@ impl Episode<'_> {
             if self.play.stop.is_cancelled() {
                 return Ok(EpisodeEnd::Unfinished);
             }
-            let data = Arc::new(self.begin_turn(turn).await?);
+            let data = match self.begin_turn(turn).await {
+                Ok(data) => Arc::new(data),
+                // Damage in one scenario is no reason to end the others.
+                Err(RunError::Pack(error)) => return self.unreadable(turn, &error).await,
+                Err(error) => return Err(error),
+            };
             loop {
                 let attempt = self.attempts_so_far() + 1;
                 if !self.may_begin(turn, attempt).await? {
                     return match self.episode_budget().await {
-                        Some(over) => self.over(EndReason::Budget, Some(over)).await,
+                        Some(over) => self.over(EndReason::Budget, Some(spent(&over))).await,
                         None => Ok(EpisodeEnd::Unfinished),
                     };
                 }
@@ -272,7 +279,7 @@ impl Episode<'_> {
             return Ok(false);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
-        match self.play.over(&self.planned.name, self.status.seconds()).await {
+        match self.play.over(&self.planned.name, self.status.seconds(), &self.known.spent).await {
             None => Ok(true),
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
@@ -288,7 +295,7 @@ impl Episode<'_> {
             return None;
         }
         self.play
-            .over(&self.planned.name, self.status.seconds())
+            .over(&self.planned.name, self.status.seconds(), &self.known.spent)
             .await
             .filter(|over| matches!(over, Over::Budget { scope: Scope::Episode, .. }))
     }
@@ -383,17 +390,22 @@ impl Episode<'_> {
         .await
     }
 
+    /// A turn can not be read: what is missing is none of the agent's. A resume looks again.
+    async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
+        let message = self.play.scrub.text(&format!("Turn {turn} can not be read. {error}"));
+        tracing::warn!("{}: {message}", self.planned.name);
+        self.over(EndReason::Environment, Some(exception("PackError", &message))).await
+    }
+
     /// The episode is over.
-    async fn over(&mut self, reason: EndReason, budget: Option<Over>) -> Result<EpisodeEnd, RunError> {
+    async fn over(
+        &mut self,
+        reason: EndReason,
+        exception: Option<Exception>,
+    ) -> Result<EpisodeEnd, RunError> {
         self.trajectory.end.finished_at = Some(clock::now());
         self.trajectory.end.end_reason = Some(reason);
-        self.trajectory.end.exception = budget.map(|over| Exception {
-            kind: "Budget".to_owned(),
-            message: match over {
-                Over::Budget { of, .. } => format!("the episode's budget of {of} is spent"),
-                _ => "a budget is spent".to_owned(),
-            },
-        });
+        self.trajectory.end.exception = exception;
         faults::point("about to end an episode");
         self.trajectory = self.with_trajectory(Trajectory::write).await?;
         faults::point("episode ended");
@@ -433,6 +445,15 @@ impl Episode<'_> {
         let folders = self.folders.clone();
         blocking(move || folders.served()).await
     }
+}
+
+/// A budget of the episode that is spent, as it is recorded.
+fn spent(over: &Over) -> Exception {
+    let of = match over {
+        Over::Budget { of, .. } => of.as_str(),
+        _ => "its kind",
+    };
+    exception("Budget", &format!("the episode's budget of {of} is spent"))
 }
 
 /// Ids of the cases that did not pass, out of a record.

@@ -227,6 +227,19 @@ pub enum RunError {
 /// Takes events as they happen. Called from the run's tasks: must be quick.
 pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 
+/// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it can not
+/// play does not begin. Blocks.
+pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
+    schedule::harness(settings, settings.harness_file.as_deref()).map(|_| ())
+}
+
+/// What a run with these settings would play: scenarios, counted from 0, and how many turns of each. An error where its pack,
+/// or what is asked of it, does not let it begin. Blocks.
+pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunError> {
+    let (_, planned) = scenarios::Scenarios::plan(&mut settings.clone())?;
+    Ok(planned.into_iter().map(|episode| (episode.scenario, episode.turns)).collect())
+}
+
 /// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
 pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     schedule::begin(settings, on_event).await

@@ -144,12 +144,15 @@ fn is_taken(folder: &Path) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("scenario_"))
 }
 
-/// The harness that plays: of a file, or the one of the settings' name.
-fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
-    Ok(match file {
+/// The harness that plays: of a file, or the one of the settings' name. One that can not be called with these settings is
+/// refused before anything is played.
+pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
+    let harness = match file {
         Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
         None => Agent::BuiltIn(harness::find(&settings.agent)?),
-    })
+    };
+    crate::agent::trial(&*harness, settings)?;
+    Ok(harness)
 }
 
 /// The settings with what a resume may change.
@@ -423,8 +426,8 @@ fn all_from_outside(play: &Play) -> Option<String> {
     }
     let whose = match (endpoint, environment) {
         (_, 0) => "the model's endpoint",
-        (0, _) => "the boxes",
-        _ => "the model's endpoint or the boxes",
+        (0, _) => "the boxes or the scenarios",
+        _ => "the model's endpoint, the boxes or the scenarios",
     };
     Some(format!("no episode was ended by its agent: {whose} failed in all {}", planned.len()))
 }

@@ -13,6 +13,7 @@ mod keys;
 mod log;
 mod machine;
 mod now;
+mod planned;
 mod play;
 mod preflight;
 mod prices;

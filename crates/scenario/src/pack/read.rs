@@ -246,17 +246,7 @@ impl Pack {
             if stop() {
                 return found;
             }
-            match self.turn_hash(scenario, turn) {
-                Ok(hash) if hash == entry.turn_sha256[turn as usize - 1] => {}
-                Ok(_) => found.push(Mismatch {
-                    at: format!("{}, turn {turn}", entry.folder),
-                    what: "The content has another hash than the manifest states".to_owned(),
-                }),
-                Err(error) => found.push(error.damage().unwrap_or_else(|error| Mismatch {
-                    at: format!("{}, turn {turn}", entry.folder),
-                    what: error.to_string(),
-                })),
-            }
+            found.extend(self.verify_turn(scenario, turn));
         }
         let mut folders: Vec<&str> = Part::ALL.iter().map(|part| part.folder()).collect();
         folders.dedup();
@@ -279,6 +269,23 @@ impl Pack {
             }
         }
         found
+    }
+
+    /// Reads all files of a turn and holds them against the manifest's hash: what is wrong with it, if anything is.
+    pub fn verify_turn(&self, scenario: u32, turn: u32) -> Option<Mismatch> {
+        let at = || format!("{}, turn {turn}", super::folder(scenario));
+        let stated = self.manifest.scenarios.get(scenario as usize);
+        let stated = stated.and_then(|entry| entry.turn_sha256.get((turn as usize).wrapping_sub(1)));
+        match self.turn_hash(scenario, turn) {
+            Ok(hash) if Some(&hash) == stated => None,
+            Ok(_) => Some(Mismatch {
+                at: at(),
+                what: "The content has another hash than the manifest states".to_owned(),
+            }),
+            Err(error) => {
+                Some(error.damage().unwrap_or_else(|error| Mismatch { at: at(), what: error.to_string() }))
+            }
+        }
     }
 
     fn turn_hash(&self, scenario: u32, turn: u32) -> Result<String, PackError> {

@@ -409,10 +409,10 @@ mod tests {
         let direct = FormSettings {
             endpoint_mode: EndpointMode::Direct,
             network: crate::api::FormNetwork::Open,
-            run_usd: Some(1.0),
+            attempt_usd: Some(1.0),
             ..form()
         };
-        assert_eq!(said(&direct).0, "run_tokens");
+        assert_eq!(said(&direct).0, "attempt_tokens");
     }
 
     #[test]

@@ -8,11 +8,10 @@ use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{Engine, Reach};
-use scenario::pack::Pack;
 
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
-use super::{endpoint, estimate};
+use super::{endpoint, estimate, planned};
 use crate::Workbench;
 use crate::api::{
     ApiError, Check, CheckState, FieldError, Fix, FixAction, Preflight, PreflightRequest, RunEstimate,
@@ -29,7 +28,7 @@ const PORTS: usize = 8;
 const FEW_SNAPSHOTS: u32 = 3;
 
 impl Check {
-    fn new(id: &str, title: &str, state: CheckState, value: impl Into<String>) -> Self {
+    pub(super) fn new(id: &str, title: &str, state: CheckState, value: impl Into<String>) -> Self {
         Self {
             id: id.to_owned(),
             title: title.to_owned(),
@@ -40,7 +39,7 @@ impl Check {
         }
     }
 
-    fn says(mut self, sentence: impl Into<String>) -> Self {
+    pub(super) fn says(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = Some(sentence.into());
         self
     }
@@ -64,11 +63,12 @@ impl Workbench {
     pub fn look_before(&self, settings: &RunSettings, call: bool) -> Result<Preflight, ApiError> {
         let begun = Instant::now();
         let mut checks = Vec::new();
-        let (pack_check, pack) = pack(settings);
+        let (pack_check, pack) = planned::pack(settings);
         let runtime = runtime()?;
         let (engine, image, leftovers, is_guarded) = runtime.block_on(boxes(settings));
         checks.push(engine);
         checks.extend(image);
+        checks.extend(planned::harness(settings));
         checks.push(pack_check);
         checks.extend(runtime.block_on(endpoint::checks(settings, call)));
         let plan = estimate::plan(settings, pack.as_ref());
@@ -175,50 +175,6 @@ async fn leftovers(engine: &Engine) -> Option<Check> {
             .says("They are removed when the run begins.")
             .fixed_by("Remove now", FixAction::Clean)
     })
-}
-
-fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
-    const TITLE: &str = "Pack";
-    let Some(path) = &settings.scenarios_dir else {
-        let g = &settings.generation;
-        let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
-        if g.use_llm_sampler {
-            let check = Check::new("pack", TITLE, CheckState::Fail, "sampled by a model").says(
-                "The app does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
-                 scenarios_dir, or begin the run with `stamina run`, which does so by itself.",
-            );
-            return (check, None);
-        }
-        return (Check::new("pack", TITLE, CheckState::Ok, value), None);
-    };
-    let pack = match Pack::open_path(path) {
-        Ok(pack) => pack,
-        Err(error) => {
-            let check = Check::new("pack", TITLE, CheckState::Fail, "can not be read")
-                .says(format!("{}: {error}", path.display()));
-            return (check, None);
-        }
-    };
-    let (scenarios, turns) =
-        (pack.scenarios().len() as u32, pack.scenarios().iter().map(|s| s.turns).max().unwrap_or(0));
-    let value = format!("{scenarios} × {turns}");
-    let g = &settings.generation;
-    let asked = |wanted: u32, there: u32| wanted > there && wanted < super::fields::ALL;
-    let missing: Vec<String> =
-        settings.execute_episodes.iter().filter(|n| **n >= scenarios).map(u32::to_string).collect();
-    let check = if !missing.is_empty() {
-        Check::new("pack", TITLE, CheckState::Fail, value).says(format!(
-            "It has no scenario {}: they are counted from 0 to {}.",
-            missing.join(", "),
-            scenarios.saturating_sub(1)
-        ))
-    } else if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
-        Check::new("pack", TITLE, CheckState::Warn, value)
-            .says(format!("{} × {} were asked for; what the pack has is played.", g.n_scenarios, g.n_turns))
-    } else {
-        Check::new("pack", TITLE, CheckState::Ok, value)
-    };
-    (check, Some(pack))
 }
 
 fn folder(path: &Path) -> Check {
@@ -413,20 +369,6 @@ mod tests {
              7: 0000000000000000FFFF00000100007F:0054 0:0000 0A 0\n\
              8: 0000000000000000FFFF00000F02000A:0055 0:0000 0A 0\n";
         assert_eq!(open_ports(table), [22, 80, 82, 85]);
-    }
-
-    #[test]
-    fn scenarios_that_a_model_samples_are_refused_with_a_reason() {
-        let settings = |more: &[&str]| {
-            let values = ["agent=MOCK", "output_dir=x"].iter().chain(more).map(|&value| value.to_owned());
-            runner::settings::resolve(&[], &values.collect::<Vec<_>>()).unwrap()
-        };
-        let sampled = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
-        let (check, pack) = pack(&sampled);
-        assert_eq!((check.state, pack.is_none()), (CheckState::Fail, true));
-        let said = check.sentence.unwrap();
-        assert!(said.contains("stamina generate") && said.contains("stamina run"), "{said}");
-        assert_eq!(super::pack(&settings(&[])).0.state, CheckState::Ok);
     }
 
     #[test]

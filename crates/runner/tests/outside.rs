@@ -1,0 +1,91 @@
+//! What lies outside the agents: scenarios that are damaged, harnesses that can not be called; without boxes.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use model::EndReason;
+use runner::{Event, Finish, OnEvent, RunError};
+use scenario::pack::{Options, Pack, Part, Target, generate};
+
+/// Ends of episodes as they come.
+fn ends() -> (OnEvent, Arc<Mutex<BTreeMap<String, EndReason>>>) {
+    let ends = Arc::new(Mutex::new(BTreeMap::new()));
+    let to = ends.clone();
+    let on_event: OnEvent = Arc::new(move |event| {
+        if let Event::Episode { episode, end_reason, .. } = event {
+            to.lock().unwrap().insert(episode.clone(), *end_reason);
+        }
+    });
+    (on_event, ends)
+}
+
+fn trajectory(folder: &Path, episode: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join(episode).join("trajectory.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
+    let room = tempfile::tempdir().unwrap();
+    let (folder, pack) = (room.path().join("run"), room.path().join("pack"));
+    let values = [
+        "agent=MOCK".to_owned(),
+        "use_docker=false".to_owned(),
+        // Its model stops before it has written a file, so no server is needed.
+        "oracle.mischief.give_up=1".to_owned(),
+        "restful_server_gen_iterative.n_scenarios=2".to_owned(),
+        "restful_server_gen_iterative.n_turns=1".to_owned(),
+        "restful_server_gen_iterative.attempt_limit=1".to_owned(),
+        format!("output_dir={}", folder.display()),
+    ];
+    let settings = runner::settings::resolve(&[], &values).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::Programmatic);
+    generate(&settings.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
+    let suite = pack.join(Pack::open_path(&pack).unwrap().path(0, 1, Part::Suite).unwrap());
+    let whole = std::fs::read(&suite).unwrap();
+    std::fs::write(&suite, &whole[..whole.len() / 2]).unwrap();
+
+    let mut values = values.to_vec();
+    values.push(format!("scenarios_dir={}", pack.display()));
+    let settings = runner::settings::resolve(&[], &values).unwrap();
+    assert_eq!(runner::planned(&settings).unwrap(), [(0, 1), (1, 1)]);
+    let (on_event, found) = ends();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let found = found.lock().unwrap().clone();
+    assert_eq!(found["scenario_0"], EndReason::Environment);
+    assert!(matches!(found["scenario_1"], EndReason::GaveUp | EndReason::NoChange), "{found:?}");
+    let said = trajectory(&folder, "scenario_0");
+    let message = said["exception"]["message"].as_str().unwrap();
+    assert!(message.contains("Turn 1 can not be read") && message.contains("suite"), "{message}");
+    assert_eq!(said["turns"].as_array().unwrap().len(), 0);
+
+    // What was mended is played.
+    std::fs::write(&suite, &whole).unwrap();
+    let (on_event, found) = ends();
+    assert_eq!(runner::resume(folder.clone(), Vec::new(), on_event).await.unwrap(), Finish::Finished);
+    let found = found.lock().unwrap().clone();
+    assert!(matches!(found["scenario_0"], EndReason::GaveUp | EndReason::NoChange), "{found:?}");
+    assert!(trajectory(&folder, "scenario_0")["exception"].is_null());
+}
+
+#[tokio::test]
+async fn a_harness_without_a_direct_mode_does_not_begin() {
+    let room = tempfile::tempdir().unwrap();
+    for agent in ["VIBE", "KIMI_CLI", "KIMI_CODE"] {
+        let folder = room.path().join(agent);
+        let values = [
+            format!("agent={agent}"),
+            "endpoint.mode=direct".to_owned(),
+            format!("output_dir={}", folder.display()),
+        ];
+        let settings = runner::settings::resolve(&[], &values).unwrap();
+        let error = runner::run(settings, Arc::new(|_| {})).await.unwrap_err();
+        assert!(matches!(&error, RunError::Harness(_)), "{error}");
+        assert!(error.to_string().contains("direct mode"), "{error}");
+        assert!(!folder.exists(), "nothing was begun");
+    }
+}

@@ -1,0 +1,159 @@
+//! Whether what a run would play can be played: its harness in its mode, and the turns of its scenarios.
+
+use runner::settings::RunSettings;
+use scenario::pack::Pack;
+
+use crate::api::{Check, CheckState};
+
+/// After so many damaged turns of a pack no further one is looked for.
+const DAMAGED: usize = 9;
+
+/// Whether the agent's program can be called in this way at all.
+pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
+    let error = runner::callable(settings).err()?;
+    Some(Check::new("harness", "Harness", CheckState::Fail, "can not be called").says(error.to_string()))
+}
+
+/// Whether the scenarios are there: of a pack, each turn that is to be played is read.
+pub(super) fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
+    const TITLE: &str = "Pack";
+    let Some(path) = &settings.scenarios_dir else {
+        let g = &settings.generation;
+        let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
+        if g.use_llm_sampler {
+            let check = Check::new("pack", TITLE, CheckState::Fail, "sampled by a model").says(
+                "The app does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
+                 scenarios_dir, or begin the run with `stamina run`, which does so by itself.",
+            );
+            return (check, None);
+        }
+        return (Check::new("pack", TITLE, CheckState::Ok, value), None);
+    };
+    let pack = match Pack::open_path(path) {
+        Ok(pack) => pack,
+        Err(error) => {
+            let check = Check::new("pack", TITLE, CheckState::Fail, "can not be read")
+                .says(format!("{}: {error}", path.display()));
+            return (check, None);
+        }
+    };
+    let check = played(settings, &pack);
+    (check, Some(pack))
+}
+
+/// Whether what is asked of a pack is in it, and whole.
+fn played(settings: &RunSettings, pack: &Pack) -> Check {
+    let (scenarios, turns) =
+        (pack.scenarios().len() as u32, pack.scenarios().iter().map(|s| s.turns).max().unwrap_or(0));
+    let check = |state| Check::new("pack", "Pack", state, format!("{scenarios} × {turns}"));
+    let missing: Vec<String> =
+        settings.execute_episodes.iter().filter(|n| **n >= scenarios).map(u32::to_string).collect();
+    if !missing.is_empty() {
+        return check(CheckState::Fail).says(format!(
+            "It has no scenario {}: they are counted from 0 to {}.",
+            missing.join(", "),
+            scenarios.saturating_sub(1)
+        ));
+    }
+    let planned = match runner::planned(settings) {
+        Ok(planned) => planned,
+        Err(error) => return check(CheckState::Fail).says(error.to_string()),
+    };
+    let mut damage = planned
+        .into_iter()
+        .flat_map(|(scenario, turns)| (1..=turns).map(move |turn| (scenario, turn)))
+        .filter_map(|(scenario, turn)| pack.verify_turn(scenario, turn));
+    if let Some(first) = damage.next() {
+        // Of a pack that is damaged throughout it is of no use to read all.
+        let more = match damage.by_ref().take(DAMAGED).count() {
+            0 => String::new(),
+            DAMAGED => format!(" At least {DAMAGED} more turns are damaged."),
+            1 => " 1 more turn is damaged.".to_owned(),
+            more => format!(" {more} more turns are damaged."),
+        };
+        return check(CheckState::Fail).says(format!(
+            "It is damaged. {}: {}.{more} Generate it again, or take a copy that is whole.",
+            first.at, first.what
+        ));
+    }
+    let g = &settings.generation;
+    let asked = |wanted: u32, there: u32| wanted > there && wanted < super::fields::ALL;
+    if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
+        return check(CheckState::Warn)
+            .says(format!("{} × {} were asked for; what the pack has is played.", g.n_scenarios, g.n_turns));
+    }
+    check(CheckState::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(more: &[&str]) -> RunSettings {
+        let values = ["agent=MOCK", "output_dir=x"].iter().chain(more).map(|&value| value.to_owned());
+        runner::settings::resolve(&[], &values.collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn scenarios_that_a_model_samples_are_refused_with_a_reason() {
+        let sampled = asked(&["restful_server_gen_iterative.use_llm_sampler=true"]);
+        let (check, pack) = pack(&sampled);
+        assert_eq!((check.state, pack.is_none()), (CheckState::Fail, true));
+        let said = check.sentence.unwrap();
+        assert!(said.contains("stamina generate") && said.contains("stamina run"), "{said}");
+        assert_eq!(super::pack(&asked(&[])).0.state, CheckState::Ok);
+    }
+
+    #[test]
+    fn every_turn_of_a_pack_that_is_to_be_played_is_read() {
+        use scenario::pack::{Options, Part, Target, generate};
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("pack");
+        let made = asked(&[
+            "restful_server_gen_iterative.n_scenarios=2",
+            "restful_server_gen_iterative.n_turns=3",
+            "restful_server_gen_iterative.num_changes_per_turn=1",
+        ]);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let target = Target::Folder(path.clone());
+        let sampler = scenario::sample::Programmatic;
+        generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
+        let dir = format!("scenarios_dir={}", path.display());
+        let look = |more: &[&str]| {
+            let check = pack(&asked(&[&[dir.as_str()], more].concat())).0;
+            (check.state, check.sentence.unwrap_or_default())
+        };
+        assert_eq!(look(&[]), (CheckState::Ok, String::new()));
+        let (state, said) = look(&["benchmark=RESTFUL_SERVER_GEN"]);
+        assert!(state == CheckState::Fail && said.contains("benchmark is"), "{said}");
+
+        let opened = Pack::open_path(&path).unwrap();
+        let file = |scenario, turn, part| path.join(opened.path(scenario, turn, part).unwrap());
+        std::fs::remove_file(file(1, 3, Part::Suite)).unwrap();
+        let (state, said) = look(&[]);
+        assert_eq!(state, CheckState::Fail);
+        assert!(said.contains("It is damaged. scenario_1/") && !said.contains("more"), "{said}");
+        let bounded = look(&["restful_server_gen_iterative.n_turns=2"]);
+        assert_eq!(bounded.0, CheckState::Ok, "turns that are not played need not be whole: {}", bounded.1);
+        std::fs::write(file(0, 1, Part::Request), "Something else.").unwrap();
+        let (state, said) = look(&[]);
+        assert!(state == CheckState::Fail && said.contains("scenario_0, turn 1"), "{said}");
+        assert!(said.contains("1 more turn is damaged"), "{said}");
+    }
+
+    #[test]
+    fn a_harness_that_can_not_do_what_is_asked_of_it_does_not_begin() {
+        assert!(harness(&asked(&[])).is_none());
+        let codex = |more: &str| asked(&["agent=CODEX", more]);
+        assert!(harness(&codex("endpoint.mode=direct")).is_none());
+        let values = |agent: &str| {
+            ["output_dir=x".to_owned(), format!("agent={agent}"), "endpoint.mode=direct".to_owned()]
+        };
+        for agent in ["VIBE", "KIMI_CLI", "KIMI_CODE"] {
+            let settings = runner::settings::resolve(&[], &values(agent)).unwrap();
+            let check = harness(&settings).unwrap();
+            assert_eq!(check.state, CheckState::Fail);
+            assert!(check.sentence.unwrap().contains("direct mode"), "{agent}");
+        }
+    }
+}
