@@ -73,7 +73,7 @@ if (wants("suites")) {
   result.suites = await suites(result.generation.pack, result.generation.turns);
 }
 if (wants("runner")) {
-  step("the runner: 20 episodes side by side with an agent that answers at once, and a few in boxes");
+  step("the runner, with an agent that answers at once: 1,000 turns without boxes, one episode in boxes, twenty side by side");
   result.runner = await runner(size);
 }
 

@@ -1,9 +1,10 @@
 //! What the runner itself costs: its own seconds an attempt, and whether its memory grows.
 //!
-//! `runner_cost [EPISODES TURNS [local|docker]]` plays that many episodes, 20 at once (20 × 50 without boxes, if nothing is
-//! said), with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object. Suites are
-//! short because what tests cost is not the runner's. An agent's conversation grows with its turns and passes through the
-//! gateway with every request, so some of what is seen at the end is that.
+//! `runner_cost [EPISODES TURNS [local|docker [AT_ONCE]]]` plays that many episodes, 20 at once (100 × 10 without boxes, if
+//! nothing is said), with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object.
+//! Suites are short because what tests cost is not the runner's. An agent's conversation grows with its turns and passes
+//! through the gateway, and the scripted model, with every request: so memory is that of the longest conversations at once,
+//! and a run of many short episodes tells what the runner itself keeps.
 
 #![allow(clippy::print_stdout, reason = "a measuring program prints what it measured")]
 
@@ -17,7 +18,7 @@ use scenario::ir::Schema;
 use scenario::pack::{Options, Pack, Part, Target, generate};
 use serde_json::{Value, json};
 
-/// Episodes at once, at most.
+/// Episodes at once, where nothing is said.
 const AT_ONCE: u32 = 20;
 /// Cases that are left of each suite.
 const CASES: usize = 10;
@@ -57,11 +58,11 @@ fn serve(arguments: &[String]) -> Result<(), Error> {
 
 fn measure(arguments: &[String]) -> Result<(), Error> {
     let number = |at: usize, default: u32| arguments.get(at).map_or(Ok(default), |text| text.parse());
-    let (episodes, turns) = (number(0, 20)?, number(1, 50)?);
+    let (episodes, turns, at_once) = (number(0, 100)?, number(1, 10)?, number(3, AT_ONCE)?);
     let docker = arguments.get(2).is_some_and(|word| word == "docker");
     let room = std::env::temp_dir().join(format!("stamina-runner-cost-{}", std::process::id()));
     std::fs::create_dir_all(&room)?;
-    let measured = played(&room, episodes, turns, docker);
+    let measured = played(&room, episodes, turns, docker, at_once.min(episodes));
     let _ = std::fs::remove_dir_all(&room);
     println!("{}", measured?);
     Ok(())
@@ -75,7 +76,7 @@ struct Seen {
     turns: usize,
 }
 
-fn played(room: &Path, episodes: u32, turns: u32, docker: bool) -> Result<Value, Error> {
+fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) -> Result<Value, Error> {
     let pack = room.join("pack");
     make_pack(&pack, episodes, turns)?;
     let values = [
@@ -83,7 +84,7 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool) -> Result<Value,
         format!("output_dir={}", room.join("run").display()),
         format!("scenarios_dir={}", pack.display()),
         format!("use_docker={docker}"),
-        format!("batch_size={}", episodes.min(AT_ONCE)),
+        format!("batch_size={at_once}"),
         "keep_snapshots=2".to_owned(),
     ];
     let settings = runner::settings::resolve(&[], &values)?;
@@ -115,6 +116,7 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool) -> Result<Value,
         "boxes": if docker { "docker" } else { "none" },
         "finish": finish,
         "episodes": episodes,
+        "at_once": at_once,
         "turns": seen.turns,
         "attempts": seen.own.len(),
         "seconds": seconds,

@@ -71,9 +71,10 @@ impl Engine {
             open: what.reach == Reach::Open,
             extra: &what.extra,
         };
-        let began = Instant::now();
+        // Its wall limit may begin while the engine still starts it; what it worked is counted from when it was started.
+        let since = Instant::now();
         let ended = match self.start(&plan).await {
-            Ok(output) => self.attend(&plan, output, began, stop, live).await,
+            Ok(output) => self.attend(&plan, output, since, stop, live).await,
             Err(error) => {
                 // A network that somebody removed is made again next time.
                 self.networks.lock().await.forget(run);
@@ -93,11 +94,12 @@ impl Engine {
         &self,
         plan: &Plan<'_>,
         mut output: Output,
-        began: Instant,
+        since: Instant,
         stop: &CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
         let name = plan.name;
+        let began = Instant::now();
         let mut printed = Printed::new(plan.limits.output, live);
         let mut exit = BoxExit::default();
         let mut host_full = None;
@@ -108,7 +110,7 @@ impl Engine {
         // Somebody else ended the box: a person, or an engine that shuts down in good order.
         let mut lost = false;
         let wall = Duration::from_secs(plan.limits.seconds.saturating_add(BACKSTOP));
-        let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(began.elapsed())));
+        let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(since.elapsed())));
         // Which of these have happened: each acts once.
         let (mut watching, mut reading, mut ticking, mut stoppable) = (true, true, true, true);
 
@@ -146,7 +148,7 @@ impl Engine {
                 }
             }
         };
-        let seconds = began.elapsed().as_secs_f64();
+        let (seconds, whole) = (began.elapsed().as_secs_f64(), since.elapsed().as_secs());
         exit.code = code;
         let last = async {
             while let Some(Ok(piece)) = output.next().await {
@@ -173,7 +175,7 @@ impl Engine {
         }
         // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
         let wall_code = matches!(exit.code, Some(124 | 137));
-        if wall_code && !exit.disk_full && !exit.stopped && seconds >= plan.limits.seconds as f64 {
+        if wall_code && !exit.disk_full && !exit.stopped && whole >= plan.limits.seconds {
             exit.timed_out = true;
         }
         if let Some((path, free)) = host_full {

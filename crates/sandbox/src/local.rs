@@ -52,7 +52,6 @@ impl Local {
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
-        let began = Instant::now();
         let (program, arguments) = what.argv.split_first().ok_or_else(|| SandboxError::Files {
             path: what.volumes.workspace.display().to_string(),
             why: "the agent has no command".to_owned(),
@@ -63,6 +62,7 @@ impl Local {
             .envs(what.extra.env.iter().chain(&what.env).map(|(name, value)| (name, value)));
         // Dropping the group kills it: so does dropping this future.
         let mut group = Group::start(command, program)?;
+        let began = Instant::now();
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
         pass_on(group.child.stdout.take(), false, &send);
         pass_on(group.child.stderr.take(), true, &send);
