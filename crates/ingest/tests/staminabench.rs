@@ -626,6 +626,20 @@ fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
 }
 
 #[test]
+fn a_session_that_began_anew_is_in_the_import_report() {
+    let own = r#"{"schema_version": "stamina-lab/1", "turns": [
+        {"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]},
+        {"turn": 2, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3, "session_restarted": true}]}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", own)]);
+    let warning = read.report.warnings.iter().find(|warning| warning.code == "session.restarted").unwrap();
+    assert!(warning.message.contains("turn 2, attempt 1"), "{}", warning.message);
+    assert_eq!(
+        read.episodes[0].turns[1].attempts[0].extra["session_restarted"], true,
+        "and is shown with the attempt"
+    );
+}
+
+#[test]
 fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
     let own = |finished: &str, attempts: &str| {
         let text = format!(

@@ -76,8 +76,17 @@ pub(crate) enum Fault {
         /// Whether waiting may help.
         gone: bool,
     },
+    /// Its harness can not be called with this request. It will not be otherwise the next time.
+    Refused(String),
     /// Files of ours: nothing goes on.
     Files(RunError),
+}
+
+/// What the agent was told.
+struct Prompt {
+    text: String,
+    /// Its session began anew in the middle of the episode.
+    restarts: bool,
 }
 
 impl From<RunError> for Fault {
@@ -122,23 +131,12 @@ impl Attempt<'_> {
         )
         .await?;
 
-        let (called, prompt) = self.agent().await?;
+        let (called, told) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
-        let bill = bill(self.play, called.as_ref().ok());
-        let budget = self.budget(called.as_ref().ok())?;
-        let (end, called) = match called {
-            Ok(called) => {
-                (agent_end(&called, budget.as_ref(), self.play.settings.limits.seconds)?, Some(called))
-            }
-            Err(refused) => (
-                AgentEnd {
-                    reason: Some(EndReason::AgentError),
-                    exception: Some(exception("HarnessError", &refused.to_string())),
-                },
-                None,
-            ),
-        };
-        let disk_full = called.as_ref().is_some_and(|called| called.end.exit.disk_full);
+        let bill = bill(self.play, &called);
+        let budget = self.budget(&called)?;
+        let end = agent_end(&called, budget.as_ref(), self.play.settings.limits.seconds)?;
+        let disk_full = called.end.exit.disk_full;
         let code = self.keep_code().await?;
         let tested = if disk_full {
             let why = "The workspace is larger than the box allows.".to_owned();
@@ -152,20 +150,24 @@ impl Attempt<'_> {
             blocking(move || folders.restore()).await?;
         }
         faults::point("tests ended");
-        self.record(since, started_at, called, end, tested, code, prompt, budget, bill).await
+        self.record(since, started_at, called, end, tested, code, told, budget, bill).await
     }
 
     /// Calls the agent, and says what it was told.
-    async fn agent(&self) -> Result<(Result<Called, harness::HarnessError>, String), Fault> {
+    async fn agent(&self) -> Result<(Called, Prompt), Fault> {
         let Self { play, data, .. } = self;
         let is_open = play.settings.reach == sandbox::Reach::Open;
         let request = prompt::request(data.turn, &data.request, play.stacks, is_open);
-        let mut prompt = match &self.known.feedback {
-            Some(feedback) if self.number > 1 => feedback.clone(),
-            _ => request.clone(),
-        };
+        let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1);
         let mut session = self.known.session.clone();
         loop {
+            // A session that begins anew in the middle knows nothing, so it is told what it is about.
+            let restarts = session.is_none() && self.known.calls > 0;
+            let prompt = match feedback {
+                None => request.clone(),
+                Some(feedback) if restarts => format!("{request}\n\n{feedback}"),
+                Some(feedback) => feedback.to_owned(),
+            };
             let attempt = self.link.gateway.as_ref().map(|gateway| {
                 let key =
                     AttemptKey { episode: self.owner.episode.clone(), turn: data.turn, attempt: self.number };
@@ -187,26 +189,22 @@ impl Attempt<'_> {
             let called =
                 agent::call(play, self.link, self.owner, self.folders, call, attempt, self.stop, self.status);
             match called.await {
-                Ok(called) => return Ok((Ok(called), prompt)),
+                Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
                 Err(NotCalled::Stopped) => return Err(Fault::Stopped),
                 Err(NotCalled::Boxes(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
                 Err(NotCalled::Boxes(error)) => return Err(error.into()),
                 Err(NotCalled::Files(error)) => return Err(error.into()),
+                // There is nothing to go on with.
                 Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
-                    // There is nothing to go on with, so it begins anew and is told what it is about.
                     session = None;
-                    if prompt != request {
-                        prompt = format!("{request}\n\n{prompt}");
-                    }
                 }
-                Err(NotCalled::Refused(error)) => return Ok((Err(error), prompt)),
+                Err(NotCalled::Refused(error)) => return Err(Fault::Refused(error.to_string())),
             }
         }
     }
 
     /// A budget that ended the attempt. One of the run ends the run; a fault of the endpoint is none of the agent's.
-    fn budget(&self, called: Option<&Called>) -> Result<Option<Over>, Fault> {
-        let Some(called) = called else { return Ok(None) };
+    fn budget(&self, called: &Called) -> Result<Option<Over>, Fault> {
         match called.over.clone() {
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
@@ -302,11 +300,11 @@ impl Attempt<'_> {
         &self,
         since: Instant,
         started_at: String,
-        called: Option<Called>,
+        called: Called,
         end: AgentEnd,
         tested: Tested,
         code: Option<String>,
-        prompt: String,
+        prompt: Prompt,
         over: Option<Over>,
         bill: Bill,
     ) -> Result<Played, Fault> {
@@ -325,14 +323,13 @@ impl Attempt<'_> {
         let feedback = (!passed).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let mut after = Known {
             session: self.known.session.clone(),
-            calls: self.known.calls + u32::from(called.is_some()),
+            calls: self.known.calls + 1,
             feedback,
             seconds: self.status.seconds(),
             spent: plus(self.known.spent, bill.spent),
         };
-        let disk_full = called.as_ref().is_some_and(|called| called.end.exit.disk_full);
-        if let Some(session) = called.as_ref().and_then(|called| called.outcome.session.clone())
-            && !disk_full
+        if let Some(session) = called.outcome.session.clone()
+            && !called.end.exit.disk_full
         {
             after.session = kept(session, &self.play.scrub);
         }
@@ -347,19 +344,17 @@ impl Attempt<'_> {
             let passed = v.cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
             (Some(passed as u32), Some(v.total as u32))
         });
-        let agent_seconds = called.as_ref().map(|called| called.end.seconds);
-        let tool_calls = called
-            .as_ref()
-            .filter(|called| !called.outcome.steps.is_empty())
-            .map(|called| called.outcome.steps.iter().map(|step| step.tool_calls.len() as u32).sum());
-        let model_requests =
-            called.as_ref().and_then(|c| c.seen.as_ref()).map(|seen| seen.records.len() as u32);
-        let harness_tokens = called.as_ref().map(|called| called.outcome.usage).filter(|t| !t.is_unknown());
+        let agent_seconds = called.end.seconds;
+        let steps = &called.outcome.steps;
+        let tool_calls =
+            (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
+        let model_requests = called.seen.as_ref().map(|seen| seen.records.len() as u32);
+        let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
 
+        let Prompt { text: prompt, restarts } = prompt;
         let files = self.write_files(called, &tested, prompt, code).await?;
         let total_seconds = since.elapsed().as_secs_f64();
-        let own_seconds =
-            (total_seconds - agent_seconds.unwrap_or(0.0) - tested.seconds.unwrap_or(0.0)).max(0.0);
+        let own_seconds = (total_seconds - agent_seconds - tested.seconds.unwrap_or(0.0)).max(0.0);
         let record = AttemptRecord {
             attempt: self.number,
             verdict,
@@ -373,7 +368,7 @@ impl Attempt<'_> {
             tool_calls,
             started_at,
             finished_at: clock::now(),
-            agent_seconds,
+            agent_seconds: Some(agent_seconds),
             test_seconds: tested.seconds,
             exception,
             files,
@@ -382,6 +377,7 @@ impl Attempt<'_> {
             agent_end: end.reason,
             harness_tokens,
             repeats: self.repeats,
+            session_restarted: restarts,
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(Played { record, after, over, failed, own_seconds })
@@ -410,7 +406,7 @@ impl Attempt<'_> {
 
     async fn write_files(
         &self,
-        called: Option<Called>,
+        called: Called,
         tested: &Tested,
         prompt: String,
         code: Option<String>,
@@ -420,9 +416,7 @@ impl Attempt<'_> {
         let server_log = tested.log.clone();
         let (results, call) = (self.results.clone(), self.known.calls + 1);
         let files = blocking(move || {
-            let (stdout, stderr, steps) = called.map_or_else(Default::default, |called| {
-                (called.end.stdout, called.end.stderr, called.outcome.steps)
-            });
+            let (stdout, stderr, steps) = (called.end.stdout, called.end.stderr, called.outcome.steps);
             let left = AttemptLeft {
                 turn,
                 attempt,

@@ -1,6 +1,6 @@
 //! What an attempt cost: by the gateway where there is one, else by what the harness tells.
 
-use gateway::{Price, Spent};
+use gateway::{Budgets, Over, Price, Scope, Spent};
 use model::Tokens;
 
 use crate::agent::Called;
@@ -14,10 +14,7 @@ pub(crate) struct Bill {
 }
 
 /// By the gateway where there is one, else by the harness. What the harness tells is counted with the run here, so once a call.
-pub(crate) fn bill(play: &Play, called: Option<&Called>) -> Bill {
-    let Some(called) = called else {
-        return Bill { tokens: Tokens::default(), cost_usd: None, spent: Spent::default() };
-    };
+pub(crate) fn bill(play: &Play, called: &Called) -> Bill {
     if let Some(seen) = &called.seen {
         return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
     }
@@ -59,6 +56,24 @@ fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: 
     }
 }
 
+/// A budget of tokens or money that is spent, by what harnesses told; the widest first, because it decides what else stops.
+/// What nobody told counts as nothing: preflight says so.
+pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<Over> {
+    [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
+        |(scope, budget, spent)| {
+            let tokens = spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
+            let of = if budget.tokens.is_some_and(|limit| tokens >= limit) {
+                "tokens"
+            } else if budget.usd.is_some_and(|limit| spent.known_usd >= limit) {
+                "usd"
+            } else {
+                return None;
+            };
+            Some(Over::Budget { scope, of: of.to_owned() })
+        },
+    )
+}
+
 /// The sum of two; a cost with an unknown part is unknown.
 pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
     let nothing = |spent: &Spent| spent.requests == 0 && spent.unmetered == 0 && spent.tokens.is_unknown();
@@ -90,6 +105,29 @@ mod tests {
         assert_eq!(plus(known, known).cost_usd, Some(2.0));
         assert_eq!(plus(known, unknown).cost_usd, None);
         assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
+    }
+
+    #[test]
+    fn without_a_gateway_budgets_hold_between_attempts() {
+        let spent = |input, usd| Spent {
+            tokens: Tokens { input: Some(input), cached: None, output: Some(10) },
+            known_usd: usd,
+            ..Spent::default()
+        };
+        let budget = |tokens, usd| gateway::Budget { tokens, usd, seconds: None };
+        let budgets = Budgets {
+            run: budget(Some(1000), Some(2.0)),
+            episode: budget(Some(100), Some(1.0)),
+            ..Budgets::default()
+        };
+        let of = |run, episode| over(&budgets, &run, &episode);
+        let said = |scope, of: &str| Some(Over::Budget { scope, of: of.to_owned() });
+        assert_eq!(of(spent(900, 1.9), spent(80, 0.9)), None);
+        assert_eq!(of(spent(900, 1.9), spent(90, 0.9)), said(Scope::Episode, "tokens"));
+        assert_eq!(of(spent(900, 1.9), spent(80, 1.0)), said(Scope::Episode, "usd"));
+        assert_eq!(of(spent(990, 1.9), spent(90, 1.0)), said(Scope::Run, "tokens"));
+        assert_eq!(of(spent(900, 2.5), spent(80, 0.0)), said(Scope::Run, "usd"));
+        assert_eq!(of(Spent::default(), Spent::default()), None, "what nobody told is no reason");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
 use crate::settings::RunSettings;
 use crate::state::{Events, Place, RunFile};
-use crate::{Event, RunError, clock};
+use crate::{Event, RunError, bill, clock};
 
 /// Boxes and the way to the model. Made anew when the engine has been away.
 pub(crate) struct Link {
@@ -111,10 +111,20 @@ impl Play {
         }
     }
 
-    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, time is watched here.
-    pub(crate) async fn over(&self, episode: &str, episode_seconds: f64) -> Option<Over> {
+    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, time is watched here, and
+    /// tokens and money between attempts, as far as the harness tells them.
+    pub(crate) async fn over(
+        &self,
+        episode: &str,
+        episode_seconds: f64,
+        episode_spent: &Spent,
+    ) -> Option<Over> {
         if let Some(gateway) = &self.link().await.gateway {
             return gateway.over(episode);
+        }
+        let run_spent = *lock(&self.direct_spent);
+        if let Some(over) = bill::over(&self.settings.budgets, &run_spent, episode_spent) {
+            return Some(over);
         }
         let (left, over) = self.time_left(episode_seconds)?;
         left.is_zero().then_some(over)

@@ -77,6 +77,11 @@ impl Episode<'_> {
                 }
                 Fault::Boxes { why, .. } => (EndReason::Environment, why),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why),
+                Fault::Refused(why) => {
+                    // It would be the same again.
+                    repeats = REPEATS;
+                    (EndReason::Environment, why)
+                }
             };
             let why = self.play.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
@@ -144,6 +149,7 @@ impl Episode<'_> {
             agent_end: None,
             harness_tokens: None,
             repeats,
+            session_restarted: false,
         };
         let known = self.known.clone();
         let played = Played { record, after: known, over: None, failed: Vec::new(), own_seconds: 0.0 };

@@ -116,6 +116,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         agent_end: None,
         harness_tokens: None,
         repeats: 0,
+        session_restarted: false,
     }
 }
 

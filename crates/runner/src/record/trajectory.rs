@@ -116,6 +116,9 @@ pub(crate) struct AttemptRecord {
     /// How often it was played again from its snapshot because of something outside the agent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) repeats: u32,
+    /// The agent's session could not be gone on with, and began anew at this attempt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) session_restarted: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

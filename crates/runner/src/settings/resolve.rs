@@ -156,14 +156,13 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "the mock agent has no endpoint of its own; use oracle or gateway",
         ));
     }
-    let watched = [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
-    for (of, budget) in watched {
-        if s.endpoint == EndpointSettings::Direct && (budget.tokens.is_some() || budget.usd.is_some()) {
-            return Err(SettingsError::of(
-                &format!("limits.{of}"),
-                "with endpoint.mode=direct nobody counts tokens or money while an agent works; only minutes can be limited",
-            ));
-        }
+    let of_attempt = s.budgets.attempt;
+    if s.endpoint == EndpointSettings::Direct && (of_attempt.tokens.is_some() || of_attempt.usd.is_some()) {
+        return Err(SettingsError::of(
+            "limits.attempt",
+            "with endpoint.mode=direct nobody counts tokens or money while an agent works; of an attempt only minutes can be \
+             limited, and tokens and money of the episode and of the run between attempts",
+        ));
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ fn refusals_say_which_key_why_and_what_instead() {
             .contains("--privileged is not understood")
     );
     assert!(said(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret"));
-    assert!(said(&["agent=CODEX", "limits.run.usd=3"]).contains("only minutes can be limited"));
+    assert!(said(&["agent=CODEX", "limits.attempt.usd=3"]).contains("only minutes can be limited"));
     assert!(said(&["agent=CUSTOM"]).starts_with("harness_file: "));
     assert!(said(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
 }

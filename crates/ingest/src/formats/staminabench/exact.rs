@@ -187,6 +187,18 @@ impl Reader<'_, '_> {
         if let Some(own::Counted(steps)) = said.steps {
             attempt.extra.insert("agent_steps".to_owned(), steps.into());
         }
+        if attempt.extra.get("session_restarted") == Some(&true.into()) {
+            self.notes.warn(Warning::read_differently(
+                join(self.folder, "trajectory.json"),
+                "session.restarted",
+                format!(
+                    "The agent's session could not be gone on with: turn {turn}, attempt {} began a new one, which was told the \
+                     request again and knows nothing of what came before. Whether the episode counts as one session is for \
+                     you to say.",
+                    said.number
+                ),
+            ));
+        }
         let files = said.files.unwrap_or_default();
         self.files(&mut attempt, &files, said.steps.is_some().then_some(pointer));
         attempt.tests =
