@@ -1,5 +1,9 @@
+use model::Tokens;
+
 use super::*;
+use crate::ledger::cost;
 use crate::oracle::{Ability, Oracle};
+use crate::usage::Tally;
 use crate::{Budget, Budgets, Price};
 
 fn house(budgets: Budgets) -> Arc<House> {

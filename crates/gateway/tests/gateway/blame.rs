@@ -34,7 +34,7 @@ async fn an_attempt_that_waits_out_a_limit_of_the_endpoint_is_not_the_agents() {
     let house = gateway(endpoint.settings()).await;
     let attempt = house.open(attempt(1), None);
     let mut waiting = attempt.waiting();
-    let (_, seen) = tokio::join!(hang_up(&attempt, "{}", Duration::from_millis(300)), async {
+    let ((), seen) = tokio::join!(hang_up(&attempt, "{}", Duration::from_millis(300)), async {
         waiting.changed().await.unwrap();
         *waiting.borrow_and_update()
     });
