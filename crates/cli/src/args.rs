@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::export_commands::{FigureArgs, ReportArgs, TableArgs};
+use crate::exports::{FigureArgs, ReportArgs, TableArgs};
 
 /// See how long coding agents last.
 ///

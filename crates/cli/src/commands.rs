@@ -16,8 +16,8 @@ use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command, Sort};
 use crate::{
-    compare_command, export_commands, failures_command, json, machine_commands, matrix_command,
-    play_commands, preflight_command, scenario_commands, serve, steer_commands, table,
+    compare_command, exports, failures_command, json, machine_commands, matrix_command, play_commands,
+    preflight_command, scenario_commands, serve, steer_commands, table,
 };
 
 /// How often a long reading says how far it is.
@@ -46,9 +46,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Sources => sources(&*open(false)?, json),
         Command::ImportReport { source } => import_report(&*open(false)?, &source, json),
         Command::Close { source } => close(&*open(false)?, &source, json),
-        Command::Figure(args) => export_commands::figure(&*open(false)?, &args, json),
-        Command::Table(args) => export_commands::table(&*open(false)?, &args, json),
-        Command::Report(args) => export_commands::report(&*open(false)?, &args, json),
+        Command::Figure(args) => exports::figure(&*open(false)?, &args, json),
+        Command::Table(args) => exports::table(&*open(false)?, &args, json),
+        Command::Report(args) => exports::report(&*open(false)?, &args, json),
         Command::Serve { port, token, ui } => {
             let workbench = open(true)?;
             let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -7,7 +7,7 @@
 mod args;
 mod commands;
 mod compare_command;
-mod export_commands;
+mod exports;
 mod failures_command;
 mod json;
 mod machine_commands;

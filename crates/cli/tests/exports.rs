@@ -139,6 +139,92 @@ fn every_kind_of_figure_and_table_is_made() {
 }
 
 #[test]
+fn a_figure_that_is_printed_has_its_spec_and_what_was_asked_for() {
+    let library = Library::new();
+    let runs = library.runs();
+    let args = ["figure", "survival", runs[0].as_str(), runs[1].as_str()];
+    let printed = library.ok(&[&args[..], &["--preset", "acl:full", "--grey", "--height", "120"]].concat());
+    library
+        .ok(&[&args[..], &["--preset", "acl:full", "--grey", "--height", "120", "--out", "direct.svg"]]
+            .concat());
+    assert!(printed.as_bytes() == library.bytes("direct.svg"), "what is printed is what is written");
+    let screen = library.ok(&args);
+    let dark = library.ok(&[&args[..], &["--dark"]].concat());
+    for (name, svg) in [("paper.svg", &printed), ("screen.svg", &screen), ("dark.svg", &dark)] {
+        std::fs::write(library.folder.path().join(name), svg).expect("a file");
+        assert_eq!(&library.ok(&["figure", name]), svg, "{name} makes itself again");
+    }
+    assert!(screen != dark && screen.contains("width=\"720"), "{}", &screen[..200]);
+    let json: Value =
+        serde_json::from_str(&library.ok(&[&args[..], &["--grey", "--json"]].concat())).expect("JSON");
+    assert!(json["svg"].as_str().is_some_and(|svg| svg.contains("<metadata")), "{json}");
+    assert_eq!(library.run(&[&args[..], &["--grey", "--dark"]].concat()).status.code(), Some(2));
+}
+
+#[test]
+fn a_table_is_printed_as_json_for_scripts() {
+    let library = Library::new();
+    let runs = library.runs();
+    let table = |args: &[&str]| -> Value {
+        serde_json::from_str(&library.ok(&[&["table"][..], args, &["--json"]].concat())).expect("JSON")
+    };
+    let told = table(&["runs", &runs[0], &runs[1]]);
+    assert_eq!(told["name"], "runs");
+    assert!(told["title"].is_string() && told["notes"].is_array(), "{told}");
+    let columns = told["columns"].as_array().expect("columns");
+    let mean = columns.iter().find(|c| c["name"] == "mean_stamina").expect("a mean");
+    assert_eq!((&mean["kind"], &mean["unit"]), (&"number".into(), &"turns".into()));
+    let rows = told["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["mean_stamina"].is_number() && row["n"].is_u64()), "{told}");
+    assert!(rows.iter().all(|row| row["cost_usd"].is_null()), "unknown is null: {told}");
+    let all = table(&["library"]);
+    assert_eq!(all["rows"].as_array().map(Vec::len), Some(runs.len()));
+    assert_eq!(table(&["played"])["rows"], Value::Array(Vec::new()));
+    assert!(library.fails(&["table", "library", &runs[0]]).contains("stamina table runs"));
+}
+
+#[test]
+fn groups_of_runs_have_a_matrix_too() {
+    let library = Library::new();
+    let runs: Value = serde_json::from_str(&library.ok(&["runs", "--json"])).expect("JSON");
+    let model = runs.as_array().expect("runs").iter().find_map(|run| run["model"].as_str()).expect("a model");
+    let group = format!("model:{model}");
+    let json: Value =
+        serde_json::from_str(&library.ok(&["table", "matrix", &group, "--json"])).expect("JSON");
+    let models: Vec<&str> = json["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter(|row| row["n"].is_u64())
+        .filter_map(|row| row["model"].as_str())
+        .collect();
+    assert!(!models.is_empty() && models.iter().all(|named| *named == model), "{models:?}");
+    assert!(library.ok(&["figure", "matrix", &group]).starts_with("<svg"));
+}
+
+#[test]
+fn what_is_no_run_has_tables_too() {
+    let library = Library::new();
+    let pack = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the repository")
+        .join("data/sample-pack.zip");
+    let pack = pack.to_str().expect("UTF-8");
+    assert!(library.fails(&["table", "suite", pack]).contains("stamina ingest"));
+    library.ok(&["ingest", pack]);
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&library.ok(&[&["table"][..], args, &["--json"]].concat())).expect("JSON")
+    };
+    let first = json(&["suite", pack, "--turn", "1"]);
+    let later = json(&["suite", pack, "--scenario", "1", "--turn", "3"]);
+    let count = |table: &Value| table["rows"].as_array().map_or(0, Vec::len);
+    assert!(count(&first) > 10 && count(&later) > count(&first), "{} {}", count(&first), count(&later));
+    assert!(library.fails(&["table", "progress", "."]).contains("hint"));
+}
+
+#[test]
 fn errors_say_what_can_be_asked_for() {
     let library = Library::new();
     let runs = library.runs();
@@ -203,7 +289,11 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
         assert!(!html.contains(outside), "{outside} in the report");
     }
     let svgs = html.matches("<svg").count();
-    assert!(svgs >= 3, "{svgs} figures");
+    let figures = files.iter().filter(|f| f.starts_with("figures/") && f.ends_with(".svg")).count();
+    assert!(svgs == figures && svgs >= 6, "{svgs} figures, {figures} files");
+    let markdown = String::from_utf8(library.bytes("report/report.md")).expect("UTF-8");
+    let linked: Vec<&str> = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(linked.len() == figures && linked.iter().all(|file| files.contains(file)), "{linked:?}");
     let sums = String::from_utf8(library.bytes("report/inputs.sha256")).expect("UTF-8");
     assert!(
         sums.lines().all(|l| l.len() > 66 && l.as_bytes()[64] == b' ') && sums.contains("index.json"),

@@ -73,6 +73,18 @@ fn a_run_prints_its_events_and_is_in_the_library() {
     let live = room.json(&["rpc", "list_live_runs"]);
     assert_eq!((&live["live"], &live["runs"][0]["state"]), (&Value::from(0), &Value::from("finished")));
     assert_eq!(live["runs"][0]["run"], runs[0]["id"]);
+    // What the pages of runs list is a table, too.
+    let played = room.json(&["table", "played"]);
+    assert_eq!(
+        (&played["rows"][0]["state"], &played["rows"][0]["episodes_over"]),
+        (&json!("finished"), &json!(2))
+    );
+    let progress = room.json(&["table", "progress", results.to_str().expect("UTF-8")]);
+    assert_eq!(progress["rows"].as_array().map(Vec::len), Some(2), "{progress}");
+    assert_eq!(
+        (&progress["rows"][0]["stamina"], &progress["rows"][0]["outcomes"]),
+        (&json!(2), &json!("pp"))
+    );
 
     // The folder is taken now.
     let again = room.stamina(&refs(&small(2, 2)));

@@ -169,7 +169,8 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
                 let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
                 format!("{}: n = {}", said(&g.label), count(g.total.unwrap_or(sum)))
             });
-            Some(groups.collect::<Vec<_>>().join(", "))
+            let episodes = counts.map(|counts| format!("; all episodes of {counts}"));
+            Some(format!("{}{}", groups.collect::<Vec<_>>().join(", "), episodes.unwrap_or_default()))
         }
         Figure::Pareto(data) => counts.or_else(|| {
             let known = data

@@ -286,7 +286,7 @@ pub struct WarningGroup {
 // ---------------------------------------------------------------------------------------------- runs
 
 /// Columns by which runs are sorted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum RunSort {
     /// Mean stamina.
@@ -315,7 +315,7 @@ pub enum RunSort {
 }
 
 /// By what runs are grouped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum RunGrouping {
     /// By benchmark.
@@ -332,7 +332,7 @@ pub enum RunGrouping {
 }
 
 /// Asks for the runs of all opened sources. Empty lists and `None` do not filter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct ListRuns {
     /// Words that all occur in id, model, harness, benchmark, source, tags or note.
@@ -576,7 +576,7 @@ pub struct SurvivalTable {
 }
 
 /// Order of the grid's rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum GridSort {
     /// Stamina, longest first; ties: score, then name.

@@ -38,17 +38,27 @@ pub(crate) struct Made {
     pub(crate) caption: String,
     pub(crate) inches: Option<(f64, f64)>,
     pub(crate) warnings: Vec<String>,
-    /// A spec that belongs beside it, for formats that have no place for one.
-    pub(crate) beside: Option<Vec<u8>>,
+    /// Files that belong beside it.
+    pub(crate) beside: Vec<(Beside, Vec<u8>)>,
+}
+
+/// What a file beside another one is called.
+pub(crate) enum Beside {
+    /// As the file, with this behind it.
+    Ending(&'static str),
+    /// So, from the folder of the file.
+    Named(String),
 }
 
 impl Made {
     /// What is told of it; the content comes with it if it was not written.
-    fn exported(self, format: ExportFormat, path: Option<String>) -> Exported {
+    fn exported(self, format: ExportFormat, written: Option<file::Written>) -> Exported {
+        let (path, beside) = written.map_or((None, Vec::new()), |w| (Some(w.path), w.beside));
         Exported {
             media_type: file::media_type(format).to_owned(),
             base64: path.is_none().then(|| STANDARD.encode(&self.bytes)),
             path,
+            beside,
             bytes: self.bytes.len() as u64,
             file_name: self.name,
             caption: self.caption,
@@ -61,13 +71,7 @@ impl Made {
 impl Workbench {
     /// A figure on the screen.
     pub fn draw_figure(&self, request: DrawFigure) -> Result<DrawnFigure, ApiError> {
-        let spec = self.figure_spec(&request.figure)?;
-        let theme = match request.theme {
-            FigureTheme::Light => Theme::Light,
-            FigureTheme::Dark => Theme::Dark,
-        };
-        let layout = Layout::Panel { width: request.width, height: request.height, turns: None };
-        let spec = FigureSpec { theme, layout, ..spec };
+        let spec = self.screen_spec(&request)?;
         let drawing = figures::draw(&spec);
         let marks = figure::marks(&request.figure, &spec.figure, &drawing);
         Ok(DrawnFigure {
@@ -92,17 +96,17 @@ impl Workbench {
                 tick_pt: preset.fonts().tick,
             })
             .collect();
-        Ok(PresetList { presets })
+        Ok(PresetList { presets, height_pt: (*HEIGHT_PT.start(), *HEIGHT_PT.end()) })
     }
 
     /// Makes a file.
     pub fn export(&self, request: ExportRequest) -> Result<Exported, ApiError> {
         let made = self.make(&request)?;
-        let path = match &request.to {
+        let written = match &request.to {
             Some(to) => Some(self.write_export(to, &made)?),
             None => None,
         };
-        Ok(made.exported(request.format, path))
+        Ok(made.exported(request.format, written))
     }
 
     fn make(&self, request: &ExportRequest) -> Result<Made, ApiError> {
@@ -115,7 +119,9 @@ impl Workbench {
             ExportOf::Table { table } => {
                 table_file(&self.table(table)?, request.format, &file::table_name(table))
             }
-            ExportOf::Report { of } => self.report_file(of, request.format),
+            ExportOf::Report { of, preset } => {
+                self.report_file(of, preset, request.format, request.to.as_deref())
+            }
             ExportOf::Bundle { of, preset } => {
                 if request.format != ExportFormat::Zip {
                     return Err(does_not_fit(request.format, "A bundle", "zip"));
@@ -123,6 +129,23 @@ impl Workbench {
                 self.bundle_file(of, preset)
             }
         }
+    }
+
+    /// A figure with its data, for the screen.
+    pub fn screen_spec(&self, request: &DrawFigure) -> Result<FigureSpec, ApiError> {
+        let spec = self.figure_spec(&request.figure)?;
+        let theme = match request.theme {
+            FigureTheme::Light => Theme::Light,
+            FigureTheme::Dark => Theme::Dark,
+        };
+        let layout = Layout::Panel { width: request.width, height: request.height, turns: None };
+        Ok(FigureSpec { theme, layout, ..spec })
+    }
+
+    /// The SVG of a figure, which carries its spec, and what is to be said of it.
+    pub fn svg_of(&self, spec: &FigureSpec) -> Result<(String, Vec<String>), ApiError> {
+        let made = figure_file(spec, Format::Svg, "figure")?;
+        Ok((String::from_utf8_lossy(&made.bytes).into_owned(), made.warnings))
     }
 
     /// A figure with its data, for paper.
@@ -142,6 +165,11 @@ impl Workbench {
     pub fn table(&self, of: &TableOf) -> Result<Table, ApiError> {
         tables::table(self, of)
     }
+
+    /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
+    pub fn table_json(&self, of: &TableOf) -> Result<serde_json::Value, ApiError> {
+        Ok(tables::json::of(&self.table(of)?))
+    }
 }
 
 /// The place of a figure for a venue.
@@ -157,13 +185,16 @@ fn preset_layout(preset: &str, height_pt: Option<u32>) -> Result<Layout, ApiErro
     }
 }
 
-/// A height that fits a page, in pt.
+/// Heights that fit a page, in pt.
+const HEIGHT_PT: std::ops::RangeInclusive<u32> = 40..=1_000;
+
 fn height(pt: u32) -> Result<f64, ApiError> {
-    if (40..=1_000).contains(&pt) {
+    if HEIGHT_PT.contains(&pt) {
         return Ok(f64::from(pt));
     }
+    let (least, most) = (HEIGHT_PT.start(), HEIGHT_PT.end());
     Err(ApiError::new("export.height", format!("A figure of {pt} pt does not fit a page"))
-        .hint("Heights go from 40 to 1,000 pt; 72 pt are an inch"))
+        .hint(format!("Heights go from {least} to {most} pt; 72 pt are an inch")))
 }
 
 /// A figure as a file.
@@ -176,8 +207,12 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
     Ok(Made {
         name: format!("{name}.{}", format.extension()),
         beside: match format {
-            Format::Csv => Some(figures::export::export(spec, Format::Toml).map_err(failed)?.bytes),
-            _ => None,
+            // It has no place for a spec.
+            Format::Csv => {
+                let spec = figures::export::export(spec, Format::Toml).map_err(failed)?.bytes;
+                vec![(Beside::Ending(".toml"), spec)]
+            }
+            _ => Vec::new(),
         },
         bytes: made.bytes,
         caption: caption::of(spec),
@@ -206,7 +241,7 @@ fn table_file(table: &Table, format: ExportFormat, name: &str) -> Result<Made, A
         caption: sentences.join(" "),
         inches: None,
         warnings: Vec::new(),
-        beside: None,
+        beside: Vec::new(),
     })
 }
 

@@ -239,23 +239,24 @@ impl Workbench {
         Ok(FailureCasePage { rows, total: wanted.len() as u32 })
     }
 
-    /// The failures of members; of every real run if none is named, or of every run if there is no real one.
-    fn failures_of(&self, members: &[Member]) -> Result<Found, ApiError> {
-        let named;
-        let members = if members.is_empty() {
-            let list = |real_only| {
-                self.store.list_runs(&RunFilter { real_only, ..RunFilter::default() }).map(|list| list.rows)
-            };
-            let mut runs = list(true)?;
-            if runs.is_empty() {
-                runs = list(false)?;
-            }
-            named = runs.into_iter().map(|(_, run)| Member::Run { run: run.slug }).collect::<Vec<_>>();
-            &named
-        } else {
-            members
+    /// The members whose failures are asked for: every real run if none is named, or every run if there is no real one.
+    pub(crate) fn members_with_failures(&self, members: &[Member]) -> Result<Vec<Member>, ApiError> {
+        if !members.is_empty() {
+            return Ok(members.to_vec());
+        }
+        let list = |real_only| {
+            self.store.list_runs(&RunFilter { real_only, ..RunFilter::default() }).map(|list| list.rows)
         };
-        let pools = members::resolve(&self.store, members)?;
+        let mut runs = list(true)?;
+        if runs.is_empty() {
+            runs = list(false)?;
+        }
+        Ok(runs.into_iter().map(|(_, run)| Member::Run { run: run.slug }).collect())
+    }
+
+    /// Their failures.
+    fn failures_of(&self, members: &[Member]) -> Result<Found, ApiError> {
+        let pools = members::resolve(&self.store, &self.members_with_failures(members)?)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
         let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
         let open = |source| {

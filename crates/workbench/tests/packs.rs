@@ -8,7 +8,7 @@ use scenario::pack::{Options as Writing, Target, generate};
 use scenario::sample::Programmatic;
 use workbench::api::{
     GeneratePack, GenerationSettings, Job, JobRef, JobState, Nothing, OpenSource, ScenarioCaseRequest,
-    ScenarioDocument, ScenarioDocumentRequest, ScenarioSuiteRequest, ScenarioTurnRef, ValidatePack,
+    ScenarioDocument, ScenarioDocumentRequest, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, ValidatePack,
 };
 use workbench::{Options, Workbench};
 
@@ -75,6 +75,20 @@ fn a_turn_is_told_as_the_pack_has_it() {
     };
     assert_eq!((ask(&[], "").total, ask(&["new"], "").total), (turn.counts.cases, turn.counts.new));
     assert_eq!(ask(&[], "").cases.len(), 3);
+    // What a page shows does not cut the table.
+    let suite = |marks: &[&str]| {
+        let marks = marks.iter().map(|&m| m.to_owned()).collect();
+        let of = ScenarioSuiteRequest {
+            of: of.clone(),
+            text: String::new(),
+            marks,
+            aspects: Vec::new(),
+            offset: 2,
+            limit: 1,
+        };
+        lab.table(&TableOf::Suite { of }).expect("a table").rows.len() as u32
+    };
+    assert_eq!((suite(&[]), suite(&["new"])), (turn.counts.cases, turn.counts.new));
     let id = ask(&["new"], "").cases[0].id.clone();
     assert!(ask(&[], &id).total >= 1);
     let case = lab.get_scenario_case(ScenarioCaseRequest { of: of.clone(), id }).expect("a case");
@@ -113,7 +127,14 @@ fn a_pack_is_made_opened_and_validated() {
     let ask = |scenarios: Vec<u32>| {
         lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
     };
-    let found = ended(&lab, &ask(vec![0]).expect("it begins")).validation.expect("what was found");
+    let validation = ask(vec![0]).expect("it begins");
+    let found = ended(&lab, &validation).validation.expect("what was found");
+    // What it found can be taken away.
+    let mutants = lab.table(&TableOf::Mutants { of: validation.clone() }).expect("a table");
+    assert_eq!(mutants.rows.len(), found.operators.len());
+    let findings = lab.table(&TableOf::Findings { of: validation }).expect("a table");
+    assert_eq!(findings.rows.len(), found.survivors.len());
+    assert!(findings.notes[0].starts_with("Turns: 2, scenarios: 1: valid."), "{:?}", findings.notes);
     assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
     assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");

@@ -6,7 +6,7 @@ mod library;
 use figures::table::{Table, Value};
 use workbench::api::{
     CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, FailureCasesRequest,
-    FailuresRequest, MatrixRequest, Pairs, RetriesRequest, TableOf,
+    FailuresRequest, GridSort, ListRuns, MatrixRequest, Pairs, RetriesRequest, RunGridRequest, TableOf,
 };
 
 use library::{Library, members};
@@ -183,4 +183,55 @@ fn gains_are_those_of_the_page() {
     let table = library.table(&TableOf::Gains { of: asked });
     assert_eq!(column(&table, "gain"), [Some(&Value::Number(6.0))]);
     assert_eq!(column(&table, "mean_without"), [Some(&Value::Number(0.5))]);
+}
+
+#[test]
+fn the_grid_of_a_run_and_its_episodes_are_tables() {
+    let library = Library::fixtures(&["staminabench"]);
+    for sort in [GridSort::Stamina, GridSort::Scenario, GridSort::Score] {
+        let request = RunGridRequest { run: TWO[0].to_owned(), sort, offset: 0, limit: 0 };
+        let rows = library.workbench.run_grid(request).unwrap().rows;
+        let episodes = library.table(&TableOf::Episodes { members: members(&TWO[..1]), sort });
+        let stamina: Vec<Option<Value>> = rows.iter().map(|row| Some(row.stamina.into())).collect();
+        assert_eq!(column(&episodes, "stamina"), stamina.iter().map(Option::as_ref).collect::<Vec<_>>());
+        let ids: Vec<&str> = column(&episodes, "episode").into_iter().map(text).collect();
+        assert_eq!(ids, rows.iter().map(|row| row.episode.as_str()).collect::<Vec<_>>(), "{sort:?}");
+
+        let turns = library.table(&TableOf::Turns { members: members(&TWO[..1]), sort });
+        let cells: String = rows.iter().map(|row| row.cells.as_str()).collect();
+        let told: String = column(&turns, "state")
+            .into_iter()
+            .map(|state| match text(state) {
+                "passed" => 'p',
+                "passed after retries" => 'r',
+                "failed" => 'f',
+                "error" => 'e',
+                "censored" => 'c',
+                _ => 'n',
+            })
+            .collect();
+        assert_eq!(told, cells, "{sort:?}");
+    }
+    let both = library.table(&TableOf::Episodes { members: members(&TWO), sort: GridSort::Scenario });
+    let runs: Vec<&str> = column(&both, "run_id").into_iter().map(text).collect();
+    assert_eq!(runs, [TWO[0], TWO[1], TWO[0], TWO[1]], "those of one scenario stand together");
+}
+
+#[test]
+fn the_library_is_a_table_of_what_its_filters_leave() {
+    let library = Library::fixtures(&["staminabench", "harbor/jobs"]);
+    let table = |of| library.table(&TableOf::Library { of });
+    let listed = |of: ListRuns| {
+        let page = library.workbench.list_runs(ListRuns { limit: 500, ..of }).unwrap();
+        page.rows.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    // What a page shows does not cut the table.
+    let all = ListRuns { offset: 2, limit: 1, ..ListRuns::default() };
+    let ids =
+        |table: &Table| column(table, "run_id").into_iter().map(|v| text(v).to_owned()).collect::<Vec<_>>();
+    assert_eq!(ids(&table(all)), listed(ListRuns::default()));
+    let real = ListRuns { real_only: true, ..ListRuns::default() };
+    let some = table(real.clone());
+    assert!(!some.rows.is_empty() && some.rows.len() < listed(ListRuns::default()).len());
+    assert_eq!(ids(&some), listed(real));
 }

@@ -70,6 +70,18 @@ test("shares of failures lead to their cases, and a case to its turn", async ({ 
   await expect(page).toHaveURL(/#\/run\//);
 });
 
+test("a pair is exported as it is shown", async ({ lab, go, page }) => {
+  const other = "jobs.oracle-k2-oracle";
+  await go(`compare?members=${encodeURIComponent(`${RUN},${other}`)}&contrast=paired`);
+  await page.getByRole("region", { name: "Paired scenarios" }).getByRole("button", { name: "Export Paired scenarios…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Table", exact: true }).click();
+  await dialog.getByRole("radio", { name: /^CSV/ }).check();
+  await expect(dialog.getByRole("group", { name: "Preview" })).toContainText("run,against,scenario,stamina");
+  await lab.stamina("table", "paired", RUN, other, "--out", lab.at("paired.csv"));
+  expect(await dialog.getByRole("group", { name: "Preview" }).innerText()).toContain(readFileSync(lab.at("paired.csv"), "utf8").split("\r\n")[1] ?? "nothing");
+});
+
 test("what the window exports is what the command line exports", async ({ lab, go, page }) => {
   await go(`failures?members=${encodeURIComponent(RUN)}`);
   await page.getByRole("button", { name: "Export Shares of classes…" }).click();

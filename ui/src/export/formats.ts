@@ -29,8 +29,8 @@ const table: readonly Format[] = [
   { format: "html", name: "HTML", about: "for pages" , text: true },
 ];
 const report: readonly Format[] = [
-  { format: "html", name: "HTML", about: "one self-contained page" },
-  { format: "md", name: "Markdown", about: "text and tables", text: true },
+  { format: "html", name: "HTML", about: "one self-contained page", text: true },
+  { format: "md", name: "Markdown", about: "text, tables and figures", text: true },
 ];
 const bundle: readonly Format[] = [{ format: "zip", name: "Zip", about: "figures, tables, specs, settings, hashes of the inputs" }];
 

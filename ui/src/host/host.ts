@@ -52,10 +52,10 @@ export interface Host {
   onOpened(tell: (what: string) => void): () => void;
   /** Builds the native menu bar, where there is one. */
   setMenu(menus: readonly MenuSpec[], run: (id: string) => void): Promise<void>;
-  /** Copies text to the clipboard. */
-  copy(text: string): Promise<void>;
-  /** Copies a PNG to the clipboard. */
-  copyPicture(png: Blob): Promise<void>;
+  /** Copies text to the clipboard. What is still to be made is handed over as a promise, within the click that asks for it. */
+  copy(text: string | Promise<string>): Promise<void>;
+  /** Copies a PNG to the clipboard; see `copy`. */
+  copyPicture(png: Promise<Blob>): Promise<void>;
   /** Asks with a native dialog where to save a file; `undefined` = this host has none (then `download`), `null` = cancelled. */
   pickSave(fileName: string): Promise<string | null | undefined>;
   /** Hands a file to the browser, which saves it where it saves files. */
@@ -77,13 +77,21 @@ export function asCallError(thrown: unknown): CallError {
 /** Whether ⌘ takes the place of Ctrl. */
 export const isMac = (): boolean => /\bMac OS X\b/.test(navigator.userAgent);
 
+/** The right to write to the clipboard ends soon after the click; a promise that is handed over within it may take longer. */
+async function writeLater(type: string, content: Promise<Blob>): Promise<void> {
+  await navigator.clipboard.write([new ClipboardItem({ [type]: content })]);
+}
+
 /** Copies text; where the clipboard may not be written directly (older WebKit), through a selection. */
-export async function copyText(text: string): Promise<void> {
+export async function copyText(text: string | Promise<string>): Promise<void> {
   try {
-    await navigator.clipboard.writeText(text);
+    if (typeof text === "string") await navigator.clipboard.writeText(text);
+    else await writeLater("text/plain", text.then((t) => new Blob([t], { type: "text/plain" })));
   } catch (thrown) {
+    // If there is nothing to copy, that is what is wrong.
+    const ready = await text;
     const area = document.createElement("textarea");
-    area.value = text;
+    area.value = ready;
     area.className = "sr";
     // Inside an open dialog, which would take the focus back.
     (document.querySelector('[role="dialog"]') ?? document.body).append(area);
@@ -96,9 +104,15 @@ export async function copyText(text: string): Promise<void> {
 }
 
 /** Copies a picture; the clipboard of an older WebKit takes none. */
-export async function copyPicture(png: Blob): Promise<void> {
+export async function copyPicture(png: Promise<Blob>): Promise<void> {
   if (!("ClipboardItem" in globalThis)) throw new CallError({ code: "host.failed", message: "This window can not put pictures on the clipboard", hint: "Save the file instead.", path: null, not_recognised: null });
-  await navigator.clipboard.write([new ClipboardItem({ "image/png": png })]);
+  try {
+    await writeLater("image/png", png);
+  } catch (thrown) {
+    // If there is nothing to copy, that is what is wrong.
+    await png;
+    throw asCallError(thrown);
+  }
 }
 
 /** Offers a file for download. */

@@ -14,8 +14,8 @@ pub(crate) const FIGURES: [&str; 10] = [
     "failures",
 ];
 
-/// The kinds of tables that `stamina table` makes.
-pub(crate) const TABLES: [&str; 18] = [
+/// The kinds of tables that `stamina table` makes of runs.
+pub(crate) const TABLES: [&str; 21] = [
     "runs",
     "spent",
     "pairs",
@@ -34,4 +34,7 @@ pub(crate) const TABLES: [&str; 18] = [
     "repairs",
     "flips",
     "rules",
+    "paired",
+    "episodes",
+    "turns",
 ];

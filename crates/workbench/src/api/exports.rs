@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    CompareRequest, DisagreementRequest, FailureCasesRequest, FailuresRequest, FigureTheme, MatrixRequest,
-    RetriesRequest,
+    CompareRequest, DisagreementRequest, FailureCasesRequest, FailuresRequest, FigureTheme, GridSort, JobRef,
+    ListRuns, MatrixRequest, Member, RetriesRequest, RunFolder, ScenarioSuiteRequest,
 };
 
 /// What `bars` shows.
@@ -206,6 +206,60 @@ pub enum TableOf {
         /// Whose.
         of: FailuresRequest,
     },
+    /// The reference and another member, or every other, on the scenarios that both played.
+    Paired {
+        /// Whose.
+        of: CompareRequest,
+        /// Index of the other member; `None` = every other.
+        other: Option<u32>,
+    },
+    /// Episodes, one a row.
+    Episodes {
+        /// Whose.
+        members: Vec<Member>,
+        /// Order.
+        #[serde(default)]
+        sort: GridSort,
+    },
+    /// Turns of episodes, one a row: the grid.
+    Turns {
+        /// Whose.
+        members: Vec<Member>,
+        /// Order of the episodes.
+        #[serde(default)]
+        sort: GridSort,
+    },
+    /// Runs of the library: every one that the filters leave, whatever the request says of pages.
+    Library {
+        /// Which.
+        of: ListRuns,
+    },
+    /// Runs that are or were played here.
+    Played {
+        /// Only those that nobody plays.
+        #[serde(default)]
+        over: bool,
+    },
+    /// Episodes of a run that is or was played here.
+    Progress {
+        /// Which.
+        of: RunFolder,
+    },
+    /// Cases of a turn's suite: every one that the filters leave, whatever the request says of pages.
+    Suite {
+        /// Which.
+        of: ScenarioSuiteRequest,
+    },
+    /// What a validation of this process found to be wrong.
+    Findings {
+        /// The validation.
+        of: JobRef,
+    },
+    /// Mutants of a validation of this process, by operator.
+    Mutants {
+        /// The validation.
+        of: JobRef,
+    },
 }
 
 /// Asks for a figure on the screen.
@@ -282,6 +336,8 @@ pub enum ExportOf {
     Report {
         /// Whose.
         of: CompareRequest,
+        /// Venue of its figures.
+        preset: String,
     },
     /// Report, figures, tables, specs, settings and hashes of the inputs.
     Bundle {
@@ -338,6 +394,8 @@ pub struct Exported {
     pub media_type: String,
     /// Where it was written.
     pub path: Option<String>,
+    /// What was written beside it: the spec of a CSV, the figures of a Markdown report.
+    pub beside: Vec<String>,
     /// The content in base64, if it was not written.
     pub base64: Option<String>,
     /// Size.
@@ -355,6 +413,8 @@ pub struct Exported {
 pub struct PresetList {
     /// In order.
     pub presets: Vec<PresetInfo>,
+    /// Least and most height of a figure in pt.
+    pub height_pt: (u32, u32),
 }
 
 /// A venue's figure size.

@@ -16,7 +16,7 @@ pub struct StartRun {
 }
 
 /// Names a run by its results folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct RunFolder {
     /// Absolute path.
     pub folder: String,

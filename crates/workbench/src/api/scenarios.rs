@@ -56,7 +56,7 @@ pub struct ScenarioInfo {
 }
 
 /// A turn of a scenario in a pack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct ScenarioTurnRef {
     /// Number of the source.
     pub source: i64,
@@ -238,7 +238,7 @@ pub struct ScenarioText {
 }
 
 /// Asks for cases of a suite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct ScenarioSuiteRequest {
     /// Which turn.
     #[serde(flatten)]
@@ -375,7 +375,7 @@ pub struct GenerationEstimate {
 }
 
 /// Names a job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct JobRef {
     /// Number, for as long as this process runs.
     pub job: u64,

@@ -86,7 +86,7 @@ impl Workbench {
         let Some(to) = &request.to else {
             return Ok(MadeAgain::Svg(String::from_utf8_lossy(&made.bytes).into_owned()));
         };
-        let path = self.write_export(to, &made)?;
-        Ok(MadeAgain::Written(made.exported(request.format, Some(path))))
+        let written = self.write_export(to, &made)?;
+        Ok(MadeAgain::Written(made.exported(request.format, Some(written))))
     }
 }

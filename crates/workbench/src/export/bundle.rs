@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::file::{report_name, write_whole};
+use super::report::Figures;
 use super::{Made, figure_file, inputs, table_file};
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, Comparison, ExportFormat, Nothing};
@@ -50,11 +51,11 @@ impl Workbench {
         let mut files = Files::new();
         for figure in report.figures() {
             for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex, Format::Csv, Format::Parquet] {
-                let made = figure_file(&figure.spec, format, figure.name)?;
+                let made = figure_file(&figure.spec, format, &figure.name)?;
                 warnings.extend(made.warnings);
                 files.insert(format!("figures/{}", made.name), made.bytes);
             }
-            let spec = figure_file(&figure.spec, Format::Toml, figure.name)?;
+            let spec = figure_file(&figure.spec, Format::Toml, &figure.name)?;
             files.insert(format!("specs/{}", spec.name), spec.bytes);
         }
         for table in report.tables() {
@@ -63,7 +64,10 @@ impl Workbench {
                 files.insert(format!("tables/{name}.{extension}"), table_file(table, format, name)?.bytes);
             }
         }
-        files.insert("report.md".to_owned(), report.to_markdown().into_bytes());
+        files.insert(
+            "report.md".to_owned(),
+            report.to_markdown(&Figures::In("figures".to_owned())).into_bytes(),
+        );
         files.insert("report.html".to_owned(), report.to_html().into_bytes());
         files.insert("settings.json".to_owned(), self.snapshot(&data)?);
         let inputs = inputs::hash(self, &data)?;
@@ -122,7 +126,7 @@ impl Workbench {
             caption: title,
             inches: None,
             warnings,
-            beside: None,
+            beside: Vec::new(),
         })
     }
 
@@ -151,7 +155,8 @@ impl Workbench {
             let path = folder.join(name);
             let parent = path.parent().unwrap_or(&folder);
             fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
-            write_whole(&path, bytes)?;
+            // A folder of this name may be there already, and be a link to somewhere else.
+            write_whole(&self.allowed(&path)?, bytes)?;
         }
         Ok(ReportFolder {
             path: folder.to_string_lossy().into_owned(),

@@ -66,7 +66,10 @@ impl Workbench {
             }
             FigureOf::Failures { of } => {
                 let data = self.get_failures(of.clone())?;
-                (Figure::FailureShares(failure_shares(&data, of.group)), method::failures(&data, of.scope))
+                let policy = self.get_policy(Nothing {})?.name;
+                let episodes = self.episodes_with_failures(of)?;
+                let method = method::failures(self.policy_method(&policy)?, &data, of.scope, episodes);
+                (Figure::FailureShares(failure_shares(&data, of.group)), method)
             }
         };
         Ok(FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method))
@@ -227,8 +230,8 @@ fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
     })
 }
 
-/// What a measure is called, its unit, and its value with an interval where it has one.
-fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64>, Option<f64>, Option<f64>) {
+/// What a member has of a measure, with an interval where it has one.
+pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64>, Option<f64>, Option<f64>) {
     let spent = &member.spent;
     match measure {
         Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),

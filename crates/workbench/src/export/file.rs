@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, MatrixRequest, Member, TableOf};
-use crate::export::Made;
+use crate::export::{Beside, Made};
 
 /// The ending of files of a format.
 pub(super) const fn extension(format: ExportFormat) -> &'static str {
@@ -38,6 +38,14 @@ pub(super) const fn media_type(format: ExportFormat) -> &'static str {
         ExportFormat::Html => "text/html; charset=utf-8",
         ExportFormat::Zip => "application/zip",
     }
+}
+
+/// Where an export is.
+pub(super) struct Written {
+    /// The file itself.
+    pub(super) path: String,
+    /// What was written beside it.
+    pub(super) beside: Vec<String>,
 }
 
 /// Letters, digits and single hyphens, at most 60.
@@ -123,20 +131,49 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Repairs { of } => named("repairs", &of.members),
         TableOf::Flips { of } => named("flipping-tests", &of.members),
         TableOf::Rules { .. } => "failure-rules".to_owned(),
+        TableOf::Paired { of, .. } => named("paired-table", &of.members),
+        TableOf::Episodes { members, .. } => named("episodes", members),
+        TableOf::Turns { members, .. } => named("turns", members),
+        TableOf::Library { .. } => "library".to_owned(),
+        TableOf::Played { .. } => "played-runs".to_owned(),
+        TableOf::Progress { of } => {
+            let name = Path::new(&of.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            format!("progress-{}", safe(name)).trim_end_matches('-').to_owned()
+        }
+        TableOf::Suite { of } => format!("suite-scenario-{}-turn-{}", of.of.scenario, of.of.turn),
+        TableOf::Findings { .. } => "validation-findings".to_owned(),
+        TableOf::Mutants { .. } => "validation-mutants".to_owned(),
     }
 }
 
 impl Workbench {
     /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here.
-    pub(super) fn write_export(&self, to: &str, made: &Made) -> Result<String, ApiError> {
+    pub(super) fn write_export(&self, to: &str, made: &Made) -> Result<Written, ApiError> {
         let path = self.allowed(Path::new(to))?;
         write_whole(&path, &made.bytes)?;
-        if let Some(spec) = &made.beside {
-            let mut name = path.clone().into_os_string();
-            name.push(".toml");
-            write_whole(Path::new(&name), spec)?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let mut beside = Vec::new();
+        for (name, bytes) in &made.beside {
+            let place = match name {
+                Beside::Ending(ending) => {
+                    let mut name = path.clone().into_os_string();
+                    name.push(ending);
+                    PathBuf::from(name)
+                }
+                Beside::Named(name) => folder.join(name),
+            };
+            let parent = place.parent().unwrap_or(folder);
+            fs::create_dir_all(parent).map_err(|error| {
+                ApiError::new("export.write", format!("The folder can not be made: {error}"))
+                    .at(parent.to_string_lossy().into_owned())
+                    .hint("Look at the rights of the folder that it lies in")
+            })?;
+            // A folder of this name may be there already, and be a link to somewhere else.
+            let place = self.allowed(&place)?;
+            write_whole(&place, bytes)?;
+            beside.push(place.to_string_lossy().into_owned());
         }
-        Ok(path.to_string_lossy().into_owned())
+        Ok(Written { path: path.to_string_lossy().into_owned(), beside })
     }
 
     /// The path with its folder resolved, if it may be written to.

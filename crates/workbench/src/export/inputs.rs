@@ -1,8 +1,9 @@
 //! Hashes of what was read: the files below each run's place in its source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
+use std::path::Path;
 
 use files::Tree;
 use sha2::{Digest as _, Sha256};
@@ -26,18 +27,21 @@ pub(super) struct Inputs {
 /// Hashes the files of the runs of a comparison.
 pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, ApiError> {
     // Places of each source; a run's place is the folder that its files lie in.
-    let mut places: BTreeMap<(i64, String), (String, String)> = BTreeMap::new();
+    let mut places: BTreeSet<(i64, String)> = BTreeSet::new();
+    let mut paths: BTreeMap<i64, String> = BTreeMap::new();
     for run in data.members.iter().flat_map(|m| &m.runs) {
         let record = run_record(&workbench.store, run)?;
-        places
-            .entry((record.entry.source, record.entry.place.clone()))
-            .or_insert_with(|| (record.entry.source_name.clone(), record.source_path.clone()));
+        places.insert((record.entry.source, record.entry.place.clone()));
+        paths.insert(record.entry.source, record.source_path.clone());
     }
+    let names = names(&paths);
     let mut sums: BTreeMap<String, String> = BTreeMap::new();
+    let mut seen: BTreeSet<(i64, String)> = BTreeSet::new();
     let mut warnings = Vec::new();
     let (mut count, mut bytes) = (0, 0);
-    for ((source, place), (name, path)) in places {
-        let tree = match workbench.live.tree(source, &path) {
+    for (source, place) in places {
+        let (name, path) = (&names[&source], &paths[&source]);
+        let tree = match workbench.live.tree(source, path) {
             Ok(tree) => tree,
             Err(error) => {
                 warnings.push(format!(
@@ -56,8 +60,8 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
                     folders.push(path);
                     continue;
                 }
-                let label = format!("{name}/{path}");
-                if sums.contains_key(&label) {
+                // Places of runs may lie in one another.
+                if !seen.insert((source, path.clone())) {
                     continue;
                 }
                 if count >= MOST_FILES || bytes >= MOST_BYTES {
@@ -68,7 +72,7 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
                     Some((hash, size)) => {
                         count += 1;
                         bytes += size;
-                        sums.insert(label, hash);
+                        sums.insert(format!("{name}/{path}"), hash);
                     }
                     None => left += 1,
                 }
@@ -82,6 +86,42 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
     }
     let lines = sums.into_iter().map(|(path, hash)| format!("{hash}  {}\n", path.replace(['\n', '\r'], "?")));
     Ok(Inputs { sums: lines.collect(), warnings })
+}
+
+/// What the paths of each source begin with: its name, and with as many folders above it as tell it from the others. No two
+/// files of different sources get one path.
+fn names(paths: &BTreeMap<i64, String>) -> BTreeMap<i64, String> {
+    let parts: BTreeMap<i64, Vec<String>> = paths
+        .iter()
+        .map(|(source, path)| {
+            let parts = Path::new(path).components().filter_map(|part| match part {
+                std::path::Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+                _ => None,
+            });
+            (*source, parts.collect())
+        })
+        .collect();
+    let mut taken: BTreeMap<i64, usize> = parts.keys().map(|source| (*source, 1)).collect();
+    let tail = |source: &i64, taken: usize| {
+        let all = &parts[source];
+        &all[all.len().saturating_sub(taken)..]
+    };
+    loop {
+        // One that begins another's path could hold a file of the same name.
+        let meets = |a: &i64, b: &i64| a != b && tail(a, taken[a]).starts_with(tail(b, taken[b]));
+        let longer: Vec<i64> = parts
+            .keys()
+            .filter(|a| parts.keys().any(|b| meets(a, b) || meets(b, a)) && taken[a] < parts[a].len())
+            .copied()
+            .collect();
+        if longer.is_empty() {
+            break;
+        }
+        for source in longer {
+            *taken.entry(source).or_default() += 1;
+        }
+    }
+    parts.keys().map(|source| (*source, tail(source, taken[source]).join("/"))).collect()
 }
 
 /// Hash and size of a file; `None` = it can not be read.
@@ -110,4 +150,26 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(out, "{byte:02x}");
         out
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(paths: &[&str]) -> Vec<String> {
+        names(&(1..).zip(paths.iter().map(|path| (*path).to_owned())).collect()).into_values().collect()
+    }
+
+    #[test]
+    fn sources_of_one_name_are_told_apart_by_the_folders_above_them() {
+        assert_eq!(of(&["/data/results", "/data/other.zip"]), ["results", "other.zip"]);
+        assert_eq!(of(&["/x/a/results", "/x/b/results"]), ["a/results", "b/results"]);
+        assert_eq!(
+            of(&["/a/x/results", "/b/x/results", "/c/results"]),
+            ["a/x/results", "b/x/results", "c/results"]
+        );
+        // A source whose name is a folder of another's path.
+        assert_eq!(of(&["/1/a", "/2/a/results", "/3/b/results"]), ["1/a", "2/a/results", "b/results"]);
+        assert_eq!(of(&["/results", "/results/results"]), ["results", "results/results"]);
+    }
 }

@@ -2,8 +2,26 @@
 
 use figures::{Margin, Matrix, MatrixCell, Published};
 
-use crate::api::{self, MatrixLine, PublishedNumber};
+use crate::Workbench;
+use crate::api::{self, ApiError, MatrixLine, Member, PublishedNumber};
+use crate::compare::members;
 use crate::published;
+
+impl Workbench {
+    /// The runs of members, each once: a matrix is asked for by runs.
+    pub fn runs_of(&self, members: &[Member]) -> Result<Vec<String>, ApiError> {
+        let mut runs: Vec<String> = Vec::new();
+        for pool in members::resolve(&self.store, members)? {
+            for run in pool.runs {
+                let run = run.record.entry.slug;
+                if !runs.contains(&run) {
+                    runs.push(run);
+                }
+            }
+        }
+        Ok(runs)
+    }
+}
 
 /// The metric of published numbers that mean stamina is compared with.
 pub(super) const MEAN_TURNS: &str = "mean_turns_passed";

@@ -1,13 +1,20 @@
 //! How the numbers of a figure were made, for its caption: intervals, test, n, events, policy, and what a kind needs said.
-//! What means nothing for a kind (a τ of costs, a policy of scores) is left out.
+//! Every caption counts its episodes and says by which policy they were counted, also where the policy changes no number: a
+//! reader of the figure sees how many episodes failed. Only a τ is left out where it means nothing, as for costs.
 
 use figures::{EpisodeCounts, Method};
 use model::Ending;
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Nothing, Stamina,
+    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
+    Nothing, Stamina,
 };
+use crate::compare::members;
+use crate::summary;
+
+/// The most members whose episodes a caption counts one by one.
+const MOST_COUNTED: usize = 8;
 
 const GREENWOOD: &str = "Greenwood 95 % CI";
 
@@ -20,7 +27,7 @@ fn counts(name: String, of: &Stamina) -> EpisodeCounts {
     EpisodeCounts { name, n: of.n, events: Some(of.events), censored: Some(of.censored) }
 }
 
-fn members<'a>(of: impl IntoIterator<Item = &'a ComparedMember>) -> Vec<EpisodeCounts> {
+fn counted<'a>(of: impl IntoIterator<Item = &'a ComparedMember>) -> Vec<EpisodeCounts> {
     of.into_iter().map(|member| counts(member.marked(), &member.stamina)).collect()
 }
 
@@ -77,7 +84,7 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
             "95 % CI from Greenwood's variances, unpaired".to_owned()
         }),
         test: (tested > 0).then(|| format!("p: log-rank test over all turns, {holm}")),
-        counts: members(&data.members),
+        counts: counted(&data.members),
         ..method
     }
 }
@@ -90,7 +97,7 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
         tau: found.and_then(|p| tau(p.tau)),
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
         test: found.and_then(|p| p.p).map(|_| "p: paired t test".to_owned()),
-        counts: members([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
+        counts: counted([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
         // How many the two share, the figure counts; what all members share is about others.
         scenarios: None,
         ..method
@@ -108,7 +115,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             return Method {
                 tau: tau(data.tau),
                 intervals: Some(GREENWOOD.to_owned()),
-                counts: members(&data.members),
+                counts: counted(&data.members),
                 ..method
             };
         }
@@ -121,10 +128,9 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             "Cost of whole episodes, turns after the first failure included, ÷ their stamina; unknown unless the cost of every episode is known"
         }
     };
-    let only_n = |c: EpisodeCounts| EpisodeCounts { events: None, censored: None, ..c };
     let mut notes = vec![means.to_owned()];
     notes.extend(method.notes);
-    Method { notes, counts: members(&data.members).into_iter().map(only_n).collect(), ..Method::default() }
+    Method { notes, counts: counted(&data.members), ..method }
 }
 
 const COST_PER_EPISODE: &str =
@@ -137,7 +143,7 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     Method {
         tau: tau(data.tau),
         intervals: Some(GREENWOOD.to_owned()),
-        counts: members(&data.members),
+        counts: counted(&data.members),
         notes,
         ..method
     }
@@ -181,8 +187,13 @@ pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
     }
 }
 
-/// Classes of failures: no horizon, no policy; how episodes are counted does not change how attempts failed.
-pub(super) fn failures(data: &api::Failures, scope: FailureScope) -> Method {
+/// Classes of failures: no horizon. The attempts are the groups' own n; `episodes` are those that they were made in.
+pub(super) fn failures(
+    method: Method,
+    data: &api::Failures,
+    scope: FailureScope,
+    episodes: Vec<EpisodeCounts>,
+) -> Method {
     let scope = match scope {
         FailureScope::Attempts => "Every failed attempt counts, by its primary class",
         FailureScope::Turns => "Final attempts of turns not passed, by their primary class",
@@ -191,8 +202,42 @@ pub(super) fn failures(data: &api::Failures, scope: FailureScope) -> Method {
     let mut notes = vec![
         scope.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!("n: failed attempts, of {} attempts in {} episodes", data.all_attempts, data.episodes),
+        format!(
+            "n of classes: failed attempts, of {} attempts in {} episodes",
+            data.all_attempts, data.episodes
+        ),
     ];
     notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
-    Method { notes, ..Method::default() }
+    Method { notes, counts: episodes, ..method }
+}
+
+impl Workbench {
+    /// How the episodes ended in which failures are looked for; of many members their sum.
+    pub(super) fn episodes_with_failures(
+        &self,
+        of: &FailuresRequest,
+    ) -> Result<Vec<EpisodeCounts>, ApiError> {
+        let policy = self.store.get_policy()?;
+        let pools = members::resolve(&self.store, &self.members_with_failures(&of.members)?)?;
+        let each: Vec<EpisodeCounts> = pools
+            .iter()
+            .map(|pool| {
+                let n = pool.episodes().count() as u32;
+                let event =
+                    |episode: &&store::EpisodeEntry| summary::ending(episode, &policy) == Ending::Event;
+                let events = pool.episodes().filter(event).count() as u32;
+                EpisodeCounts { name: pool.marked(), n, events: Some(events), censored: Some(n - events) }
+            })
+            .collect();
+        if each.len() <= MOST_COUNTED {
+            return Ok(each);
+        }
+        let sum = |of: fn(&EpisodeCounts) -> u32| each.iter().map(of).sum::<u32>();
+        Ok(vec![EpisodeCounts {
+            name: format!("{} runs", each.len()),
+            n: sum(|c| c.n),
+            events: Some(sum(|c| c.events.unwrap_or(0))),
+            censored: Some(sum(|c| c.censored.unwrap_or(0))),
+        }])
+    }
 }

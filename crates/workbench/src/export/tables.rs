@@ -3,17 +3,24 @@
 
 mod comparison;
 mod disagreements;
+mod episodes;
 mod failures;
+pub(super) mod json;
+mod library;
 mod matrix;
+mod play;
+mod scenarios;
 
 use figures::table::{Column, Table, Value, known, maybe};
 
-pub(super) use comparison::{pairs, runs, sensitivity, settings, spent};
-pub(super) use failures::shares;
-pub(super) use matrix::retries;
+pub(super) use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
+pub(super) use disagreements::some as some_disagreements;
+pub(super) use episodes::table as episodes;
+pub(super) use failures::{flips, origins, repairs, shares};
+pub(super) use matrix::{gains, retries};
 
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Stamina, TableOf};
+use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, TableOf};
 
 /// A table with its data.
 pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiError> {
@@ -25,18 +32,31 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Pairs { of } => pairs(&*compared(of)?),
         TableOf::Sensitivity { of } => sensitivity(&*compared(of)?),
         TableOf::Settings { of } => settings(&*compared(of)?),
-        TableOf::Survival { of } => comparison::survival(&*compared(of)?),
+        TableOf::Survival { of } => survival(&*compared(of)?),
+        TableOf::Paired { of, other } => {
+            // Each against the reference, whatever pairs were asked for.
+            let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+            paired(&*compared(&of)?, *other)?
+        }
+        TableOf::Episodes { members, sort } => episodes(workbench, members, *sort)?,
+        TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
+        TableOf::Library { of } => library::table(workbench, of)?,
+        TableOf::Played { over } => play::runs(workbench, *over)?,
+        TableOf::Progress { of } => play::progress(workbench, of)?,
+        TableOf::Suite { of } => scenarios::suite(workbench, of)?,
+        TableOf::Findings { of } => scenarios::findings(workbench, of)?,
+        TableOf::Mutants { of } => scenarios::mutants(workbench, of)?,
         TableOf::Disagreements { of } => disagreements::table(workbench, of)?,
         TableOf::Matrix { of } => matrix::cells(&*workbench.matrix(of)?),
         TableOf::Spread { of } => matrix::spread(&*workbench.matrix(of)?),
         TableOf::Published { of } => matrix::published(&*workbench.matrix(of)?),
         TableOf::Retries { of } => retries(&*workbench.retries(of)?),
-        TableOf::Gains { of } => matrix::gains(&*workbench.retries(of)?),
+        TableOf::Gains { of } => gains(&*workbench.retries(of)?),
         TableOf::Failures { of } => shares(&failed(of)?),
         TableOf::Cases { of } => failures::cases(workbench, of)?,
-        TableOf::Origins { of } => failures::origins(&failed(of)?),
-        TableOf::Repairs { of } => failures::repairs(&failed(of)?),
-        TableOf::Flips { of } => failures::flips(&failed(of)?),
+        TableOf::Origins { of } => origins(&failed(of)?),
+        TableOf::Repairs { of } => repairs(&failed(of)?),
+        TableOf::Flips { of } => flips(&failed(of)?),
         TableOf::Rules { of } => failures::rules(&failed(of)?),
     })
 }

@@ -30,7 +30,11 @@ table: TableOf, } | { "what": "report",
 /**
  * Whose.
  */
-of: CompareRequest, } | { "what": "bundle", 
+of: CompareRequest, 
+/**
+ * Venue of its figures.
+ */
+preset: string, } | { "what": "bundle", 
 /**
  * Whose.
  */

@@ -17,6 +17,10 @@ media_type: string,
  */
 path: string | null, 
 /**
+ * What was written beside it: the spec of a CSV, the figures of a Markdown report.
+ */
+beside: Array<string>, 
+/**
  * The content in base64, if it was not written.
  */
 base64: string | null, 

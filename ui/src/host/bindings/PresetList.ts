@@ -8,4 +8,8 @@ export type PresetList = {
 /**
  * In order.
  */
-presets: Array<PresetInfo>, };
+presets: Array<PresetInfo>, 
+/**
+ * Least and most height of a figure in pt.
+ */
+height_pt: [number, number], };

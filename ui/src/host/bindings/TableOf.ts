@@ -3,8 +3,14 @@ import type { CompareRequest } from "./CompareRequest";
 import type { DisagreementRequest } from "./DisagreementRequest";
 import type { FailureCasesRequest } from "./FailureCasesRequest";
 import type { FailuresRequest } from "./FailuresRequest";
+import type { GridSort } from "./GridSort";
+import type { JobRef } from "./JobRef";
+import type { ListRuns } from "./ListRuns";
 import type { MatrixRequest } from "./MatrixRequest";
+import type { Member } from "./Member";
 import type { RetriesRequest } from "./RetriesRequest";
+import type { RunFolder } from "./RunFolder";
+import type { ScenarioSuiteRequest } from "./ScenarioSuiteRequest";
 
 /**
  * A table by what it is about.
@@ -81,4 +87,52 @@ of: FailuresRequest, } | { "kind": "rules",
 /**
  * Whose.
  */
-of: FailuresRequest, };
+of: FailuresRequest, } | { "kind": "paired", 
+/**
+ * Whose.
+ */
+of: CompareRequest, 
+/**
+ * Index of the other member; `None` = every other.
+ */
+other: number | null, } | { "kind": "episodes", 
+/**
+ * Whose.
+ */
+members: Array<Member>, 
+/**
+ * Order.
+ */
+sort: GridSort, } | { "kind": "turns", 
+/**
+ * Whose.
+ */
+members: Array<Member>, 
+/**
+ * Order of the episodes.
+ */
+sort: GridSort, } | { "kind": "library", 
+/**
+ * Which.
+ */
+of: ListRuns, } | { "kind": "played", 
+/**
+ * Only those that nobody plays.
+ */
+over: boolean, } | { "kind": "progress", 
+/**
+ * Which.
+ */
+of: RunFolder, } | { "kind": "suite", 
+/**
+ * Which.
+ */
+of: ScenarioSuiteRequest, } | { "kind": "findings", 
+/**
+ * The validation.
+ */
+of: JobRef, } | { "kind": "mutants", 
+/**
+ * The validation.
+ */
+of: JobRef, };

@@ -5,11 +5,6 @@ use figures::{SOFTWARE, p_value};
 use super::Block;
 use crate::api::{Comparability, Comparison, Failures, PolicyTable, Retries, Stamina};
 
-/// Text in Markdown in which nothing is markup.
-pub(super) fn escape_markdown(text: &str) -> String {
-    figures::table::escape_markdown(text)
-}
-
 /// The title of a report.
 pub(super) fn title(data: &Comparison) -> String {
     match data.members.as_slice() {

@@ -4,7 +4,7 @@ use figures::table::{Column, Table, Value, known, maybe};
 
 use super::super::figure::parts;
 use super::{name, stamina, stamina_columns};
-use crate::api::{Comparability, ComparedMember, Comparison};
+use crate::api::{ApiError, Comparability, ComparedMember, Comparison};
 use crate::compare::shorter;
 
 /// The runs of a comparison.
@@ -228,6 +228,72 @@ pub(in crate::export) fn pairs(data: &Comparison) -> Table {
     ));
     table.notes.extend(shorter(data));
     table
+}
+
+/// The reference and another member, or every other, on the scenarios that both played.
+pub(in crate::export) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, ApiError> {
+    if let Some(other) =
+        other.filter(|other| *other == data.reference || *other as usize >= data.members.len())
+    {
+        return Err(ApiError::new(
+            "export.paired",
+            format!("There is no other member {other} in this comparison"),
+        )
+        .hint(format!("Members are counted from 0; {} is the reference", data.reference)));
+    }
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("against", "Against"),
+        Column::text("scenario", "Scenario"),
+        Column::number("stamina", "Stamina", 2).unit("turns"),
+        Column::flag("at_least", "At least"),
+        Column::number("reference_stamina", "Stamina of the reference", 2).unit("turns"),
+        Column::flag("reference_at_least", "At least"),
+        Column::number("difference", "Difference", 2).unit("turns"),
+    ];
+    let mut table = Table::new("paired", "Stamina by scenario, of two", columns);
+    let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
+    for pair in data.pairs.iter().filter(|pair| is_asked(pair.a, pair.b)) {
+        let text =
+            |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
+        let (a, b) = (text(pair.a), text(pair.b));
+        let Some(paired) = &pair.paired else {
+            table.notes.push(format!("{a} and {b} share no scenario."));
+            continue;
+        };
+        for row in &paired.scenarios {
+            table.push(vec![
+                known(a.as_str()),
+                known(b.as_str()),
+                known(row.scenario.as_str()),
+                known(row.a),
+                known(row.a_at_least),
+                known(row.b),
+                known(row.b_at_least),
+                known(row.a - row.b),
+            ]);
+        }
+        let interval = match (paired.ci_low, paired.ci_high) {
+            (Some(low), Some(high)) => {
+                format!(" (95 % CI {low:.2} to {high:.2}, {})", figures::p_value(paired.p))
+            }
+            _ => " (no interval: no variation)".to_owned(),
+        };
+        let mean = format!("{:+.2}", paired.mean).replace('-', "−");
+        let scenarios = if paired.n == 1 {
+            "1 shared scenario".to_owned()
+        } else {
+            format!("{} shared scenarios", paired.n)
+        };
+        table.notes.push(format!(
+            "{a} − {b}: on average {mean} turns{interval}, over {scenarios} and the first {} turns.",
+            paired.tau
+        ));
+    }
+    table.notes.push(
+        "Stamina is that of the turns which count; where an episode was censored before the last of them, it is at least that.".to_owned(),
+    );
+    Ok(table)
 }
 
 /// The pairs over which Holm corrects, in words.

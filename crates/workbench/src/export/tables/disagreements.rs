@@ -10,8 +10,16 @@ use crate::compare::members::{self, Pool};
 
 /// Every turn of the request's mode, whatever it says of pages.
 pub(super) fn table(workbench: &Workbench, of: &DisagreementRequest) -> Result<Table, ApiError> {
-    let page =
-        workbench.list_disagreements(DisagreementRequest { offset: 0, limit: u32::MAX, ..of.clone() })?;
+    some(workbench, of, u32::MAX)
+}
+
+/// At most so many of these turns, in the order of the request; the table says how many there are.
+pub(in crate::export) fn some(
+    workbench: &Workbench,
+    of: &DisagreementRequest,
+    most: u32,
+) -> Result<Table, ApiError> {
+    let page = workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..of.clone() })?;
     let names: Vec<String> =
         members::resolve(&workbench.store, &of.members)?.iter().map(Pool::marked).collect();
     let columns = vec![
@@ -49,6 +57,9 @@ pub(super) fn table(workbench: &Workbench, of: &DisagreementRequest) -> Result<T
                 maybe(row.spread),
             ]);
         }
+    }
+    if (page.rows.len() as u32) < page.total {
+        table.notes.push(format!("The first {} of {} turns.", page.rows.len(), page.total));
     }
     if let Some(reference) = names.get(of.reference as usize) {
         table.notes.push(format!("The reference is {reference}."));

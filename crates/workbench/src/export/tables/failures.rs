@@ -124,7 +124,7 @@ const fn word(origin: FailureOrigin) -> &'static str {
 }
 
 /// Failing tests by origin.
-pub(super) fn origins(data: &Failures) -> Table {
+pub(in crate::export) fn origins(data: &Failures) -> Table {
     let columns = vec![
         Column::text("origin", "Failing tests"),
         Column::integer("tests", "Number"),
@@ -145,7 +145,7 @@ pub(super) fn origins(data: &Failures) -> Table {
 }
 
 /// At which attempt turns that failed first passed, and how long failing tests take.
-pub(super) fn repairs(data: &Failures) -> Table {
+pub(in crate::export) fn repairs(data: &Failures) -> Table {
     let repair = &data.repair;
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
@@ -176,7 +176,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
 }
 
 /// Tests that flip most.
-pub(super) fn flips(data: &Failures) -> Table {
+pub(in crate::export) fn flips(data: &Failures) -> Table {
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),

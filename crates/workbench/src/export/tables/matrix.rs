@@ -170,7 +170,7 @@ pub(super) fn spread(data: &Matrix) -> Table {
 const PICKED: &str = "Best and worst are picked after looking: the ratio of the two is larger than that of two named beforehand.";
 
 /// What retries are worth to each member.
-pub(super) fn gains(data: &Retries) -> Table {
+pub(in crate::export) fn gains(data: &Retries) -> Table {
     let [low, high] = Column::interval("", 2);
     let columns = vec![
         Column::text("run", "Run"),

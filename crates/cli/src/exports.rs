@@ -1,0 +1,69 @@
+//! `stamina figure`, `stamina table`, `stamina report`: what they share. What is made is the workbench's; here stand names,
+//! files and what is printed.
+
+mod figure;
+mod report;
+mod table;
+mod whose;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde_json::json;
+use workbench::api::{ApiError, ExportFormat, Exported};
+
+pub(crate) use figure::{FigureArgs, figure};
+pub(crate) use report::{ReportArgs, report};
+pub(crate) use table::{TableArgs, table};
+
+use crate::commands::{note, print, print_json};
+
+/// A file with this ending, or what it can be instead.
+fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, ApiError> {
+    let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    fits.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format).ok_or_else(|| {
+        let known: Vec<&str> = fits.iter().map(|(known, _)| *known).collect();
+        let what = if ending.is_empty() { "no ending".to_owned() } else { format!("the ending .{ending}") };
+        ApiError::new("export.format", format!("The file has {what}, which says nothing that can be made"))
+            .at(out.display().to_string())
+            .hint(format!("Name it .{}", known.join(", .")))
+    })
+}
+
+fn absolute(out: &Path) -> Result<String, ApiError> {
+    let path = std::path::absolute(out).map_err(|e| {
+        ApiError::new("export.path", format!("This path can not be made absolute: {e}"))
+            .at(out.display().to_string())
+    })?;
+    path.into_os_string().into_string().map_err(|_| {
+        ApiError::new("export.path", "The path is not UTF-8")
+            .at(out.display().to_string())
+            .hint("Name another")
+    })
+}
+
+fn written(made: &Exported, as_json: bool) -> ExitCode {
+    for warning in &made.warnings {
+        note(&format!("warning: {warning}"));
+    }
+    if as_json {
+        print_json(&json!({
+            "path": made.path, "beside": made.beside, "bytes": made.bytes, "inches": made.inches, "caption": made.caption,
+            "warnings": made.warnings,
+        }));
+    } else {
+        let size = made.inches.map_or_else(String::new, |(w, h)| format!(", {w:.2} × {h:.2} in"));
+        note(&format!("{}{size}", made.path.as_deref().unwrap_or_default()));
+        print(&format!("{}\n", made.caption));
+    }
+    ExitCode::SUCCESS
+}
+
+fn words<T: ValueEnum>() -> String {
+    let all: Vec<String> = T::value_variants()
+        .iter()
+        .filter_map(|v| Some(v.to_possible_value()?.get_name().to_owned()))
+        .collect();
+    all.join(", ")
+}

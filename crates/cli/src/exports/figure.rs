@@ -1,0 +1,216 @@
+//! `stamina figure`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use workbench::Workbench;
+use workbench::api::{
+    ApiError, Bands, DrawFigure, ExportFormat, ExportOf, ExportRequest, FigureOf, FigureTheme, Measure,
+    RetriesRequest,
+};
+
+use super::whose::{Whose, compared, failures, matrix};
+use super::{absolute, format_of, words, written};
+use crate::commands::{note, print, print_json};
+
+/// What a figure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FigureWord {
+    /// Kaplan–Meier curves with at-risk table
+    Survival,
+    /// Turn of first failure, one histogram a run
+    FirstFailures,
+    /// Differences in mean stamina to the reference
+    Differences,
+    /// Ratios of mean stamina to the reference
+    Ratios,
+    /// Two runs on the scenarios that both played
+    Paired,
+    /// One measure a run
+    Bars,
+    /// Mean stamina against cost
+    Pareto,
+    /// Mean stamina by harness and model
+    Matrix,
+    /// Mean stamina against the retry budget
+    Retries,
+    /// Failed attempts by class
+    Failures,
+}
+
+/// What `--measure` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureWord {
+    Stamina,
+    Score,
+    Tokens,
+    Cost,
+    Time,
+    Steps,
+    CostPerSurvivedTurn,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FigureArgs {
+    /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, matrix, retries, failures), or a file
+    /// with a spec: .toml, or an SVG, PDF, PNG, .tex or Parquet file that was made here
+    #[arg(value_name = "KIND|SPEC")]
+    what: String,
+    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, tex or toml. Without it, the chart is
+    /// printed as SVG: for the screen, or for paper where --preset, --height or --grey is given
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Venue, for its width and letters: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, cvpr, …
+    #[arg(long, value_name = "VENUE")]
+    preset: Option<String>,
+    /// Height in pt; by default what the figure needs
+    #[arg(long, value_name = "PT")]
+    height: Option<u32>,
+    /// In greys
+    #[arg(long)]
+    grey: bool,
+    /// Draw for the dark theme (without --out)
+    #[arg(long, conflicts_with_all = ["out", "preset", "height", "grey"])]
+    dark: bool,
+    /// What `bars` show
+    #[arg(long, value_enum, default_value_t = MeasureWord::Stamina)]
+    measure: MeasureWord,
+    /// Lay published numbers over (bars of stamina, matrix, retries)
+    #[arg(long)]
+    published: bool,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+const FIGURES: &[(&str, ExportFormat)] = &[
+    ("svg", ExportFormat::Svg),
+    ("pdf", ExportFormat::Pdf),
+    ("png", ExportFormat::Png),
+    ("csv", ExportFormat::Csv),
+    ("parquet", ExportFormat::Parquet),
+    ("tex", ExportFormat::Tex),
+    ("toml", ExportFormat::Toml),
+];
+fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Result<FigureOf, ApiError> {
+    let whose = &args.whose;
+    let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
+    let published = args.published;
+    Ok(match kind {
+        FigureWord::Survival => FigureOf::Survival { of: of()?, bands: Bands::Auto },
+        FigureWord::FirstFailures => FigureOf::FirstFailures { of: of()? },
+        FigureWord::Differences => FigureOf::Differences { of: of()?, ratio: false },
+        FigureWord::Ratios => FigureOf::Differences { of: of()?, ratio: true },
+        FigureWord::Paired => {
+            let of = of()?;
+            if of.members.len() != 2 {
+                return Err(ApiError::new(
+                    "export.paired",
+                    format!("A paired figure is of two runs, and there are {}", of.members.len()),
+                )
+                .hint("Name two runs, or one and a --reference"));
+            }
+            let other = 1 - of.reference;
+            FigureOf::Paired { of, other }
+        }
+        FigureWord::Bars => FigureOf::Bars {
+            of: of()?,
+            measure: match args.measure {
+                MeasureWord::Stamina => Measure::Stamina,
+                MeasureWord::Score => Measure::Score,
+                MeasureWord::Tokens => Measure::Tokens,
+                MeasureWord::Cost => Measure::Cost,
+                MeasureWord::Time => Measure::Time,
+                MeasureWord::Steps => Measure::Steps,
+                MeasureWord::CostPerSurvivedTurn => Measure::CostPerSurvivedTurn,
+            },
+            published,
+        },
+        FigureWord::Pareto => FigureOf::Pareto { of: of()? },
+        FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, whose)?, published },
+        FigureWord::Retries => FigureOf::Retries { of: RetriesRequest { members: of()?.members }, published },
+        FigureWord::Failures => FigureOf::Failures { of: failures(workbench, &args.runs, whose)? },
+    })
+}
+
+/// `stamina figure`.
+pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Result<ExitCode, ApiError> {
+    let Ok(kind) = FigureWord::from_str(&args.what, true) else {
+        return figure_again(workbench, args, as_json);
+    };
+    let figure = figure_of(workbench, kind, args)?;
+    let preset = args.preset.clone().unwrap_or_else(|| "icml".to_owned());
+    if let Some(out) = &args.out {
+        let format = format_of(out, FIGURES)?;
+        let of = ExportOf::Figure { figure, preset, height_pt: args.height, grey: args.grey };
+        let made = workbench.export(ExportRequest { of, format, to: Some(absolute(out)?) })?;
+        return Ok(written(&made, as_json));
+    }
+    // Whatever says something about paper asks for the figure of a paper.
+    if args.preset.is_some() || args.height.is_some() || args.grey {
+        let spec = workbench.print_spec(&figure, &preset, args.height, args.grey)?;
+        let (svg, warnings) = workbench.svg_of(&spec)?;
+        for warning in &warnings {
+            note(&format!("warning: {warning}"));
+        }
+        if as_json {
+            print_json(&json!({ "svg": svg, "warnings": warnings }));
+        } else {
+            print(&svg);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let theme = if args.dark { FigureTheme::Dark } else { FigureTheme::Light };
+    let request = DrawFigure { figure, theme, width: 720.0, height: None };
+    // Also what is drawn for the screen can be made again.
+    let (svg, _) = workbench.svg_of(&workbench.screen_spec(&request)?)?;
+    if as_json {
+        let mut drawn = json!(workbench.draw_figure(request)?);
+        drawn["svg"] = json!(svg);
+        print_json(&drawn);
+    } else {
+        print(&svg);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A figure from its spec.
+fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Result<ExitCode, ApiError> {
+    let path = Path::new(&args.what);
+    if !path.is_file() {
+        return Err(ApiError::new(
+            "export.figure",
+            format!("\"{}\" is neither a kind of figure nor a file with a spec", args.what),
+        )
+        .hint(format!("Kinds: {}", words::<FigureWord>())));
+    }
+    if !args.runs.is_empty() {
+        return Err(ApiError::new("export.figure", "A spec has its data in it, so no runs can be named")
+            .hint(format!("Name a kind to draw runs: {}", words::<FigureWord>())));
+    }
+    let format = args.out.as_deref().map(|out| format_of(out, FIGURES)).transpose()?;
+    let to = args.out.as_deref().map(absolute).transpose()?;
+    let made = workbench.export_again(&workbench::SpecFile {
+        path: path.to_owned(),
+        preset: args.preset.clone(),
+        height_pt: args.height,
+        grey: args.grey,
+        format: format.unwrap_or(ExportFormat::Svg),
+        to,
+    })?;
+    match made {
+        workbench::MadeAgain::Written(made) => Ok(written(&made, as_json)),
+        workbench::MadeAgain::Svg(svg) => {
+            if as_json {
+                print_json(&json!({ "svg": svg }));
+            } else {
+                print(&svg);
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `stamina report`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+use workbench::Workbench;
+use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
+
+use super::whose::compared;
+use super::{absolute, written};
+use crate::commands::{note, print_json};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// The folder to write to, made if it is not there; with --zip, the file
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Write one zip
+    #[arg(long)]
+    zip: bool,
+    /// Venue of its figures
+    #[arg(long, value_name = "VENUE", default_value = "icml")]
+    preset: String,
+    /// The run that others are compared with; the first by default
+    #[arg(long, value_name = "RUN")]
+    reference: Option<String>,
+    /// Horizon of mean stamina in turns; by default as far as every curve is known
+    #[arg(long, value_name = "TURNS")]
+    tau: Option<u32>,
+}
+
+/// `stamina report`.
+pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) -> Result<ExitCode, ApiError> {
+    let of = compared(workbench, &args.runs, args.reference.as_deref(), args.tau)?;
+    if args.zip {
+        let of = ExportOf::Bundle { of, preset: args.preset.clone() };
+        let request = ExportRequest { of, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
+        return Ok(written(&workbench.export(request)?, as_json));
+    }
+    let folder = workbench.export_report(&of, &args.preset, Path::new(&absolute(&args.out)?))?;
+    for warning in &folder.warnings {
+        note(&format!("warning: {warning}"));
+    }
+    if as_json {
+        print_json(&json!({ "path": folder.path, "files": folder.files, "warnings": folder.warnings }));
+    } else {
+        note(&format!("{}: {} files, begin with report.html or report.md", folder.path, folder.files.len()));
+    }
+    Ok(ExitCode::SUCCESS)
+}

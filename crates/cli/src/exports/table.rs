@@ -1,0 +1,335 @@
+//! `stamina table`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use workbench::Workbench;
+use workbench::api::{
+    ApiError, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf, ExportRequest,
+    FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Nothing, PackInfo,
+    RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, ValidatePack,
+};
+
+use super::whose::{Whose, compared, failures, matrix};
+use super::{absolute, format_of, written};
+use crate::commands::{print, print_json};
+
+/// What a table is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableWord {
+    /// Runs with n, events, mean stamina, intervals, median, score, tokens, cost
+    Runs,
+    /// Tokens, cost, time and tool calls of runs
+    Spent,
+    /// Pairs with difference, ratio, log-rank and paired test
+    Pairs,
+    /// Mean stamina under other ways to count censored episodes
+    Sensitivity,
+    /// Settings that differ
+    Settings,
+    /// Survival turn by turn
+    Survival,
+    /// Turns that one run passes and another fails (or those of --mode)
+    Disagreements,
+    /// Mean stamina by harness and model, with the means of rows and columns
+    Matrix,
+    /// Best and worst harness of each model
+    Spread,
+    /// Published numbers of the benchmark
+    Published,
+    /// Mean stamina by retry budget
+    Retries,
+    /// Gain by retries
+    Gains,
+    /// Failed attempts by class
+    Failures,
+    /// Failed attempts, one a row
+    Cases,
+    /// Failing tests by origin: new, regression, still failing
+    Origins,
+    /// Turns that failed at first, by the attempt that passed
+    Repairs,
+    /// Tests that flip most
+    Flips,
+    /// Rules that classify failures
+    Rules,
+    /// Scenarios that the reference and another run (or every other) both played
+    Paired,
+    /// Episodes, one a row
+    Episodes,
+    /// Turns of episodes, one a row
+    Turns,
+    /// Every run of the library; takes no run
+    Library,
+    /// Runs that are or were played here; takes no run
+    Played,
+    /// Episodes of a run that is or was played here; takes its folder
+    Progress,
+    /// Cases of the suite of --scenario and --turn; takes an opened pack
+    Suite,
+    /// What a validation finds to be wrong, which is begun now; takes an opened pack
+    Findings,
+    /// Mutants by operator of a validation, which is begun now; takes an opened pack
+    Mutants,
+}
+
+/// What `--mode` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeWord {
+    /// Every turn that a run reached
+    All,
+    /// One passes it and another fails it
+    Different,
+    /// A run fails it
+    Failures,
+    /// It ended without a verdict for a run
+    Errors,
+}
+
+/// What `--origin` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OriginWord {
+    /// Never passed before in its episode
+    New,
+    /// Passed in an earlier turn
+    Regression,
+    /// Failed at the turn before, too
+    StillFailing,
+    /// Earlier turns do not describe their tests
+    Unknown,
+}
+
+/// What `--sort` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderWord {
+    /// Longest first
+    Stamina,
+    /// By name
+    Scenario,
+    /// Highest first
+    Score,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// What it is about
+    #[arg(value_enum)]
+    kind: TableWord,
+    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME; or a folder, or a pack
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// Where to write it; the ending says as what: csv, parquet, tex, md or html. Without it, it is printed as Markdown,
+    /// or as JSON with --json
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Which turns `disagreements` lists
+    #[arg(long, value_enum, default_value_t = ModeWord::Different)]
+    mode: ModeWord,
+    /// Only `cases` of this class
+    #[arg(long, value_name = "CLASS")]
+    class: Option<String>,
+    /// With --class: attempts with a failing test of it, whatever their own class
+    #[arg(long, requires = "class")]
+    by_tests: bool,
+    /// Only `cases` with a failing test of this origin
+    #[arg(long, value_enum)]
+    origin: Option<OriginWord>,
+    /// Order of `episodes` and `turns`
+    #[arg(long, value_enum, default_value_t = OrderWord::Stamina)]
+    sort: OrderWord,
+    /// Scenario of a `suite` (from 0; 0 by default), and of a validation (all by default)
+    #[arg(long, value_name = "S")]
+    scenario: Option<u32>,
+    /// Turn of a `suite`, from 1
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    turn: u32,
+    /// Mutants of each operator at each turn of a validation
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    mutants: u32,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+const TABLES: &[(&str, ExportFormat)] = &[
+    ("csv", ExportFormat::Csv),
+    ("parquet", ExportFormat::Parquet),
+    ("tex", ExportFormat::Tex),
+    ("md", ExportFormat::Md),
+    ("html", ExportFormat::Html),
+];
+
+/// The turns that `stamina table disagreements` lists, in the order of the page.
+fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<DisagreementRequest, ApiError> {
+    let of = compared(workbench, &args.runs, args.whose.reference.as_deref(), None)?;
+    Ok(DisagreementRequest {
+        members: of.members,
+        reference: of.reference,
+        mode: match args.mode {
+            ModeWord::All => DisagreementMode::All,
+            ModeWord::Different => DisagreementMode::Different,
+            ModeWord::Failures => DisagreementMode::Failures,
+            ModeWord::Errors => DisagreementMode::Errors,
+        },
+        sort: DisagreementSort::default(),
+        text: String::new(),
+        offset: 0,
+        limit: 0,
+    })
+}
+
+/// The failed attempts that `stamina table cases` lists.
+fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest, ApiError> {
+    Ok(FailureCasesRequest {
+        of: failures(workbench, &args.runs, &args.whose)?,
+        class: args.class.clone(),
+        by_tests: args.by_tests,
+        origin: args.origin.map(|origin| match origin {
+            OriginWord::New => FailureOrigin::New,
+            OriginWord::Regression => FailureOrigin::Regression,
+            OriginWord::StillFailing => FailureOrigin::StillFailing,
+            OriginWord::Unknown => FailureOrigin::Unknown,
+        }),
+        ..FailureCasesRequest::default()
+    })
+}
+
+/// What no run is named for.
+fn no_run(args: &TableArgs, instead: &str) -> Result<(), ApiError> {
+    if args.runs.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new("export.runs", "This table takes no run").hint(instead.to_owned()))
+}
+
+/// The one thing that is named.
+fn one<'a>(args: &'a TableArgs, what: &str, hint: &str) -> Result<&'a str, ApiError> {
+    match args.runs.as_slice() {
+        [one] => Ok(one),
+        named => Err(ApiError::new(
+            "export.one",
+            format!("This table is of one {what}, and {} are named", named.len()),
+        )
+        .hint(hint.to_owned())),
+    }
+}
+
+/// An opened pack by its path, or its name.
+fn pack(workbench: &Workbench, args: &TableArgs) -> Result<PackInfo, ApiError> {
+    let hint = "Open its folder or zip first: `stamina ingest PACK`";
+    let asked = one(args, "pack", hint)?;
+    let path = absolute(Path::new(asked))?;
+    let packs = workbench.list_packs(Nothing {})?.packs;
+    packs
+        .into_iter()
+        .find(|pack| pack.path == path || pack.name == asked)
+        .ok_or_else(|| ApiError::new("export.no_pack", format!("No opened pack is \"{asked}\"")).hint(hint))
+}
+
+/// Validates a pack to the end.
+fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiError> {
+    const LOOK: Duration = Duration::from_millis(50);
+    let pack = pack(workbench, args)?;
+    let job = workbench.validate_pack(ValidatePack {
+        source: pack.source,
+        at: pack.at,
+        mutants: args.mutants,
+        scenarios: args.scenario.into_iter().collect(),
+    })?;
+    loop {
+        let now = workbench.get_job(job.clone())?;
+        if now.state != JobState::Running {
+            return match now.error {
+                Some(error) => Err(ApiError::new("export.validation", error)),
+                None => Ok(job),
+            };
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn sort(args: &TableArgs) -> GridSort {
+    match args.sort {
+        OrderWord::Stamina => GridSort::Stamina,
+        OrderWord::Scenario => GridSort::Scenario,
+        OrderWord::Score => GridSort::Score,
+    }
+}
+
+fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError> {
+    let whose = &args.whose;
+    let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
+    let failed = || failures(workbench, &args.runs, whose);
+    let in_matrix = || matrix(workbench, &args.runs, whose);
+    let by_budget = || Ok::<_, ApiError>(RetriesRequest { members: of()?.members });
+    Ok(match args.kind {
+        TableWord::Runs => TableOf::Runs { of: of()? },
+        TableWord::Spent => TableOf::Spent { of: of()? },
+        TableWord::Pairs => TableOf::Pairs { of: of()? },
+        TableWord::Paired => TableOf::Paired { of: of()?, other: None },
+        TableWord::Sensitivity => TableOf::Sensitivity { of: of()? },
+        TableWord::Settings => TableOf::Settings { of: of()? },
+        TableWord::Survival => TableOf::Survival { of: of()? },
+        TableWord::Disagreements => TableOf::Disagreements { of: disagreements(workbench, args)? },
+        TableWord::Matrix => TableOf::Matrix { of: in_matrix()? },
+        TableWord::Spread => TableOf::Spread { of: in_matrix()? },
+        TableWord::Published => TableOf::Published { of: in_matrix()? },
+        TableWord::Retries => TableOf::Retries { of: by_budget()? },
+        TableWord::Gains => TableOf::Gains { of: by_budget()? },
+        TableWord::Failures => TableOf::Failures { of: failed()? },
+        TableWord::Cases => TableOf::Cases { of: cases(workbench, args)? },
+        TableWord::Origins => TableOf::Origins { of: failed()? },
+        TableWord::Repairs => TableOf::Repairs { of: failed()? },
+        TableWord::Flips => TableOf::Flips { of: failed()? },
+        TableWord::Rules => TableOf::Rules { of: failed()? },
+        TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
+        TableWord::Turns => TableOf::Turns { members: of()?.members, sort: sort(args) },
+        TableWord::Library => {
+            no_run(args, "`stamina table runs RUN…` has those that are named")?;
+            TableOf::Library { of: ListRuns::default() }
+        }
+        TableWord::Played => {
+            no_run(args, "`stamina table progress DIR` has the episodes of one")?;
+            TableOf::Played { over: false }
+        }
+        TableWord::Progress => {
+            let folder = one(args, "results folder", "`stamina table played` lists them")?;
+            TableOf::Progress { of: RunFolder { folder: absolute(Path::new(folder))? } }
+        }
+        TableWord::Suite => {
+            let pack = pack(workbench, args)?;
+            let scenario = args.scenario.unwrap_or(0);
+            TableOf::Suite {
+                of: ScenarioSuiteRequest {
+                    of: ScenarioTurnRef { source: pack.source, at: pack.at, scenario, turn: args.turn },
+                    text: String::new(),
+                    marks: Vec::new(),
+                    aspects: Vec::new(),
+                    offset: 0,
+                    limit: 0,
+                },
+            }
+        }
+        TableWord::Findings => TableOf::Findings { of: validation(workbench, args)? },
+        TableWord::Mutants => TableOf::Mutants { of: validation(workbench, args)? },
+    })
+}
+
+/// `stamina table`.
+pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> Result<ExitCode, ApiError> {
+    // A name that says nothing is told before anything is computed.
+    let format = args.out.as_deref().map(|out| format_of(out, TABLES)).transpose()?;
+    let table = table_of(workbench, args)?;
+    let (Some(out), Some(format)) = (&args.out, format) else {
+        if as_json {
+            print_json(&workbench.table_json(&table)?);
+        } else {
+            print(&workbench.table(&table)?.to_markdown());
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let of = ExportOf::Table { table };
+    let made = workbench.export(ExportRequest { of, format, to: Some(absolute(out)?) })?;
+    Ok(written(&made, as_json))
+}

@@ -1,0 +1,148 @@
+//! Episodes, and their turns: the grid of a run in rows.
+
+use figures::table::{Column, Table, known, maybe};
+
+use crate::Workbench;
+use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
+use crate::compare::{members, sets};
+
+/// A row of the grid with whose it is.
+struct Played {
+    /// Place of the member among those that were asked for.
+    place: usize,
+    /// Its name, marked.
+    member: String,
+    /// Which set of scenarios the run's names belong to: runs of one benchmark write them in several ways.
+    set: u32,
+    run: String,
+    row: GridRow,
+}
+
+impl Played {
+    fn scenario(&self) -> &str {
+        self.row.title.as_deref().unwrap_or(&self.row.scenario)
+    }
+}
+
+/// The episodes of members. By scenario, those of one scenario stand together; else member by member.
+fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<Played>, ApiError> {
+    let mut all = Vec::new();
+    for (place, pool) in members::resolve(&workbench.store, of)?.iter().enumerate() {
+        for run in &pool.runs {
+            let (run, set) = (run.record.entry.slug.clone(), run.set);
+            let request = RunGridRequest { run: run.clone(), sort, offset: 0, limit: 0 };
+            let rows = workbench.run_grid(request)?.rows.into_iter();
+            all.extend(rows.map(|row| Played { place, member: pool.marked(), set, run: run.clone(), row }));
+        }
+    }
+    if sort == GridSort::Scenario {
+        all.sort_by(|a, b| {
+            let key = |p: &Played| {
+                let scenario = sets::plain(&p.row.scenario).into_owned();
+                (p.set, scenario, p.place, p.row.repeat, p.row.episode.clone())
+            };
+            key(a).cmp(&key(b))
+        });
+    }
+    Ok(all)
+}
+
+/// One row an episode.
+pub(in crate::export) fn table(
+    workbench: &Workbench,
+    of: &[Member],
+    sort: GridSort,
+) -> Result<Table, ApiError> {
+    let columns = vec![
+        Column::text("scenario", "Scenario"),
+        Column::text("run", "Run"),
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Episode").for_machines(),
+        Column::integer("repeat", "Repeat"),
+        Column::integer("planned_turns", "Planned turns"),
+        Column::integer("stamina", "Stamina").unit("turns"),
+        Column::flag("at_least", "At least"),
+        Column::integer("failed_turn", "First not passed").missing("none"),
+        Column::text("end_reason", "End"),
+        Column::integer("passed_turns", "Turns passed"),
+        Column::integer("after_retries", "After retries"),
+        Column::integer("failed_turns", "Turns failed"),
+        Column::number("score", "Score", 1),
+    ];
+    let title = if sort == GridSort::Scenario { "Episodes by scenario" } else { "Episodes" };
+    let mut table = Table::new("episodes", title, columns);
+    for played in episodes(workbench, of, sort)? {
+        let row = &played.row;
+        let count = |letters: &str| row.cells.chars().filter(|c| letters.contains(*c)).count() as u64;
+        table.push(vec![
+            known(played.scenario()),
+            known(played.member.as_str()),
+            known(played.run.as_str()),
+            known(row.episode.as_str()),
+            known(row.repeat),
+            maybe(row.planned_turns),
+            known(row.stamina),
+            known(row.censored),
+            maybe(row.failed_turn),
+            known(row.end_reason.label()),
+            known(count("pr")),
+            known(count("r")),
+            known(count("fe")),
+            maybe(row.score),
+        ]);
+    }
+    table.notes.push(
+        "Stamina is the number of turns passed before the first one not passed; where the episode was censored, it is at least that."
+            .to_owned(),
+    );
+    Ok(table)
+}
+
+/// One row a turn of an episode: the grid.
+pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
+    let columns = vec![
+        Column::text("scenario", "Scenario"),
+        Column::text("run", "Run"),
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Episode").for_machines(),
+        Column::integer("repeat", "Repeat"),
+        Column::integer("turn", "Turn"),
+        Column::text("state", "Came to"),
+        Column::flag("after_failure", "After a failure"),
+        Column::integer("failing", "Failing tests").missing("unknown or none"),
+    ];
+    let mut table = Table::new("turns", "Turns of every episode", columns);
+    for played in episodes(workbench, of, sort)? {
+        let row = &played.row;
+        for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
+            table.push(vec![
+                known(played.scenario()),
+                known(played.member.as_str()),
+                known(played.run.as_str()),
+                known(row.episode.as_str()),
+                known(row.repeat),
+                known(turn),
+                known(state(letter)),
+                known(turn > row.stamina + 1),
+                maybe(row.failing.get(at).copied().flatten()),
+            ]);
+        }
+    }
+    table.notes.push(
+        "Failing tests are those of the last attempt at a turn. After a failure: an earlier turn of the episode was not passed."
+            .to_owned(),
+    );
+    Ok(table)
+}
+
+/// What a letter of the grid stands for.
+const fn state(letter: char) -> &'static str {
+    match letter {
+        'p' => "passed",
+        'r' => "passed after retries",
+        'f' => "failed",
+        'e' => "error",
+        'c' => "censored",
+        _ => "not reached",
+    }
+}

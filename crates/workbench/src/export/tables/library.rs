@@ -1,0 +1,96 @@
+//! The runs of the library, as its page lists them.
+
+use figures::table::{Column, Table, known, maybe};
+
+use super::{stamina, stamina_columns};
+use crate::Workbench;
+use crate::api::{ApiError, ListRuns};
+
+/// Rows that are read at once.
+const PAGE: u32 = 500;
+
+/// Every run that the filters leave, in their order, whatever the request says of pages.
+pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiError> {
+    let mut columns = vec![
+        Column::text("run_id", "Run"),
+        Column::text("source", "Source").for_machines(),
+        Column::text("benchmark", "Benchmark"),
+        Column::text("harness", "Harness"),
+        Column::text("harness_version", "Version of the harness").for_machines(),
+        Column::text("model", "Model"),
+        Column::text("provider", "Provider").for_machines(),
+        Column::text("baseline", "Baseline").missing("no").for_machines(),
+        Column::flag("simulated", "Simulated"),
+        Column::integer("episodes", "Episodes"),
+        Column::integer("planned_episodes", "Planned episodes").for_machines(),
+        Column::integer("least_planned_turns", "Least planned turns").for_machines(),
+        Column::integer("planned_turns", "Planned turns"),
+        Column::integer("attempt_limit", "Attempts a turn").for_machines(),
+    ];
+    columns.extend(stamina_columns());
+    columns.extend([
+        Column::number("score", "Score", 1),
+        Column::integer("perfect", "Perfect episodes").for_machines(),
+        Column::text("end_reasons", "How episodes ended").missing("none ended"),
+        Column::integer("input_tokens", "Tokens in"),
+        Column::integer("output_tokens", "Tokens out"),
+        Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::integer("cost_known", "Episodes with a known cost").for_machines(),
+        Column::text("started_at", "Started").for_machines(),
+        Column::integer("warnings", "Import warnings").for_machines(),
+        Column::text("partial", "What is missing").missing("nothing").for_machines(),
+        Column::text("tags", "Tags").missing("none").for_machines(),
+        Column::text("note", "Note").missing("none").for_machines(),
+    ]);
+    let mut table = Table::new("library", "Runs of the library", columns);
+    let mut offset = 0;
+    loop {
+        let page = workbench.list_runs(ListRuns { offset, limit: PAGE, ..of.clone() })?;
+        offset += page.rows.len() as u32;
+        let done = page.rows.is_empty() || offset >= page.total;
+        for run in page.rows {
+            let ends: Vec<String> =
+                run.end_reasons.iter().map(|end| format!("{} {}", end.count, end.reason.label())).collect();
+            let mut row = vec![
+                known(run.id.as_str()),
+                known(run.source_name.as_str()),
+                known(run.benchmark.name.as_str()),
+                maybe(run.harness.as_deref()),
+                maybe(run.harness_version.as_deref()),
+                maybe(run.model.as_deref()),
+                maybe(run.provider.as_deref()),
+                maybe(run.baseline.map(model::Baseline::as_str)),
+                known(run.simulated),
+                known(run.episodes),
+                maybe(run.planned_episodes),
+                maybe(run.planned_turns.map(|(least, _)| least)),
+                maybe(run.planned_turns.map(|(_, most)| most)),
+                maybe(run.attempt_limit),
+            ];
+            row.extend(stamina(&run.stamina));
+            row.extend([
+                maybe(run.score),
+                known(run.perfect),
+                maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
+                maybe(run.tokens.input),
+                maybe(run.tokens.output),
+                maybe(run.cost_usd),
+                known(run.cost_known),
+                maybe(run.started_at.as_deref()),
+                known(run.warnings),
+                maybe(run.partial.as_deref()),
+                maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
+                maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
+            ]);
+            table.push(row);
+        }
+        if done {
+            break;
+        }
+    }
+    table.notes.push(
+        "Mean stamina of each run is over its own τ: means of runs with another τ are not the same thing."
+            .to_owned(),
+    );
+    Ok(table)
+}

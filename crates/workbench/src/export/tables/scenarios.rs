@@ -1,0 +1,108 @@
+//! The suite of a turn, and what a validation of a pack found.
+
+use figures::table::{Column, Table, known, maybe};
+
+use crate::Workbench;
+use crate::api::{ApiError, JobRef, ScenarioSuiteRequest, Validation};
+
+/// Cases that are read at once.
+const PAGE: u32 = 1_000;
+
+/// Every case of a turn's suite that the filters leave, whatever the request says of pages.
+pub(super) fn suite(workbench: &Workbench, of: &ScenarioSuiteRequest) -> Result<Table, ApiError> {
+    let columns = vec![
+        Column::text("case", "Case"),
+        Column::text("title", "What it checks"),
+        Column::text("mark", "Against the turn before"),
+        Column::text("aspect", "Kind of rule"),
+        Column::integer("steps", "Steps"),
+    ];
+    let title = format!("Suite of scenario {}, turn {}", of.of.scenario, of.of.turn);
+    let mut table = Table::new("suite", &title, columns);
+    let mut offset = 0;
+    loop {
+        let page =
+            workbench.list_scenario_cases(ScenarioSuiteRequest { offset, limit: PAGE, ..of.clone() })?;
+        offset += page.cases.len() as u32;
+        for case in &page.cases {
+            table.push(vec![
+                known(case.id.as_str()),
+                known(case.title.as_str()),
+                known(case.mark.as_str()),
+                known(case.aspect.replace('_', " ")),
+                known(case.steps),
+            ]);
+        }
+        if page.cases.is_empty() || offset >= page.total {
+            if page.total < page.all {
+                table
+                    .notes
+                    .push(format!("{} of {} cases: those that the filters leave.", page.total, page.all));
+            }
+            break;
+        }
+    }
+    Ok(table)
+}
+
+fn validation(workbench: &Workbench, of: &JobRef) -> Result<Validation, ApiError> {
+    workbench.get_job(of.clone())?.validation.ok_or_else(|| {
+        ApiError::new("export.no_validation", "This validation has not ended, so there is nothing to write")
+            .hint("Wait for it, or begin it again")
+    })
+}
+
+/// What a validation found to be wrong, in the order of its page.
+pub(super) fn findings(workbench: &Workbench, of: &JobRef) -> Result<Table, ApiError> {
+    let found = validation(workbench, of)?;
+    let columns = vec![
+        Column::text("place", "Where"),
+        Column::text("kind", "What kind"),
+        Column::text("what", "What").missing("n/a"),
+    ];
+    let mut table = Table::new("findings", "What a validation found", columns);
+    let mut add = |kind: &'static str, rows: &[(String, String)]| {
+        for (place, what) in rows {
+            table.push(vec![known(place.as_str()), known(kind), known(what.as_str())]);
+        }
+    };
+    add("the reference fails", &found.failures);
+    add("no text states it", &found.unstated);
+    let plain = |places: &[String], what: &str| -> Vec<(String, String)> {
+        places.iter().map(|place| (place.clone(), what.to_owned())).collect()
+    };
+    add("vacuous turn", &plain(&found.vacuous_turns, "The reference of the turn before passes this suite"));
+    add("mutant not noticed", &found.survivors);
+    add("not as the manifest says", &plain(&found.damaged, "Is not what the manifest says"));
+    table.notes.push(format!(
+        "Turns: {}, scenarios: {}: {}. Of each kind at most 100 stand here; in all there are {} failing cases, {} unstated demands, {} vacuous turns, {} unnoticed mutants of {}, {} places that are not as the manifest says.",
+        found.turns,
+        found.scenarios,
+        if found.good { "valid" } else { "not valid" },
+        found.reference_failures,
+        found.unstated_demands,
+        found.vacuous_turns.len(),
+        found.mutants - found.killed,
+        found.mutants,
+        found.damages,
+    ));
+    Ok(table)
+}
+
+/// Mutants by operator.
+pub(super) fn mutants(workbench: &Workbench, of: &JobRef) -> Result<Table, ApiError> {
+    let found = validation(workbench, of)?;
+    let columns = vec![
+        Column::text("operator", "Operator"),
+        Column::integer("mutants", "Mutants"),
+        Column::integer("noticed", "Noticed"),
+        Column::number("rate", "Rate", 3).missing("n/a"),
+    ];
+    let mut table = Table::new("mutants", "Mutants by operator", columns);
+    for (operator, tried, noticed) in &found.operators {
+        let rate = (*tried > 0).then(|| f64::from(*noticed) / f64::from(*tried));
+        table.push(vec![known(operator.replace('_', " ")), known(*tried), known(*noticed), maybe(rate)]);
+    }
+    table.notes.push(format!("{} of {} mutants were noticed.", found.killed, found.mutants));
+    Ok(table)
+}

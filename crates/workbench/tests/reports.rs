@@ -1,0 +1,220 @@
+//! Reports and bundles: nothing of the pages is missing in them, and they are whole wherever they go.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use workbench::api::{
+    CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Nothing, Pairs, TableOf,
+};
+
+use library::{Library, members, repository};
+
+fn of(runs: &[&str]) -> CompareRequest {
+    CompareRequest { members: members(runs), pairs: Pairs::Reference, ..CompareRequest::default() }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+impl Library {
+    fn report(&self, of: &CompareRequest, preset: &str, format: ExportFormat, to: Option<&Path>) -> Exported {
+        let to = to.map(|to| to.to_str().unwrap().to_owned());
+        let of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
+        self.workbench.export(ExportRequest { of, format, to }).expect("a report")
+    }
+}
+
+fn text(made: &Exported) -> String {
+    String::from_utf8(STANDARD.decode(made.base64.as_ref().expect("its content")).unwrap()).unwrap()
+}
+
+const THREE: [&str; 3] = ["staminabench.own", "staminabench.nested_folders", "staminabench.flat_records"];
+
+#[test]
+fn inputs_of_two_sources_of_one_name_are_all_hashed() {
+    let places = tempfile::tempdir().unwrap();
+    let fixture = repository().join("tests/fixtures/staminabench/own");
+    let paths: Vec<_> = ["a", "b"].iter().map(|place| places.path().join(place).join("results")).collect();
+    for (at, path) in paths.iter().enumerate() {
+        copy(&fixture, path);
+        std::fs::write(path.join("note.txt"), format!("source {at}")).unwrap();
+    }
+    let library = Library::of(&paths);
+    let runs = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
+    assert_eq!(runs.len(), 2);
+    let to = places.path().join("report");
+    let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    library.workbench.export_report(&of(&both), "icml", &to).unwrap();
+    let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
+    let of_place = |place: &str| -> Vec<&str> {
+        let mark = format!("  {place}/results/");
+        sums.lines().filter_map(|line| Some(line.split_once(&mark)?.1)).collect()
+    };
+    let (a, b) = (of_place("a"), of_place("b"));
+    assert!(a.len() > 3 && a == b && a.contains(&"note.txt"), "{sums}");
+    assert_eq!(sums.lines().count(), a.len() + b.len());
+    let notes: BTreeSet<&str> = sums.lines().filter(|l| l.ends_with("note.txt")).map(|l| &l[..64]).collect();
+    assert_eq!(notes.len(), 2, "each has its own hash");
+}
+
+#[test]
+fn a_report_of_three_has_what_the_pages_have() {
+    let library = Library::fixtures(&["staminabench"]);
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("report");
+    let made = library.workbench.export_report(&of(&THREE), "icml", &to).unwrap();
+    let has = |name: &str| made.files.iter().any(|file| file == name);
+    for figure in [
+        "survival",
+        "first-failures",
+        "differences",
+        "ratios",
+        "paired",
+        "bars-stamina",
+        "bars-score",
+        "bars-tokens",
+        "bars-time",
+        "retries",
+        "failures",
+    ] {
+        assert!(
+            has(&format!("figures/{figure}.pdf")) && has(&format!("specs/{figure}.toml")),
+            "{figure}: {:?}",
+            made.files
+        );
+    }
+    for table in [
+        "runs",
+        "settings",
+        "sensitivity",
+        "survival",
+        "pairs",
+        "paired",
+        "disagreements",
+        "spent",
+        "attempts",
+        "gains",
+        "retries",
+        "failures",
+        "origins",
+        "repairs",
+        "flips",
+        "end-reasons",
+        "episodes",
+    ] {
+        assert!(has(&format!("tables/{table}.csv")), "{table}: {:?}", made.files);
+    }
+    let html = std::fs::read_to_string(to.join("report.html")).unwrap();
+    for heading in ["Where they disagree", "Differences", "Retries", "Failures"] {
+        assert!(html.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+    }
+}
+
+#[test]
+fn each_of_three_is_paired_with_the_reference() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
+    let markdown = text(&library.report(&of(&runs), "icml", ExportFormat::Md, None));
+    for figure in ["paired-2", "paired-3"] {
+        assert!(markdown.contains(&format!("![{figure}]")), "{figure}");
+    }
+}
+
+#[test]
+fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
+    let library = Library::fixtures(&["staminabench"]);
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("my (report).md");
+    let saved = library.report(&of(&THREE[..2]), "icml", ExportFormat::Md, Some(&to));
+    let markdown = std::fs::read_to_string(&to).unwrap();
+    let links: Vec<&str> = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(!links.is_empty() && links.len() == saved.beside.len(), "{links:?} {:?}", saved.beside);
+    for link in links {
+        // Blanks and brackets would end the link.
+        let name = link.replace("%20", " ").replace("%28", "(").replace("%29", ")");
+        assert!(link.starts_with("my%20%28report%29-figures/"), "{link}");
+        assert!(std::fs::read_to_string(folder.path().join(name)).unwrap().starts_with("<svg"));
+    }
+    assert!(saved.warnings.iter().all(|warning| !warning.contains("figures")), "{:?}", saved.warnings);
+
+    let handed = library.report(&of(&THREE[..2]), "icml", ExportFormat::Md, None);
+    let inside = text(&handed).matches("](data:image/svg+xml;base64,").count();
+    assert!(handed.beside.is_empty() && inside == saved.beside.len(), "{inside}");
+}
+
+#[test]
+fn the_figures_of_a_report_are_for_its_venue() {
+    let library = Library::fixtures(&["staminabench"]);
+    let widths = |preset: &str| {
+        let html = text(&library.report(&of(&THREE[..1]), preset, ExportFormat::Html, None));
+        html.split("<svg").skip(1).map(|svg| svg.split('>').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(widths("neurips").iter().all(|svg| svg.contains("width=\"396pt\"")), "{:?}", widths("neurips"));
+    assert!(widths("icml").iter().all(|svg| svg.contains("width=\"234pt\"")), "{:?}", widths("icml"));
+}
+
+#[test]
+fn heights_have_one_pair_of_limits() {
+    let library = Library::fixtures(&["staminabench"]);
+    let (least, most) = library.workbench.list_presets(Nothing {}).unwrap().height_pt;
+    let figure = |height| {
+        let figure = workbench::api::FigureOf::FirstFailures { of: of(&THREE[..1]) };
+        library.workbench.print_spec(&figure, "icml", Some(height), false).is_ok()
+    };
+    assert!(figure(least) && figure(most) && !figure(least - 1) && !figure(most + 1));
+}
+
+#[test]
+fn what_is_written_beside_a_file_never_goes_into_a_source() {
+    let places = tempfile::tempdir().unwrap();
+    let source = places.path().join("source");
+    copy(&repository().join("tests/fixtures/staminabench/own"), &source);
+    let library = Library::of(std::slice::from_ref(&source));
+    let run =
+        library.workbench.list_runs(ListRuns { limit: 1, ..ListRuns::default() }).unwrap().rows.remove(0).id;
+    let before = std::fs::read_dir(&source).unwrap().count();
+    std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
+    let to = places.path().join("report.md");
+    let of = ExportOf::Report { of: of(&[&run]), preset: "icml".to_owned() };
+    let to = Some(to.to_str().unwrap().to_owned());
+    let refused = library.workbench.export(ExportRequest { of, format: ExportFormat::Md, to });
+    assert_eq!(refused.unwrap_err().code, "export.into_source");
+    assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
+}
+
+#[test]
+fn a_pair_is_a_table_scenario_by_scenario() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let asked = of(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
+    let paired = comparison.pairs[0].paired.clone().expect("shared scenarios");
+    let table = library.workbench.table_json(&TableOf::Paired { of: asked.clone(), other: Some(1) }).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+    assert_eq!(rows.len() as u32, paired.n);
+    for (row, wanted) in rows.iter().zip(&paired.scenarios) {
+        assert_eq!(row["scenario"], wanted.scenario.as_str());
+        assert_eq!(row["difference"].as_f64(), Some(wanted.a - wanted.b));
+        assert_eq!(
+            (&row["at_least"], &row["reference_at_least"]),
+            (&wanted.a_at_least.into(), &wanted.b_at_least.into())
+        );
+    }
+    let all = library.workbench.table_json(&TableOf::Paired { of: asked.clone(), other: None }).unwrap();
+    assert_eq!(all["rows"], table["rows"]);
+    assert!(library.workbench.table(&TableOf::Paired { of: asked, other: Some(0) }).is_err());
+}

@@ -1,0 +1,28 @@
+// What the pages of one run have to export. Pure.
+import type { CompareRequest } from "../host/bindings/CompareRequest";
+import type { GridSort } from "../host/bindings/GridSort";
+import type { ExportSubject } from "./open.svelte";
+
+const only = (run: string): CompareRequest => ({ members: [{ by: "run", run }], reference: 0, tau: null, pairs: "reference" });
+
+/** Its curve, turn by turn, and the report of it. */
+export function survivalOf(run: string, title = "Survival"): ExportSubject {
+  const of = only(run);
+  return { title, figure: { kind: "survival", of, bands: "auto" }, table: { kind: "survival", of }, report: of };
+}
+
+/** At which turns its episodes failed first. */
+export function firstFailuresOf(run: string): ExportSubject {
+  const of = only(run);
+  return { title: "First failures", figure: { kind: "first_failures", of }, table: { kind: "survival", of }, report: of };
+}
+
+/** Its episodes, one a row. */
+export function episodesOf(run: string, sort: GridSort): ExportSubject {
+  return { title: "Episodes", table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };
+}
+
+/** The grid: its turns, one a row. */
+export function turnsOf(run: string, sort: GridSort): ExportSubject {
+  return { title: "Episode grid", table: { kind: "turns", members: only(run).members, sort }, report: only(run) };
+}
