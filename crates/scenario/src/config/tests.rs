@@ -252,7 +252,7 @@ fn nothing_in_a_section_takes_the_whole_section_back() {
     let first = ConfigFile { name: "a.yaml".to_owned(), text };
     let then =
         ConfigFile { name: "b.yaml".to_owned(), text: "docker: null\nrestful_server_gen: null\n".to_owned() };
-    assert!(resolve(&[first.clone()], &[]).unwrap().given.contains_key("docker.image_name"));
+    assert!(resolve(std::slice::from_ref(&first), &[]).unwrap().given.contains_key("docker.image_name"));
     assert!(resolve(&[first, then], &[]).unwrap().given.is_empty());
 }
 
