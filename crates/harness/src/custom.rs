@@ -4,6 +4,7 @@
 //! so that a run never stumbles over a misspelt placeholder in its third turn.
 
 mod format;
+mod list;
 mod template;
 
 use std::path::Path;
@@ -26,6 +27,8 @@ use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Sessio
 const FILE_CAP: u64 = 1 << 20;
 /// Bytes of a file in HOME that is read for its transcript or its result.
 const HOME_CAP: u64 = 64 << 20;
+/// Elements of a transcript in one document that calls before had, in the session's memory.
+const ELEMENTS: &str = "elements:transcript";
 
 /// A harness that a file describes.
 #[derive(Debug)]
@@ -125,7 +128,7 @@ impl Harness for Custom {
         let (usage, cost_usd) = self.usage(ended, &mut session, &filled, &record, new.as_deref());
         let mut signs = Signs { finished: self.succeeded(ended, &filled), ..Signs::default() };
         if !signs.finished {
-            self.failure(ended, &mut signs);
+            self.failure(ended, &filled, &mut signs);
         }
         let (end, message) = if told.transcript.reader == Reader::None && signs.finished {
             // Without a transcript nobody knows whether it called a tool.
@@ -181,10 +184,27 @@ impl Custom {
         let told = &self.told.transcript;
         let new = told.file.as_ref().map(|path| {
             let mut lines = Vec::new();
-            Wire::of(session, "transcript", ended.home, &filled.plain(path)).read(|line| {
+            let mut keep = |line: &Value| {
                 lines.extend_from_slice(line.to_string().as_bytes());
                 lines.push(b'\n');
-            });
+            };
+            let path = filled.plain(path);
+            match &told.list {
+                None => Wire::of(session, "transcript", ended.home, &path).read(keep),
+                Some(keys) => {
+                    let document = ended.home.read(&path, HOME_CAP).unwrap_or_default();
+                    let keys: Vec<_> = keys.split('.').collect();
+                    let before = session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
+                    let mut count = list::read(&document, &keys, before, &mut keep);
+                    if count.is_some_and(|count| count < before) {
+                        // It began anew.
+                        count = list::read(&document, &keys, 0, keep);
+                    }
+                    if let Some(count) = count {
+                        session.memory.insert(ELEMENTS.to_owned(), count.to_string());
+                    }
+                }
+            }
             lines
         });
         let bytes = new.as_deref().unwrap_or(ended.stdout);
@@ -249,14 +269,15 @@ impl Custom {
             }
         };
         let (tokens, cost) = match &told.file {
-            Some(path) => ended
-                .home
-                .read(&filled.plain(path), HOME_CAP)
-                .ok()
-                .filter(|bytes| !crate::lines::too_many_values(bytes))
-                .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
-                .map(|value| read(&value))
-                .unwrap_or_default(),
+            Some(path) if told.lines => {
+                let mut new = Vec::new();
+                Wire::of(session, "usage", ended.home, &filled.plain(path)).read(|line| {
+                    new.extend_from_slice(line.to_string().as_bytes());
+                    new.push(b'\n');
+                });
+                of_lines(&new)
+            }
+            Some(path) => document(ended, &filled.plain(path)).map(|value| read(&value)).unwrap_or_default(),
             None => of_lines(transcript.unwrap_or(ended.stdout)),
         };
         if told.counts == Cumulative::Session {
@@ -275,26 +296,22 @@ impl Custom {
             .as_ref()
             .is_none_or(|wanted| objects(ended.stdout).next_back().is_some_and(|line| has(&line, wanted)));
         let file = told.file.as_ref().is_none_or(|wanted| {
-            ended
-                .home
-                .read(&filled.plain(&wanted.path), HOME_CAP)
-                .ok()
-                .filter(|bytes| !crate::lines::too_many_values(bytes))
-                .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
-                .is_some_and(|value| has(&value, &wanted.has))
+            document(ended, &filled.plain(&wanted.path)).is_some_and(|value| has(&value, &wanted.has))
         });
         code && last && file
     }
 
-    /// What it says went wrong: the key that the file names, else its last plain lines, if they say something known.
-    fn failure(&self, ended: &Ended<'_>, signs: &mut Signs) {
+    /// What it says went wrong: what stands at the key that is named, else its last plain lines, if they say something known.
+    fn failure(&self, ended: &Ended<'_>, filled: &Filled<'_>, signs: &mut Signs) {
         let told = &self.told.failure;
         let keys: Vec<_> = told.message.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
         let status: Vec<_> = told.status.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
         if !keys.is_empty() {
-            let found = objects(ended.stdout)
-                .rev()
-                .find_map(|line| Some((text_at(&line, &keys)?.to_owned(), count_at(&line, &status))));
+            let read = |value: Value| Some((text_at(&value, &keys)?.to_owned(), count_at(&value, &status)));
+            let found = match &told.file {
+                Some(path) => document(ended, &filled.plain(path)).and_then(read),
+                None => objects(ended.stdout).rev().find_map(read),
+            };
             if let Some((said, status)) = found {
                 signs.failed(self.reason(status, &said), &said);
                 return;
@@ -316,6 +333,15 @@ impl Custom {
         let named = self.told.failure.reasons.iter().find(|(words, _)| low.contains(&words.to_lowercase()));
         named.map_or_else(|| fault(status, said), |(_, reason)| *reason)
     }
+}
+
+/// A JSON file below HOME.
+fn document(ended: &Ended<'_>, path: &str) -> Option<Value> {
+    let bytes = ended.home.read(path, HOME_CAP).ok()?;
+    if crate::lines::too_many_values(&bytes) {
+        return None;
+    }
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// Whether a value has all of these at its top, also those in tables.

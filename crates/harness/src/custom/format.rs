@@ -120,6 +120,9 @@ pub(super) struct Transcript {
     /// A file of JSON lines that grows; without it standard output.
     #[serde(default)]
     pub(super) file: Option<String>,
+    /// The file is one JSON document: keys of the list in it whose elements are read as lines are.
+    #[serde(default)]
+    pub(super) list: Option<String>,
 }
 
 /// What a count counts.
@@ -141,6 +144,9 @@ pub(super) struct Usage {
     /// A JSON file; without it the lines of the transcript.
     #[serde(default)]
     pub(super) file: Option<String>,
+    /// The file has JSON lines and grows.
+    #[serde(default)]
+    pub(super) lines: bool,
     #[serde(default)]
     pub(super) counts: Cumulative,
     #[serde(default)]
@@ -177,7 +183,10 @@ pub(super) struct ResultFile {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Failure {
-    /// Keys of the message in JSON lines of the output.
+    /// A JSON file; without it the JSON lines of the output.
+    #[serde(default)]
+    pub(super) file: Option<String>,
+    /// Keys of the message there.
     #[serde(default)]
     pub(super) message: Option<String>,
     /// Keys of the endpoint's status beside it.
@@ -243,6 +252,7 @@ impl Document {
             .chain(one("transcript.file", self.transcript.file.as_ref()))
             .chain(one("usage.file", self.usage.as_ref().and_then(|u| u.file.as_ref())))
             .chain(one("success.file.path", self.success.file.as_ref().map(|f| &f.path)))
+            .chain(one("failure.file", self.failure.file.as_ref()))
     }
 
     /// What TOML can not say. The error names the key.
@@ -289,6 +299,7 @@ impl Document {
             ("transcript.file", self.transcript.file.as_deref()),
             ("usage.file", self.usage.as_ref().and_then(|u| u.file.as_deref())),
             ("success.file.path", self.success.file.as_ref().map(|f| f.path.as_str())),
+            ("failure.file", self.failure.file.as_deref()),
             ("session.files", self.session.files.as_deref()),
         ] {
             path.map_or(Ok(()), |path| below_home(key, path))?;
@@ -301,6 +312,15 @@ impl Document {
         self.check_session()?;
         if self.transcript.file.is_some() && self.transcript.reader == Reader::None {
             return Err("transcript.file: without transcript.reader nobody reads it".to_owned());
+        }
+        if self.transcript.list.is_some() && self.transcript.file.is_none() {
+            return Err("transcript.list: it is of a document, which transcript.file names".to_owned());
+        }
+        if self.usage.as_ref().is_some_and(|usage| usage.lines && usage.file.is_none()) {
+            return Err("usage.lines: it is of a file, which usage.file names".to_owned());
+        }
+        if self.failure.file.is_some() && self.failure.message.is_none() {
+            return Err("failure.file: without failure.message nothing is read of it".to_owned());
         }
         let success = &self.success;
         if success.last_line.is_none() && success.file.is_none() {

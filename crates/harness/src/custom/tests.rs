@@ -48,6 +48,18 @@ fn errors_name_the_key() {
         ),
         ("[session]", "[env]\nHOME = \"x\"\n[session]", "env.HOME: this variable can not be set"),
         ("[session]", "[transcript]\nfile = \"x\"\n[session]", "transcript.file: without transcript.reader"),
+        (
+            "[session]",
+            "[transcript]\nreader = \"vibe-jsonl\"\nlist = \"x\"\n[session]",
+            "transcript.list: it is of a document",
+        ),
+        ("[session]", "[usage]\nlines = true\n[session]", "usage.lines: it is of a file"),
+        ("[session]", "[failure]\nfile = \"x\"\n[session]", "failure.file: without failure.message"),
+        (
+            "[session]",
+            "[failure]\nmessage = \"a\"\nfile = \"/x\"\n[session]",
+            "failure.file: \"/x\" is not a path below HOME",
+        ),
         ("last_line = { ok = true }", "exit_code = 0", "success: it needs last_line or file"),
         ("last_line", "lst_line", "unknown field `lst_line`"),
         (
