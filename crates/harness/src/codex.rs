@@ -6,14 +6,16 @@
 use model::{EndReason, Tokens};
 
 use crate::ends::{Signs, decide, fault};
-use crate::lines::{at, objects, text_at};
+use crate::lines::{at, objects, said, text_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::{Command, is_uuid, toml_text};
 use crate::usage::Meter;
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const SESSIONS: &str = ".codex/sessions";
-/// Bytes from the end of a rollout in which the last count is looked for.
+/// How it answers a call whose arguments are no JSON.
+const UNREAD: &str = "failed to parse function arguments";
+/// Bytes from the end of a rollout that are read.
 const TAIL: u64 = 4 << 20;
 /// Bytes from the end of its log in which calls that it could not read are counted.
 const TAIL_OF_LOG: usize = 64 * 1024;
@@ -70,18 +72,6 @@ impl Harness for Codex {
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         let mut read = read(ended.stdout);
-        // Calls that it can not read are no items: only its log tells of them.
-        if read.record.working_calls() == 0 {
-            let log =
-                String::from_utf8_lossy(&ended.stderr[ended.stderr.len().saturating_sub(TAIL_OF_LOG)..]);
-            for _ in log
-                .lines()
-                .filter(|line| line.contains("error=failed to parse function arguments: "))
-                .take(100)
-            {
-                read.record.unseen();
-            }
-        }
         let mut signs = Signs { finished: read.completed, ..Signs::default() };
         if let Some(said) = read.failed.as_deref().or(read.retrying.as_deref()) {
             let ran_out = said.contains("ran out of room");
@@ -94,10 +84,18 @@ impl Harness for Codex {
             [(_, only)] => Some(only.clone()),
             _ => None,
         });
-        let total = read.total.or_else(|| {
-            let id = id.as_deref()?;
-            rollouts.iter().rev().find(|(_, of)| of == id).and_then(|(path, _)| last_count(ended.home, path))
+        let rollout = id
+            .as_deref()
+            .and_then(|id| rollouts.iter().rev().find(|(_, of)| of == id))
+            .map_or_else(Rollout::default, |(path, _)| Rollout::read(ended.home, path));
+        // Calls that it can not read are no items of its output.
+        let unread = rollout.unread.unwrap_or_else(|| {
+            if read.record.working_calls() == 0 { told_by_the_log(ended.stderr) } else { 0 }
         });
+        for _ in 0..unread.min(100) {
+            read.record.unseen();
+        }
+        let total = read.total.or(rollout.total);
         let mut session = crate::next_session(call.session, id);
         let usage = Meter::of(&mut session).tokens(total.unwrap_or_default());
         let (end, message) = decide(ended, &read.record, signs);
@@ -138,11 +136,43 @@ fn rollouts(home: &files::Tree) -> Vec<(String, String)> {
     found
 }
 
-fn last_count(home: &files::Tree, path: &str) -> Option<Tokens> {
-    let size = home.entry(path)?.size;
-    let (bytes, _) = home.read_range(path, size.saturating_sub(TAIL), TAIL).ok()?;
-    objects(&bytes).rev().find_map(|line| {
-        (text_at(&line, &["payload", "type"]) == Some("token_count"))
-            .then(|| at(&line, &["payload", "info", "total_token_usage"]).map(usage_of))?
-    })
+/// What the end of a rollout file says, which has all that passed between model and program.
+#[derive(Debug, Default)]
+struct Rollout {
+    /// Usage of the thread so far.
+    total: Option<Tokens>,
+    /// Calls of the last turn since the last one that could be read; `None` = no begin of a turn was found.
+    unread: Option<usize>,
+}
+
+impl Rollout {
+    fn read(home: &files::Tree, path: &str) -> Self {
+        let mut found = Self::default();
+        let Some(size) = home.entry(path).map(|entry| entry.size) else { return found };
+        let Ok((bytes, _)) = home.read_range(path, size.saturating_sub(TAIL), TAIL) else { return found };
+        for line in objects(&bytes) {
+            match text_at(&line, &["payload", "type"]) {
+                Some("task_started") => found.unread = Some(0),
+                Some("function_call_output" | "custom_tool_call_output") => {
+                    let output = at(&line, &["payload", "output"]).map(said).unwrap_or_default();
+                    if let Some(unread) = &mut found.unread {
+                        *unread = if output.starts_with(UNREAD) { *unread + 1 } else { 0 };
+                    }
+                }
+                Some("token_count") => {
+                    let total = at(&line, &["payload", "info", "total_token_usage"]).map(usage_of);
+                    found.total = total.or(found.total);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+/// Calls that its log on standard error says it could not read, for a call that left no rollout.
+fn told_by_the_log(stderr: &[u8]) -> usize {
+    let log = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_OF_LOG)..]);
+    let told = format!("error={UNREAD}: ");
+    log.lines().filter(|line| line.contains(&told)).count()
 }

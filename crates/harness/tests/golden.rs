@@ -227,6 +227,27 @@ fn codex_counts_a_killed_call_by_its_rollout() {
     );
 }
 
+/// It worked, and then lost itself in calls that can not be read: only its rollout knows their order.
+#[test]
+fn codex_counts_calls_that_can_not_be_read_after_one_that_worked() {
+    let codex = find("codex");
+    let path =
+        ".codex/sessions/2026/11/21/rollout-2026-11-21T07-37-38-01a1fd0a-1431-78e0-b128-05bce077b8b9.jsonl";
+    let line = |payload: serde_json::Value| format!("{}\n", serde_json::json!({ "payload": payload }));
+    let begins = line(serde_json::json!({ "type": "task_started" }));
+    let answer = |output: &str| line(serde_json::json!({ "type": "function_call_output", "output": output }));
+    let works = answer("Process exited with code 0");
+    let unread = answer("failed to parse function arguments: EOF while parsing a string at line 1 column 9");
+    let end = |rollout: String| {
+        let left = case("codex", "turn1").file(path, rollout);
+        Left { changed: false, ..left }.outcome(codex).end
+    };
+    assert_eq!(end(format!("{begins}{works}{}", unread.repeat(3))), Some(R::ToolCallFormat));
+    // What it found its way out of, or what was in a turn before, is none.
+    assert_eq!(end(format!("{begins}{}{works}", unread.repeat(5))), Some(R::NoChange));
+    assert_eq!(end(format!("{begins}{}{begins}{works}", unread.repeat(5))), Some(R::NoChange));
+}
+
 #[test]
 fn claude_code_turns() {
     let claude = find("claude_code");
