@@ -1,12 +1,12 @@
 // A container engine for the tests that need one.
 //
 // Where an engine answers it is used as it is. In CI on Debian as root one is installed and started, and the base
-// image that the Dockerfiles name is made with debootstrap, since an image registry may be out of reach. Anywhere
-// else the tests that need an engine are left out, and that is said.
+// image that the Dockerfiles name is made with debootstrap, since an image registry may be out of reach; where that is
+// not possible, CI fails. On a developer's machine the tests that need an engine are left out, and that is said.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { found, inRoot, output, runLogged } from "./lib/process.mjs";
+import { atEnd, found, inRoot, output, runLogged } from "./lib/process.mjs";
 
 /** The image that every Dockerfile of ours begins from. */
 const BASE = "debian:trixie-slim";
@@ -16,19 +16,19 @@ const LOGS = ".cache/test";
 export const engineAnswers = () => output("docker", ["version", "--format", "{{.Server.Version}}"]) !== null;
 
 /**
- * Makes sure of an engine with the base image. Resolves to a function that stops what was started here, or to `null`
- * where there is no engine and none is to be installed. Throws where CI asks for one and it can not be had.
+ * Makes sure of an engine with the base image. Resolves to whether there is one; `false` where none is to be installed.
+ * Throws where CI asks for one and it can not be had. An engine that is started here ends with this program, however that
+ * ends.
  */
-export async function containers({ ci }) {
-  if (!engineAnswers()) {
-    if (!ci || process.platform !== "linux" || process.getuid() !== 0) return null;
+export async function containers({ ci, answers = engineAnswers, platform = process.platform, uid = process.getuid?.() }) {
+  if (!answers()) {
+    if (!ci) return false;
+    if (platform !== "linux" || uid !== 0) throw new Error(`No container engine answers, and one can only be installed on Linux as root (this is ${platform}${typeof uid === "number" ? `, user ${uid}` : ""}). Start one before the tests.`);
     install();
-    const daemon = await start();
-    await baseImage();
-    return () => void process.kill(daemon.pid, "SIGTERM");
+    await start();
   }
   if (ci) await baseImage();
-  return () => {};
+  return true;
 }
 
 function install() {
@@ -48,8 +48,11 @@ async function start() {
   const file = openSync(log, "w");
   const daemon = spawn("dockerd", [], { detached: true, stdio: ["ignore", file, file] });
   daemon.unref();
+  atEnd(() => {
+    if (daemon.exitCode === null) daemon.kill("SIGTERM");
+  });
   for (let tries = 0; tries < 120; tries += 1) {
-    if (engineAnswers()) return daemon;
+    if (engineAnswers()) return;
     if (daemon.exitCode !== null) break;
     await pause(500);
   }

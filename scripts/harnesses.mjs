@@ -5,6 +5,9 @@
 //   --keep FOLDER  where the results go (default: .cache/harnesses, made anew)
 //   --built        takes the command line as it was built last
 //   --bin FILE     takes this one, of a release or an installation
+//   --wrong        also plays each way to go wrong (a full context, calls that can not be read, a killed harness, giving up,
+//                  no answer, no change) with each of them, and looks whether its end is told right, by the harness and in a
+//                  run's record
 //   --defects N    share of turns whose first attempt has defects, all mended after feedback (default: 0.4)
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -35,13 +38,13 @@ const turns = Number(option("--turns", "5"));
 const bin = option("--bin", null);
 const defects = option("--defects", "0.4");
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
+const wrong = args.includes("--wrong") && args.splice(args.indexOf("--wrong"), 1).length > 0;
 const folder = path.resolve(option("--keep", inRoot(".cache/harnesses")));
 const chosen = args.length === 0 ? Object.keys(HARNESSES) : args.map((name) => name.toUpperCase().replaceAll("-", "_"));
 const unknown = chosen.filter((name) => !(name in HARNESSES));
 if (unknown.length > 0) stop(`No harness is called ${unknown.join(", ")}. There are ${Object.keys(HARNESSES).join(", ")}.`);
 
-const stopEngine = await containers({ ci: Boolean(process.env.CI) });
-if (stopEngine === null) stop("No container engine answers. Start Docker or Podman and try again.");
+if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
 if (!built && !bin) runOrStop("cargo", ["build", "--locked", "--quiet", "-p", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir, "debug/stamina");
 runOrStop(stamina, ["images", "build", ...chosen.map((name) => HARNESSES[name])]);
@@ -81,7 +84,11 @@ for (const name of chosen) {
   ];
   process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
 }
-stopEngine();
+if (wrong) {
+  const env = { STAMINA_HARNESSES: chosen.map((name) => name.toLowerCase()).join(",") };
+  const tests = ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"];
+  runOrStop("cargo", ["test", "--workspace", "--locked", "--quiet", "--test", "docker_clis", "--test", "docker_ends", "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { env });
+}
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
 
 /** The version that the run's own report names. */

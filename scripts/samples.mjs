@@ -93,14 +93,12 @@ async function playAll(stamina, waiting) {
 }
 
 if (!packOnly) {
-  const stopEngine = await containers({ ci: Boolean(process.env.CI) });
-  if (stopEngine === null) stop("No container engine answers. Start Docker or Podman and try again.");
+  if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
   if (!bin) runOrStop("cargo", ["build", "--locked", "--release", "--quiet", "-p", "stamina"]);
   const stamina = bin ? path.resolve(bin) : path.join(targetDir, "release/stamina");
   runOrStop(stamina, ["images", "build", ...HARNESSES.map((harness) => harness.image)]);
   mkdirSync(folder, { recursive: true });
   const waiting = runs.filter((run) => !finished(run.name));
   await Promise.all(Array.from({ length: atOnce }, () => playAll(stamina, waiting)));
-  stopEngine();
 }
 packSamples(folder, runs.map((run) => run.name), inRoot("data/sample-simulated.zip"));

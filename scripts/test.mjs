@@ -29,6 +29,7 @@ const stages = [
   { group: "ui", name: "types (svelte-check)", run: ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { group: "ui", name: "lint (eslint)", run: ["npm", ["run", "lint", ...UI]] },
   { group: "ui", name: "ui tests (vitest)", run: ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { group: "ui containers", name: "scripts (node --test)", run: ["node", ["--test", "scripts/containers.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
   { group: "ui rust e2e", name: "ui build (vite)", call: () => void buildUi() },
   { group: "rust", name: "format (cargo fmt)", run: ["cargo", ["fmt", "--all", "--check"]] },
@@ -47,14 +48,12 @@ const begun = Date.now();
 setup({ tests: true });
 process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
 // Made while the rest is checked: the base image takes a minute of waiting.
-const engine = groups.length === 0 || groups.includes("containers") ? containers({ ci: Boolean(process.env.CI) }).catch((error) => error) : Promise.resolve(null);
-let stopEngine = () => {};
+const engine = groups.length === 0 || groups.includes("containers") ? containers({ ci: Boolean(process.env.CI) }).catch((error) => error) : Promise.resolve(false);
 
 for (const stage of stages) {
   if (groups.length > 0 && !stage.group.split(" ").some((group) => groups.includes(group))) continue;
   await perform(stage);
 }
-stopEngine();
 process.stdout.write(`\nAll passed in ${duration(Date.now() - started)}.\n\n`);
 for (const [name, lines] of summaries) {
   process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
@@ -64,10 +63,9 @@ async function perform(stage) {
   const begun = Date.now();
   process.stdout.write(`▸ ${stage.name} … `);
   if (stage.engine) {
-    const made = await engine;
-    if (made instanceof Error) stop(made.message);
-    if (made === null) return void process.stdout.write("left out: no container engine answers\n");
-    stopEngine = made;
+    const there = await engine;
+    if (there instanceof Error) stop(there.message);
+    if (!there) return void process.stdout.write("left out: no container engine answers\n");
   }
   const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
   const after = stage.around?.();

@@ -26,6 +26,14 @@ export function stop(message) {
   process.exit(1);
 }
 
+/** Does something when this program ends: by itself, by a failure, or by Ctrl C. */
+export function atEnd(act) {
+  process.once("exit", act);
+  for (const [signal, number] of [["SIGINT", 2], ["SIGTERM", 15], ["SIGHUP", 1]]) {
+    if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(128 + number));
+  }
+}
+
 /** What a program prints, or `null` when it is not there or fails. */
 export function output(command, args) {
   const result = spawnSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

@@ -2,7 +2,7 @@
 //! way to go wrong.
 //!
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it all whose image is there are tried. `STAMINA_OUTPUT` names a
-//! folder in which everything that they printed is kept.
+//! folder in which everything that they printed is kept, and their HOME as it was then.
 #![allow(clippy::unwrap_used, reason = "an engine that does not do as it is told is a failure")]
 
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::oracle::{Ability, Mischief, Oracle, Task};
+use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
 use gateway::{AttemptKey, Budgets, Gateway, Retry, Seen, Settings, Spent, Upstream};
 use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
 use model::EndReason as R;
@@ -123,7 +123,7 @@ impl Episode {
             attempt,
             turns: Arc::clone(&self.turns),
             attempts_before: Vec::new(),
-            failed: vec![vec!["a.case".to_owned()]; attempt as usize - 1],
+            feedback: Feedback::default(),
         };
         let opened = gateway.open(key, Some(task));
         let endpoint = Endpoint {
@@ -195,6 +195,8 @@ impl Episode {
                 ended = began.elapsed().as_secs_f32()
             );
             std::fs::write(base.join(format!("{turn}-{attempt}.outcome")), told).unwrap();
+            let kept = base.join(format!("{turn}-{attempt}.home"));
+            assert!(Command::new("cp").arg("-a").args([&home, &kept]).status().unwrap().success());
         }
         self.session.clone_from(&outcome.session);
         Played { outcome, seen, stdout: out.stdout, stderr: out.stderr }
@@ -299,6 +301,12 @@ async fn each_way_to_go_wrong() {
         let gateway = oracle(listen, none).await;
         let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
         assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
+        // The same once more: it works, and writes what is there already.
+        let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
+        eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
+        if played.outcome.end != Some(R::NoChange) {
+            wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
+        }
         let mut turn = 1;
         for (mischief, seconds, expected) in &table {
             turn += 1;

@@ -1,0 +1,68 @@
+//! How the runner records the end of real harnesses in their boxes: what the gateway saw, a budget and the box's limits come
+//! before what a harness says of itself.
+//!
+//! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use model::EndReason as R;
+use runner::{Event, Finish, OnEvent};
+
+/// Plays one attempt at one turn, and gives why it ended.
+async fn end(agent: &str, folder: &Path, way: &[&str]) -> Option<R> {
+    let mut values = vec![format!("output_dir={}", folder.display()), format!("agent={agent}")];
+    let always = [
+        "use_docker=true",
+        "endpoint.mode=oracle",
+        "restful_server_gen_iterative.n_scenarios=1",
+        "restful_server_gen_iterative.n_turns=1",
+        "restful_server_gen_iterative.attempt_limit=1",
+        "limits.attempt_minutes=30",
+    ];
+    values.extend(always.iter().chain(way).map(|&value| value.to_owned()));
+    let settings = runner::settings::resolve(&[], &values).unwrap();
+    let kept = Arc::new(Mutex::new(None));
+    let to = kept.clone();
+    let on_event: OnEvent = Arc::new(move |event| {
+        if let Event::Attempt { end_reason, .. } = event {
+            *to.lock().unwrap() = Some(*end_reason);
+        }
+    });
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished, "{agent} {way:?}");
+    let reason = kept.lock().unwrap().take();
+    reason.unwrap_or_else(|| panic!("{agent} {way:?}: no attempt was recorded"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn each_way_in_which_a_real_harness_ends_is_recorded() {
+    let room = tempfile::tempdir().unwrap();
+    let chosen = std::env::var("STAMINA_HARNESSES").unwrap_or_else(|_| "mini_swe".to_owned());
+    let table: [(&[&str], &[R]); 6] = [
+        (&["oracle.mischief.overflow=1"], &[R::ContextOverflow]),
+        (&["oracle.mischief.malformed=1"], &[R::ToolCallFormat, R::LoopDetected]),
+        (&["oracle.mischief.kill=1"], &[R::KilledItself]),
+        (&["oracle.mischief.give_up=1"], &[R::GaveUp]),
+        (&["oracle.mischief.stall=1", "limits.attempt_minutes=0.5"], &[R::AgentTimeout]),
+        (&["limits.attempt.tokens=1"], &[R::Budget]),
+    ];
+    let mut wrong = Vec::new();
+    // The mock agent has tests of its own.
+    for agent in chosen.split(',').filter(|name| *name != "mock") {
+        for (number, (way, expected)) in table.iter().enumerate() {
+            let ended = end(agent, &room.path().join(format!("{agent}-{number}")), way).await;
+            println!("{agent} {way:?}: {ended:?}");
+            // What these do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
+            let refused = ended == Some(R::NoChange)
+                && ((number == 1 && agent == "qwen_code")
+                    || (number == 2 && matches!(agent, "claude_code" | "qwen_code")));
+            if !refused && !ended.is_some_and(|reason| expected.contains(&reason)) {
+                wrong.push(format!("{agent} {way:?}: {ended:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
