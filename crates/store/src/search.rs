@@ -78,6 +78,8 @@ pub struct Match {
     pub test: Option<String>,
     /// How many other places hold the same text (a request that many runs play is one hit).
     pub also: u32,
+    /// Whether a scripted model stood in in that run.
+    pub simulated: bool,
 }
 
 /// Hits of a search.
@@ -133,7 +135,8 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match
        || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), '')";
     let (condition, values) = all_in(names, words);
     let sql = format!(
-        "SELECT run_slug.slug, run.model, run.harness, run.benchmark_name, source.name FROM run {OPEN}
+        "SELECT run_slug.slug, run.model, run.harness, run.benchmark_name, source.name, run.simulated
+         FROM run {OPEN}
          WHERE {condition} ORDER BY run_slug.slug LIMIT {limit}"
     );
     let mut find = conn.prepare_cached(&sql)?;
@@ -146,6 +149,7 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match
         Ok(Match {
             title: if names.is_empty() { slug.clone() } else { names.join(" · ") },
             detail: format!("{benchmark} · {source}"),
+            simulated: row.get(5)?,
             ..Match::of(MatchKind::Run, slug)
         })
     })?;
@@ -157,7 +161,7 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
     let (condition, values) = all_in("episode.folded", words);
     // SQLite takes the other columns from the row that has the least slug.
     let sql = format!(
-        "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1
+        "SELECT min(run_slug.slug), episode.slug, episode.scenario, episode.title, count(*) - 1, run.simulated
          FROM episode JOIN run ON run.id = episode.run {OPEN} WHERE {condition}
          GROUP BY episode.scenario ORDER BY episode.scenario LIMIT {limit}"
     );
@@ -170,6 +174,7 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
             detail: scenario,
             episode: row.get(1)?,
             also: row.get(4)?,
+            simulated: row.get(5)?,
             ..Match::of(MatchKind::Episode, row.get(0)?)
         })
     })?;
@@ -181,7 +186,8 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
     let mut best =
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
     let sql = format!(
-        "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1
+        "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1,
+           run.simulated
          FROM request JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN}
          WHERE request.id = ?1 HAVING count(*) > 0"
@@ -201,6 +207,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
                     episode: row.get(1)?,
                     turn: Some(turn),
                     also: row.get(6)?,
+                    simulated: row.get(7)?,
                     ..Match::of(MatchKind::Request, row.get(0)?)
                 })
             })
@@ -232,7 +239,7 @@ fn failure_text(test: &TestResult) -> String {
 fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
     let sql = format!(
         "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
-           attempt.outcomes, attempt.details
+           attempt.outcomes, attempt.details, run.simulated
          FROM failure_index CROSS JOIN attempt ON attempt.id = failure_index.rowid
            JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN}
@@ -255,6 +262,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
             turn: Some(turn),
             attempt: Some(attempt),
             test: test.map(|test| test.id.clone()),
+            simulated: row.get(8)?,
             ..Match::of(MatchKind::Failure, row.get(0)?)
         });
     }
@@ -329,6 +337,7 @@ impl Match {
             attempt: None,
             test: None,
             also: 0,
+            simulated: false,
         }
     }
 }

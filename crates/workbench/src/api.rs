@@ -1015,6 +1015,8 @@ pub struct SearchHit {
     pub attempt: Option<u32>,
     /// The test.
     pub test: Option<String>,
+    /// Whether a scripted model stood in in that run.
+    pub simulated: bool,
 }
 
 /// Hits of a search.

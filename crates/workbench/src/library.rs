@@ -212,6 +212,7 @@ impl Workbench {
                 turn: hit.turn,
                 attempt: hit.attempt,
                 test: hit.test,
+                simulated: hit.simulated,
             })
             .collect();
         Ok(SearchHits { hits, complete: found.complete })

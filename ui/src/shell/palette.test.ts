@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fits, inScope, marked, readInput, routeOf } from "./palette";
 import { hrefOf } from "./routes";
 
-const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev" };
+const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev", simulated: false };
 
 test("the first letter says where to look", () => {
   expect(readInput(" > them dark ")).toEqual({ scope: "commands", words: "them dark" });

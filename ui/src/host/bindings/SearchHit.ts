@@ -35,4 +35,8 @@ attempt: number | null,
 /**
  * The test.
  */
-test: string | null, };
+test: string | null, 
+/**
+ * Whether a scripted model stood in in that run.
+ */
+simulated: boolean, };
