@@ -50,7 +50,8 @@ pub struct Ability {
     pub defect_rate: f64,
     /// Defects in such a turn: 1 to this.
     pub most_defects: u32,
-    /// Chance that feedback on a failed attempt repairs each defect, 0 to 1.
+    /// Chance that detailed feedback on a failed attempt repairs each defect, 0 to 1. Less feedback repairs less:
+    /// [`Feedback`].
     pub repair: f64,
     /// Whether defects that were not repaired stay in later turns.
     pub carries_over: bool,
@@ -115,8 +116,34 @@ pub struct Task {
     /// How many attempts each turn before this one took, in order (shorter = 1 each): how often defects that carry over
     /// had a chance to be repaired.
     pub attempts_before: Vec<u32>,
-    /// Ids of cases that failed in the attempts before, newest last; what a repair goes by.
-    pub failed: Vec<Vec<String>>,
+    /// What it is told of an attempt that did not pass; what a repair goes by.
+    pub feedback: Feedback,
+}
+
+/// How much the model is told of the tests that failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Feedback {
+    /// Only that it has not passed: there is nothing to go by, so nothing is repaired.
+    None,
+    /// How many tests failed: a third of the chance.
+    Minimal,
+    /// Which tests failed: two thirds of it.
+    Medium,
+    /// Which, what was expected and what came: all of [`Ability::repair`].
+    #[default]
+    Detailed,
+}
+
+impl Feedback {
+    /// The part of [`Ability::repair`] that it leaves.
+    fn part(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Minimal => 1.0 / 3.0,
+            Self::Medium => 2.0 / 3.0,
+            Self::Detailed => 1.0,
+        }
+    }
 }
 
 /// The scripted model.
@@ -135,6 +162,7 @@ struct Which {
     turn: u32,
     attempt: u32,
     attempts_before: Vec<u32>,
+    feedback: Feedback,
     turns: Arc<Vec<(Arc<Schema>, Vec<Change>)>>,
 }
 
@@ -147,7 +175,7 @@ impl Oracle {
     /// Answers one request of an attempt. Called on a thread that may block; the same input gives the same answer.
     pub fn answer(&self, route: Route, body: &Value, task: &Task) -> Answer {
         let asked = Conversation::read(route, body);
-        let mischief = mischief::of(&self.ability, task);
+        let mischief = mischief::of(&self.ability, task.scenario, task.turn, task.attempt);
         match mischief {
             Some(Kind::Stall) => return Answer::silence(),
             Some(Kind::Overflow) => {
@@ -230,6 +258,7 @@ impl Oracle {
             turn: task.turn,
             attempt: task.attempt,
             attempts_before: task.attempts_before.clone(),
+            feedback: task.feedback,
             turns: Arc::clone(&task.turns),
         };
         let known = |found: &VecDeque<(Which, Arc<[File; 2]>)>| {
@@ -251,7 +280,7 @@ impl Oracle {
 impl Which {
     fn is(&self, other: &Self) -> bool {
         (self.scenario, self.turn, self.attempt) == (other.scenario, other.turn, other.attempt)
-            && self.attempts_before == other.attempts_before
+            && (&self.attempts_before, self.feedback) == (&other.attempts_before, other.feedback)
             && Arc::ptr_eq(&self.turns, &other.turns)
     }
 }

@@ -56,8 +56,6 @@ pub(crate) struct Played {
     pub(crate) after: Known,
     /// A budget of the episode that is spent.
     pub(crate) over: Option<Over>,
-    /// Ids of the cases that did not pass.
-    pub(crate) failed: Vec<String>,
     /// Everything but the agent, its server and the tests.
     pub(crate) own_seconds: f64,
 }
@@ -334,8 +332,6 @@ impl Attempt<'_> {
             after.session = kept(session, &self.play.scrub);
         }
         let turn = self.data.turn;
-        let failed: Vec<String> =
-            tested.verdicts.iter().flat_map(Verdicts::not_passed).map(|case| case.id.clone()).collect();
         let outcomes = tested
             .verdicts
             .as_ref()
@@ -380,7 +376,7 @@ impl Attempt<'_> {
             session_restarted: restarts,
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
-        Ok(Played { record, after, over, failed, own_seconds })
+        Ok(Played { record, after, over, own_seconds })
     }
 
     fn feedback(&self, tested: &Tested, reason: Option<EndReason>) -> String {

@@ -15,7 +15,7 @@ use crate::attempt::Played;
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Play};
-use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord, pytest};
+use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
@@ -49,8 +49,6 @@ pub(crate) struct Episode<'a> {
     turns: Turns,
     /// Schemas and changes so far, for the scripted model.
     history: Vec<(Arc<Schema>, Vec<Change>)>,
-    /// Ids of cases that failed in the attempts of the current turn.
-    failed: Vec<Vec<String>>,
 }
 
 /// What comes after an attempt.
@@ -78,7 +76,6 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         known: opened.known,
         status: opened.status,
         history: Vec::new(),
-        failed: Vec::new(),
     };
     episode.status.begin();
     let end = episode.turns().await?;
@@ -203,14 +200,11 @@ impl Episode<'_> {
         })
         .await?;
         self.trajectory.head.title.get_or_insert_with(|| data.about.clone());
-        self.failed.clear();
         if self.trajectory.current.as_ref().is_none_or(|current| current.turn != turn) {
             let record =
                 TurnRecord::new(turn, Some(data.title.clone()), &data.request, data.tests.clone(), files);
             self.trajectory.begin(record);
             self.known.feedback = None;
-        } else if let Some(current) = &self.trajectory.current {
-            self.failed = current.attempts.iter().map(|attempt| failed_of(attempt, &data)).collect();
         }
         let (about, of) = (self.trajectory.head.title.clone(), self.planned.turns);
         let cells = self.cells();
@@ -312,15 +306,14 @@ impl Episode<'_> {
             attempt,
             turns: Arc::new(self.history.clone()),
             attempts_before: before,
-            failed: self.failed.clone(),
+            feedback: self.play.settings.feedback.into(),
         })
     }
 
     /// Records an attempt: the journal first, then the trajectory, which decides.
     pub(crate) async fn commit(&mut self, data: &TurnData, played: Played) -> Result<Next, RunError> {
-        let Played { record, after, over, failed, own_seconds } = played;
+        let Played { record, after, over, own_seconds } = played;
         let turn = data.turn;
-        self.failed.push(failed);
         self.write(record.clone(), after).await?;
         let (cells, spent, seconds) = (self.cells(), self.known.spent, self.status.seconds());
         self.status.set(|shown| {
@@ -454,12 +447,4 @@ fn spent(over: &Over) -> Exception {
         _ => "its kind",
     };
     exception("Budget", &format!("the episode's budget of {of} is spent"))
-}
-
-/// Ids of the cases that did not pass, out of a record.
-fn failed_of(attempt: &AttemptRecord, data: &TurnData) -> Vec<String> {
-    let outcomes = attempt.outcomes.as_deref().unwrap_or_default();
-    let passed = pytest::letter(scenario::client::CaseStatus::Passed);
-    let cases = data.suite.cases.iter().zip(outcomes.chars());
-    cases.filter(|(_, letter)| *letter != passed).map(|(case, _)| case.id.clone()).collect()
 }

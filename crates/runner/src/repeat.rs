@@ -152,7 +152,7 @@ impl Episode<'_> {
             session_restarted: false,
         };
         let known = self.known.clone();
-        let played = Played { record, after: known, over: None, failed: Vec::new(), own_seconds: 0.0 };
+        let played = Played { record, after: known, over: None, own_seconds: 0.0 };
         self.commit(data, played).await
     }
 }

@@ -170,7 +170,8 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
         return Ok(old);
     }
     let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
-    let new = settings::resolve(&[file], change)?;
+    let mut new = settings::resolve(&[file], change)?;
+    new.shakedown = old.shakedown;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
         let why = "a run keeps its way to the model: its attempts would not be comparable";
         return Err(SettingsError::of("endpoint.mode", why).into());

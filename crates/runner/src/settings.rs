@@ -52,6 +52,17 @@ pub enum Feedback {
     Detailed,
 }
 
+impl From<Feedback> for gateway::oracle::Feedback {
+    fn from(kind: Feedback) -> Self {
+        match kind {
+            Feedback::None => Self::None,
+            Feedback::Minimal => Self::Minimal,
+            Feedback::Medium => Self::Medium,
+            Feedback::Detailed => Self::Detailed,
+        }
+    }
+}
+
 /// How the agent gets at its model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "snake_case")]
@@ -122,6 +133,9 @@ pub struct RunSettings {
     pub oracle: gateway::oracle::Ability,
     /// Words for the library.
     pub tags: Vec<String>,
+    /// Whether it only tries whether its harness works here. No key says so: the app does, and the run's record keeps it.
+    #[serde(default)]
+    pub shakedown: bool,
     /// Code snapshots kept an episode; `None` = all.
     pub keep_snapshots: Option<u32>,
     /// Other keys of the sections of agents, Docker and the sampler, dotted, as they were given: they do nothing here and

@@ -1,9 +1,13 @@
 //! What is wrong with the server of an attempt.
 //!
 //! A turn brings defects with chance [`Ability::defect_rate`]: mutants ([`scenario::mutants`]) whose fault can be written
-//! down as code, so none that only the reference's own flaws show; suites notice more than 99 of 100 of them. From the
-//! second attempt at a turn on, each defect is repaired with chance [`Ability::repair`]; what is not repaired stays,
-//! also in later turns where the model is one that [carries over](Ability::carries_over).
+//! down as code, so none that only the reference's own flaws show; suites notice more than 99 of 100 of them.
+//!
+//! **Feedback repairs.** From the second attempt at a turn on, each defect that an earlier attempt has written, so that
+//! tests could tell of it, is repaired with chance [`Ability::repair`], less where the [feedback](super::Feedback) says
+//! less. The draws are the same for every kind of feedback: what little of it repairs, more of it repairs as well. What is
+//! not repaired stays, also in later turns where the model is one that [carries over](Ability::carries_over). An attempt
+//! that [misbehaves](super::mischief) writes no server: it repairs nothing, and nothing is learnt from it.
 //!
 //! The chain is worked out from turn 1 for every attempt, from the seed, the schemas and the number of attempts that the
 //! turns before took: what was asked before does not matter.
@@ -21,7 +25,7 @@ use scenario::draw::Draw;
 use scenario::ir::Schema;
 use scenario::mutants::{Operator, Site, sites};
 
-use super::{Ability, PARTS, Task};
+use super::{Ability, PARTS, Task, mischief};
 
 /// Share in percent of defects that are about what the turn changed, where there are such.
 const OF_THE_CHANGE: u32 = 40;
@@ -61,16 +65,18 @@ pub(super) fn schema(ability: &Ability, task: &Task) -> Option<Arc<Schema>> {
 
 /// What is wrong in an attempt, oldest first.
 pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
-    let mut defects = Vec::new();
+    let repair = ability.repair * task.feedback.part();
+    // Each with whether it has been in a server that was tested.
+    let mut defects: Vec<(Defect, bool)> = Vec::new();
     for turn in 1..=task.turn {
         if !ability.carries_over {
             defects.clear();
         }
         for defect in new(ability, task, turn) {
-            let known = |old: &Defect| (old.operator, &old.at) == (defect.operator, &defect.at);
+            let known = |(old, _): &(Defect, bool)| (old.operator, &old.at) == (defect.operator, &defect.at);
             // Changes are told by their place in a turn: another turn's is another one.
             if defect.operator == Operator::ChangeLeftOut || !defects.iter().any(known) {
-                defects.push(defect);
+                defects.push((defect, false));
             }
         }
         let attempts = if turn == task.turn {
@@ -78,14 +84,21 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
         } else {
             task.attempts_before.get(at(turn)).copied().unwrap_or(1)
         };
-        for attempt in 2..=attempts {
-            defects.retain(|defect| {
+        for attempt in 1..=attempts {
+            if mischief::of(ability, task.scenario, turn, attempt).is_some() {
+                continue;
+            }
+            // The first attempt at a turn follows a request, not feedback.
+            defects.retain(|(defect, tested)| {
                 let purpose = format!("oracle repair {attempt} {}", defect.name());
-                !happens(&mut draw(ability, task, turn, &purpose), ability.repair)
+                attempt == 1 || !tested || !happens(&mut draw(ability, task, turn, &purpose), repair)
             });
+            for (_, tested) in &mut defects {
+                *tested = true;
+            }
         }
     }
-    defects
+    defects.into_iter().map(|(defect, _)| defect).collect()
 }
 
 /// What a turn brings.

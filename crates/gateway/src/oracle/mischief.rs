@@ -4,7 +4,7 @@ use scenario::Seed;
 
 use super::tools::{Hands, Use};
 use super::work::Step;
-use super::{Ability, Call, Task};
+use super::{Ability, Call};
 
 /// Malformed calls that are sent in an attempt before the model gives up, where the harness leaves them in the
 /// conversation. Most harnesses end the turn earlier.
@@ -26,10 +26,9 @@ pub(super) enum Kind {
 }
 
 /// What is done in an attempt, if anything.
-pub(super) fn of(ability: &Ability, task: &Task) -> Option<Kind> {
+pub(super) fn of(ability: &Ability, scenario: u32, turn: u32, attempt: u32) -> Option<Kind> {
     let shares = &ability.mischief;
-    let mut draw = Seed { base: ability.seed, scenario: task.scenario }
-        .draw(task.turn, &format!("oracle mischief {}", task.attempt));
+    let mut draw = Seed { base: ability.seed, scenario }.draw(turn, &format!("oracle mischief {attempt}"));
     let mut at = draw.below(super::PARTS) as f64 / super::PARTS as f64;
     [
         (shares.stall, Kind::Stall),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, Mischief, Oracle, Task};
+use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
 use gateway::{Cut, Over, Route, Seen, Upstream};
 use model::Tokens;
 use serde_json::{Value, json};
@@ -303,7 +303,7 @@ async fn the_scripted_model_answers_through_the_gateway() {
         attempt: 1,
         turns: Arc::new(Vec::new()),
         attempts_before: Vec::new(),
-        failed: Vec::new(),
+        feedback: Feedback::default(),
     };
     let house = async |mischief| {
         let mut settings = Endpoint::start(vec![Act::Silence]).await.settings();

@@ -6,7 +6,7 @@ mod harness;
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, Mischief, Oracle, Stack, Task};
+use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Stack, Task};
 use gateway::{Answer, Route};
 use harness::{End, Harness};
 use scenario::Seed;
@@ -50,7 +50,7 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32) -
         attempt,
         turns: Arc::clone(turns),
         attempts_before: Vec::new(),
-        failed: vec![vec!["a.case".to_owned()]; attempt as usize - 1],
+        feedback: Feedback::default(),
     }
 }
 

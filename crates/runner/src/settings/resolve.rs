@@ -106,6 +106,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         },
         oracle: ability(&keys, use_docker),
         tags: keys.words("tags"),
+        shakedown: false,
         keep_snapshots: keys.count("keep_snapshots"),
         kept: BTreeMap::new(),
     };

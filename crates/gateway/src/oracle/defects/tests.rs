@@ -5,6 +5,7 @@ use scenario::client::{CaseStatus, run_in_process};
 use scenario::reference::World;
 use scenario::sample::{Programmatic, Sampler as _};
 
+use super::super::{Feedback, Mischief};
 use super::*;
 
 /// (schema, changes) of the first turns of a scenario.
@@ -29,7 +30,7 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32, b
         attempt,
         turns: Arc::clone(turns),
         attempts_before: before.to_vec(),
-        failed: Vec::new(),
+        feedback: Feedback::Detailed,
     }
 }
 
@@ -84,6 +85,51 @@ fn who_never_repairs_keeps_every_defect_and_who_always_does_keeps_none() {
         assert_eq!(of(0.0, 1), of(0.0, 9));
         assert_eq!(of(1.0, 2), []);
     }
+}
+
+/// Feedback that says nothing repairs nothing, and what says more repairs more, the same and further defects.
+#[test]
+fn a_repair_goes_by_what_the_feedback_says() {
+    let turns = turns(0, 1);
+    let ability = Ability { defect_rate: 1.0, repair: 0.9, ..Ability::default() };
+    let kinds = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed];
+    let (mut all, mut left) = (0, [0; 4]);
+    for scenario in 0..300 {
+        let of = |attempt, feedback| {
+            defects(&ability, &Task { scenario, feedback, ..task(&turns, 1, attempt, &[]) })
+        };
+        let found = kinds.map(|kind| of(2, kind));
+        assert_eq!(of(9, Feedback::None), of(1, Feedback::None));
+        all += found[0].len();
+        for (place, defects) in found.iter().enumerate() {
+            left[place] += defects.len();
+            assert!(place == 0 || defects.iter().all(|defect| found[place - 1].contains(defect)));
+        }
+    }
+    assert_eq!(left[0], all);
+    for (count, chance) in left[1..].iter().zip([0.7, 0.4, 0.1]) {
+        assert!(!is_far(*count, all, chance), "{left:?} of {all}");
+    }
+}
+
+/// An attempt that wrote no server shows no defect, so that there is nothing to repair after it.
+#[test]
+fn what_was_never_written_is_not_repaired() {
+    let turns = turns(0, 1);
+    let good = Ability { defect_rate: 1.0, repair: 1.0, ..Ability::default() };
+    let bad = Ability { mischief: Mischief { give_up: 0.5, ..Mischief::default() }, ..good.clone() };
+    let mut counts = [0; 2];
+    for scenario in 0..100 {
+        let of = |ability: &Ability, attempt| {
+            defects(ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) })
+        };
+        let gave_up = mischief::of(&bad, scenario, 1, 1).is_some();
+        let again = mischief::of(&bad, scenario, 1, 2).is_some();
+        assert_eq!(of(&good, 2), []);
+        assert_eq!(of(&bad, 2).is_empty(), !gave_up && !again, "{scenario}");
+        counts[usize::from(gave_up)] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 30), "{counts:?}");
 }
 
 #[test]
