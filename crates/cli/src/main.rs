@@ -17,7 +17,6 @@ mod numbers;
 mod play_commands;
 mod preflight_command;
 mod progress;
-mod sampler;
 mod scenario_commands;
 mod serve;
 mod steer_commands;

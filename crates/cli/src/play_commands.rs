@@ -12,11 +12,12 @@ use runner::{Event, Finish, OnEvent, RunError};
 use workbench::Workbench;
 use workbench::api::{ApiError, CheckState, RunAction};
 use workbench::runs;
+use workbench::sampler::{is_sampled, pack_beside};
 
 use crate::args::RunArgs;
 use crate::commands::{confirmed, note};
 use crate::preflight_command::{
-    absolute, estimated, is_sampled, library, look_before, look_before_all, must_start, pack_beside, settings,
+    absolute, estimated, library, look_before, must_start, settings,
 };
 use crate::scenario_commands::{self, cancel_on_signal};
 use crate::serve::StopSignals;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         if settings.output_dir.join(".stamina").exists() {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
-        must_start(&look_before_all(library.as_ref(), &settings, true)?)?;
+        must_start(&look_before(library.as_ref(), &settings, true)?)?;
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         let cancel = cancel_on_signal();
         match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {

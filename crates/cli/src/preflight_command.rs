@@ -75,18 +75,6 @@ pub(crate) fn look_before(
     }
 }
 
-/// Whether a model fills in the scenarios, which it does before the run.
-pub(crate) fn is_sampled(settings: &RunSettings) -> bool {
-    settings.scenarios_dir.is_none() && settings.generation.use_llm_sampler
-}
-
-/// Where these scenarios go: beside the results.
-pub(crate) fn pack_beside(output_dir: &Path) -> PathBuf {
-    let mut path = output_dir.as_os_str().to_owned();
-    path.push("-pack");
-    PathBuf::from(path)
-}
-
 /// `stamina preflight`.
 pub(crate) fn preflight(
     args: &RunArgs,
@@ -95,7 +83,7 @@ pub(crate) fn preflight(
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
-    let found = look_before_all(library(db).as_ref(), &settings, !no_call)?;
+    let found = look_before(library(db).as_ref(), &settings, !no_call)?;
     if as_json {
         print_json(&json!(found));
     } else {
@@ -105,26 +93,6 @@ pub(crate) fn preflight(
         }
     }
     Ok(ExitCode::from(u8::from(!found.can_start)))
-}
-
-/// The same, where scenarios may still have to be sampled.
-pub(crate) fn look_before_all(
-    library: Option<&Arc<Workbench>>,
-    settings: &RunSettings,
-    call: bool,
-) -> Result<Preflight, ApiError> {
-    let mut found = look_before(library, settings, call)?;
-    if is_sampled(settings) {
-        for check in found.checks.iter_mut().filter(|check| check.id == "pack") {
-            check.state = CheckState::Warn;
-            check.sentence = Some(format!(
-                "`stamina run` has a model sample the scenarios first, into {}. What that takes is not in the estimate.",
-                pack_beside(&settings.output_dir).display()
-            ));
-        }
-        found.can_start = found.checks.iter().all(|check| check.state != CheckState::Fail);
-    }
-    Ok(found)
 }
 
 /// An error if a check fails.

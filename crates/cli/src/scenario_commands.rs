@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use scenario::client::{CaseResult, CaseStatus};
-use scenario::config::{ConfigError, ConfigFile, Generation, resolve};
+use scenario::config::{Config, ConfigError, ConfigFile, Generation, resolve};
 use scenario::ir::{SCHEMA_CAP, Schema};
 use scenario::pack::{self, Manifest, Pack, PackError, Target};
 use scenario::validate::{self, Report};
 use serde_json::json;
 use workbench::api::ApiError;
+use workbench::sampler::Chosen;
 
 use crate::args::Numbers;
 use crate::commands::{note, print, print_json};
-use crate::sampler::Chosen;
 use crate::serve::{StopSignals, stop_signal};
 use crate::table;
 
@@ -42,7 +42,7 @@ pub(crate) fn generate(
     let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
     let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
     let cancel = cancel_on_signal();
-    let sampler = Chosen::by_settings(&config, &out, &cancel)?;
+    let sampler = Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &note)?;
     write(&config.generation, &sampler, &out, force, &cancel, None, as_json)
 }
 
@@ -77,7 +77,7 @@ fn write(
     let begun = Instant::now();
     let options = pack::Options { force, ..pack::Options::default() };
     let written = run(config, sampler, &Target::at(out), &options, cancel);
-    sampler.ended(written.is_ok());
+    sampler.ended(written.is_ok(), &note);
     let manifest = written?;
     let seconds = begun.elapsed().as_secs_f64();
     let same = expected.is_none_or(|expected| expected.sha256 == manifest.sha256);
@@ -172,20 +172,14 @@ pub(crate) fn sampled(
 ) -> Result<(), ApiError> {
     let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
-    let of = |pack: &Pack| pack.manifest().config == config.generation;
-    if Pack::open_path(out).is_ok_and(|pack| of(&pack)) {
-        return Ok(());
-    }
-    let sampler = Chosen::by_settings(&config, out, cancel)?;
-    let written = run(&config.generation, &sampler, &Target::at(out), &pack::Options::default(), cancel);
-    sampler.ended(written.is_ok());
-    written.map(drop).map_err(|mut error| {
-        if error.code == "pack.occupied" {
-            error.hint =
-                Some("Remove it, choose another output_dir, or name a pack with scenarios_dir".to_owned());
-        }
-        error
-    })
+    let told = Told::new();
+    let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
+    workbench::sampler::sample(&config.generation, given(&config), out, &progress, cancel, &note)
+}
+
+/// The settings that were given, by their keys: they say where a model is.
+fn given(config: &Config) -> impl Iterator<Item = (&str, &serde_json::Value)> {
+    config.given.iter().map(|(key, value)| (key.as_str(), value))
 }
 
 fn run(

@@ -3,11 +3,13 @@
 #[path = "../../llm-sampler/tests/endpoint/mod.rs"]
 mod endpoint;
 
+mod app;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
 use endpoint::{Endpoint, Reply, closed_port};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const KEY: &str = "sk-a-key-that-must-not-be-seen";
 
@@ -239,4 +241,50 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     std::fs::remove_dir_all(folder.path().join("results")).expect("it goes");
     assert!(run("results").status.success());
     assert_eq!(endpoint.asked().len(), asked);
+}
+
+/// The form's way: the model samples in the background, and the pack that it wrote is what the run is begun with.
+#[test]
+fn the_app_has_scenarios_sampled_before_a_run() {
+    let room = app::Room::new();
+    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let app = app::Served::of(&room, |command| {
+        command.env("SCRIPTED_KEY", KEY);
+    });
+    let out = room.path("results").display().to_string();
+    let yaml = format!(
+        "agent: MOCK\noutput_dir: {out}\nllm_sampler:\n  base_url: {}\n  key_variable: SCRIPTED_KEY\n\
+         restful_server_gen_iterative:\n  use_llm_sampler: true\n  n_scenarios: 1\n  n_turns: 2\n  \
+         num_changes_per_turn: 1\n",
+        endpoint.base_url()
+    );
+    let asked = json!({ "yaml": yaml, "file": null, "run": null, "folder": null });
+    let mut settings = app.get("load_settings", &asked)["settings"].clone();
+    settings["output_dir"] = json!(out);
+    let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
+    assert_eq!(found["can_start"], true, "{found}");
+    let job = app.get("sample_scenarios", &json!({ "settings": settings }));
+    let ended = loop {
+        let job = app.get("get_job", &job);
+        if job["state"] != "running" {
+            break job;
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!((&ended["state"], &ended["progress"]), (&json!("done"), &json!([2, 2])), "{ended}");
+    let pack = format!("{out}-pack");
+    assert_eq!(ended["generated"]["path"], json!(pack));
+    assert!(all_text(Path::new(&pack)).contains("origin: model"));
+    let asked = endpoint.asked().len();
+    assert!(asked > 0);
+    settings["scenarios_dir"] = json!(pack);
+    let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
+    let over = app.until("get_live_run", &json!({ "folder": begun["folder"] }), |run| {
+        run["row"]["state"] == "finished"
+    });
+    assert_eq!(over["row"]["turns"], json!([2, 2]));
+    assert_eq!(endpoint.asked().len(), asked, "what was sampled is played");
+    // Nothing is to be sampled any more.
+    let error = app.ask("sample_scenarios", &json!({ "settings": settings })).expect_err("refused");
+    assert_eq!(error["code"], "run.not_sampled");
 }

@@ -111,6 +111,8 @@ macro_rules! with_commands {
             set_prices(SetPrices) -> PriceTable;
             "Whether a run can begin, and what it will take."
             preflight_run(PreflightRequest) -> Preflight;
+            "Has a model fill in the scenarios of a run, in the background: the pack that the run then plays."
+            sample_scenarios(SampleScenarios) -> JobRef;
             "Begins a run in the background of this process and opens its folder."
             start_run(StartRun) -> StartedRun;
             "Goes on with a run that was stopped or killed, in the background of this process."

@@ -60,7 +60,7 @@ impl Handle {
     }
 
     /// The flag that asks it to stop.
-    pub(crate) fn stop_flag(&self) -> &AtomicBool {
+    pub(crate) fn stop_flag(&self) -> &Arc<AtomicBool> {
         &self.stop
     }
 }

@@ -25,6 +25,7 @@ mod packs;
 mod policy;
 mod published;
 pub mod runs;
+pub mod sampler;
 mod scenarios;
 mod sources;
 mod summary;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf } from "./form";
+import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf, isSampled } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
@@ -81,4 +81,10 @@ test("the mock agent plays against the simulated model, and a folder named by th
   expect(withAgent({ ...codex, output_dir: "/data/opencode-final" }, "mini_swe").output_dir).toBe("/data/opencode-final");
   // A choice of the reader's own stays.
   expect(withAgent({ ...codex, use_docker: false }, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: false });
+});
+
+test("a model samples before the run only where no pack is named", () => {
+  expect(isSampled({ use_llm_sampler: true, scenarios_dir: " " })).toBe(true);
+  expect(isSampled({ use_llm_sampler: true, scenarios_dir: "/r/a-pack" })).toBe(false);
+  expect(isSampled({ use_llm_sampler: false, scenarios_dir: "" })).toBe(false);
 });

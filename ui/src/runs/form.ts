@@ -219,3 +219,6 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
   if (agent === "mock") return { ...next, endpoint_mode: "oracle", use_docker: false, oracle_stack: "native" };
   return settings.agent === "mock" ? { ...next, endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask" } : next;
 }
+
+/** Whether a model fills in the scenarios of the run, which it does before it. */
+export const isSampled = (settings: Pick<FormSettings, "scenarios_dir" | "use_llm_sampler">): boolean => settings.use_llm_sampler && settings.scenarios_dir.trim() === "";

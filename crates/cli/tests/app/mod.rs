@@ -16,7 +16,9 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn new() -> Self {
-        Self { temp: tempfile::tempdir().expect("a folder") }
+        let room = Self { temp: tempfile::tempdir().expect("a folder") };
+        std::fs::create_dir(room.path("tmp")).expect("a folder");
+        room
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -30,6 +32,7 @@ impl Room {
             .args(args)
             .env("STAMINA_DB", self.path("library.sqlite"))
             .env("HOME", self.temp.path())
+            .env("TMPDIR", self.path("tmp"))
             .env_remove("XDG_CONFIG_HOME")
             .current_dir(self.temp.path())
             .stdin(Stdio::null());
@@ -60,13 +63,16 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn new(room: &Room) -> Self {
+        Self::of(room, |_| ())
+    }
+
+    /// With something of its own in its environment.
+    pub(crate) fn of(room: &Room, change: impl FnOnce(&mut Command)) -> Self {
         std::fs::create_dir_all(room.path("ui")).expect("a folder");
         std::fs::write(room.path("ui/index.html"), "<!doctype html>").expect("a page");
-        let mut child = room
-            .command(&["serve", "--json", "--ui", "ui"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("stamina serves");
+        let mut command = room.command(&["serve", "--json", "--ui", "ui"]);
+        change(&mut command);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("stamina serves");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
         let told: Value = serde_json::from_str(&line).expect("JSON");

@@ -376,6 +376,13 @@ pub struct PreflightRequest {
     pub call: bool,
 }
 
+/// Has a model fill in the scenarios of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct SampleScenarios {
+    /// Of the run.
+    pub settings: FormSettings,
+}
+
 /// Whether a run can begin, and what it will take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Preflight {

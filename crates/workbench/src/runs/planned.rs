@@ -21,10 +21,14 @@ pub(super) fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
         let g = &settings.generation;
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
         if g.use_llm_sampler {
-            let check = Check::new("pack", TITLE, CheckState::Fail, "sampled by a model").says(
-                "The app does not sample by a model. Generate the pack first (`stamina generate --out DIR …`) and name it as \
-                 scenarios_dir, or begin the run with `stamina run`, which does so by itself.",
-            );
+            let check = |state| Check::new("pack", TITLE, state, format!("{value}, by a model"));
+            let check = match crate::sampler::unready(settings) {
+                Some(why) => check(CheckState::Fail).says(why),
+                None => check(CheckState::Warn).says(format!(
+                    "A model samples the scenarios first, into {}. What that takes is not in the estimate.",
+                    crate::sampler::pack_beside(&settings.output_dir).display()
+                )),
+            };
             return (check, None);
         }
         return (Check::new("pack", TITLE, CheckState::Ok, value), None);
@@ -95,12 +99,19 @@ mod tests {
     }
 
     #[test]
-    fn scenarios_that_a_model_samples_are_refused_with_a_reason() {
+    fn scenarios_that_a_model_samples_are_told_before_the_run() {
         let sampled = asked(&["restful_server_gen_iterative.use_llm_sampler=true"]);
         let (check, pack) = pack(&sampled);
-        assert_eq!((check.state, pack.is_none()), (CheckState::Fail, true));
+        assert_eq!((check.state, pack.is_none()), (CheckState::Warn, true));
         let said = check.sentence.unwrap();
-        assert!(said.contains("stamina generate") && said.contains("stamina run"), "{said}");
+        assert!(said.contains("x-pack") && said.contains("not in the estimate"), "{said}");
+        let nowhere = asked(&[
+            "restful_server_gen_iterative.use_llm_sampler=true",
+            "llm_sampler.base_url=https://api.example/v1",
+            "llm_sampler.region=eu-west-1",
+        ]);
+        let (check, _) = super::pack(&nowhere);
+        assert!(check.state == CheckState::Fail && check.sentence.is_some_and(|said| !said.is_empty()));
         assert_eq!(super::pack(&asked(&[])).0.state, CheckState::Ok);
     }
 

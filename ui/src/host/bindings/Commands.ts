@@ -67,6 +67,7 @@ import type { RunGrid } from "./RunGrid";
 import type { RunGridRequest } from "./RunGridRequest";
 import type { RunPage } from "./RunPage";
 import type { RunRef } from "./RunRef";
+import type { SampleScenarios } from "./SampleScenarios";
 import type { SaveSettings } from "./SaveSettings";
 import type { SavedFile } from "./SavedFile";
 import type { SavedView } from "./SavedView";
@@ -202,6 +203,8 @@ export interface Commands {
   set_prices: { request: SetPrices; response: PriceTable };
   /** Whether a run can begin, and what it will take. */
   preflight_run: { request: PreflightRequest; response: Preflight };
+  /** Has a model fill in the scenarios of a run, in the background: the pack that the run then plays. */
+  sample_scenarios: { request: SampleScenarios; response: JobRef };
   /** Begins a run in the background of this process and opens its folder. */
   start_run: { request: StartRun; response: StartedRun };
   /** Goes on with a run that was stopped or killed, in the background of this process. */

@@ -1,0 +1,191 @@
+//! Which sampler a generation takes: the programmatic one, a model, or the recorded answers of one; and the pack that a model
+//! fills in before a run begins.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use llm_sampler::{Journal, LlmSampler, Replay, Settings};
+use runner::settings::RunSettings;
+use scenario::config::{Generation, MODEL};
+use scenario::pack::{self, Pack, Progress, Target};
+use scenario::sample::{Programmatic, Sampler};
+use serde_json::{Value, json};
+
+use crate::Workbench;
+use crate::api::{ApiError, Generated, JobKind, JobRef, JobState, OpenSource, SampleScenarios};
+use crate::jobs::Outcome;
+
+/// A sampler, and how many scenarios it makes at a time.
+#[expect(missing_debug_implementations, reason = "a sampler has none")]
+pub struct Chosen {
+    /// It.
+    pub sampler: Box<dyn Sampler>,
+    /// As many as the machine has processors, unless something else is waited for.
+    pub threads: Option<NonZero<usize>>,
+    /// Where a model's answers are kept until they are in the pack.
+    journal: Option<Arc<Journal>>,
+}
+
+impl Chosen {
+    /// The one that draws everything from the seed.
+    pub fn programmatic() -> Self {
+        Self { sampler: Box::new(Programmatic), threads: None, journal: None }
+    }
+
+    /// The one that the settings ask for, for a pack that goes to `out`; `given` are the keys that say where a model is. A
+    /// model is not waited for any longer once `stop` is set. What there is to say goes to `says`, a line at a time.
+    pub fn by_settings<'a>(
+        generation: &Generation,
+        given: impl IntoIterator<Item = (&'a str, &'a Value)>,
+        out: &Path,
+        stop: &Arc<AtomicBool>,
+        says: &dyn Fn(&str),
+    ) -> Result<Self, ApiError> {
+        let Generation { use_llm_sampler, llm_sampler_model_id, .. } = generation;
+        if !use_llm_sampler {
+            return Ok(Self::programmatic());
+        }
+        let model = llm_sampler_model_id.as_deref().unwrap_or(MODEL);
+        let unready = |error: llm_sampler::Unready| {
+            ApiError::new("sampler.unready", error.to_string()).hint(
+                "Without use_llm_sampler=true no model is needed; docs/scenarios.md says how one is reached",
+            )
+        };
+        let settings = Settings::new(model, given).map_err(unready)?;
+        // What was asked for depends on these alone; where the model is reached does not matter.
+        let of = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
+        let journal = Arc::new(Journal::open(&beside(out), of).map_err(unready)?);
+        if journal.known() > 0 {
+            says(&format!("goes on with the {} answers in {}", journal.known(), journal.path().display()));
+        }
+        let sampler = LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal);
+        Ok(Self {
+            sampler: Box::new(sampler),
+            threads: NonZero::new(settings.limits.at_once),
+            journal: Some(journal),
+        })
+    }
+
+    /// The one that a pack was made with, with its answers in the place of a model.
+    pub fn by_answers(pack: Pack) -> Self {
+        if !pack.manifest().config.use_llm_sampler {
+            return Self::programmatic();
+        }
+        let recorded = Replay::new(move |scenario, turn| {
+            pack.answers(scenario, turn).map_err(|error| error.to_string())
+        });
+        Self { sampler: Box::new(LlmSampler::replay(recorded)), threads: None, journal: None }
+    }
+
+    /// What is to be done with the answers now that the pack is written, or is not.
+    pub fn ended(&self, written: bool, says: &dyn Fn(&str)) {
+        let Some(journal) = self.journal.as_ref().filter(|journal| journal.is_begun()) else { return };
+        let path = journal.path().display();
+        if !written {
+            says(&format!(
+                "the answers so far are kept in {path}: sampling the same again goes on with them"
+            ));
+        } else if let Err(error) = journal.remove() {
+            says(&format!("{path} is not needed any more, and could not be removed: {error}"));
+        }
+    }
+}
+
+/// Whether a model fills in the scenarios of a run, which it does before it.
+pub fn is_sampled(settings: &RunSettings) -> bool {
+    settings.scenarios_dir.is_none() && settings.generation.use_llm_sampler
+}
+
+/// Where these scenarios go: beside the results.
+pub fn pack_beside(output_dir: &Path) -> PathBuf {
+    let mut path = output_dir.as_os_str().to_owned();
+    path.push("-pack");
+    PathBuf::from(path)
+}
+
+/// What is wrong with the settings of the model that is to sample, in words; it is not asked anything.
+pub(crate) fn unready(settings: &RunSettings) -> Option<String> {
+    let model = settings.generation.llm_sampler_model_id.as_deref().unwrap_or(MODEL);
+    let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
+    Settings::new(model, given).err().map(|error| error.to_string())
+}
+
+/// Has a model fill in the scenarios of a run, into `out`. A pack of the same settings that lies there is taken as it is.
+pub fn sample<'a>(
+    generation: &Generation,
+    given: impl IntoIterator<Item = (&'a str, &'a Value)>,
+    out: &Path,
+    progress: &(dyn Fn(Progress) + Sync),
+    stop: &Arc<AtomicBool>,
+    says: &dyn Fn(&str),
+) -> Result<(), ApiError> {
+    if Pack::open_path(out).is_ok_and(|pack| pack.manifest().config == *generation) {
+        return Ok(());
+    }
+    let chosen = Chosen::by_settings(generation, given, out, stop, says)?;
+    let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
+    let made = pack::generate(generation, &*chosen.sampler, &Target::at(out), &options, progress, stop);
+    chosen.ended(made.is_ok(), says);
+    made.map(drop).map_err(|error| {
+        let mut error = ApiError::from(error).at(out.display().to_string());
+        if error.code == "pack.occupied" {
+            error.hint =
+                Some("Remove it, choose another output_dir, or name a pack with scenarios_dir".to_owned());
+        }
+        error
+    })
+}
+
+impl Workbench {
+    /// Has a model fill in the scenarios of a run, in the background: the pack that the run then plays.
+    pub fn sample_scenarios(&self, request: SampleScenarios) -> Result<JobRef, ApiError> {
+        let settings = crate::runs::settings_of(&request.settings)?;
+        if !is_sampled(&settings) {
+            return Err(ApiError::new("run.not_sampled", "No model samples the scenarios of this run")
+                .hint("Begin it: what it needs is there, or drawn from the seed"));
+        }
+        let out = pack_beside(&settings.output_dir);
+        let path = out.display().to_string();
+        let busy = |job: &crate::api::Job| {
+            job.state == JobState::Running && job.place.as_deref() == Some(path.as_str())
+        };
+        if let Some(job) = self.jobs.all().iter().find(|job| busy(job)) {
+            return Ok(JobRef { job: job.job });
+        }
+        let me = self.live.workbench();
+        let title = format!("Sample {}", files::file_name(&path));
+        let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
+            let begun = Instant::now();
+            let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+            let progress = |p: Progress| job.progress(number(p.done), number(p.total));
+            let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
+            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &|line| job.says(line))?;
+            let pack = Pack::open_path(&out).map_err(|error| ApiError::from(error).at(path.clone()))?;
+            if let Some(workbench) = me.upgrade()
+                && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
+            {
+                tracing::warn!(%error, "the new pack was not opened");
+            }
+            let manifest = pack.manifest();
+            Ok(Outcome::Generated(Generated {
+                path,
+                scenarios: manifest.config.n_scenarios,
+                turns: manifest.config.n_turns,
+                bytes: manifest.bytes,
+                seconds: begun.elapsed().as_secs_f64(),
+                sha256: manifest.sha256.clone(),
+            }))
+        });
+        Ok(JobRef { job })
+    }
+}
+
+/// The file for the answers of a pack: `pack.answers.jsonl`.
+fn beside(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(".answers.jsonl");
+    out.with_file_name(name)
+}
