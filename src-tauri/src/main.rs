@@ -58,6 +58,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
         Options { db: arguments.db.clone(), live: true, app: true, sample: sample::find(resources) };
     let workbench = Workbench::open(options)?;
     workbench::runs::sweep_leftovers();
+    workbench::runs::sweep_shakedowns();
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())

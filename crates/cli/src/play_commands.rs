@@ -16,9 +16,7 @@ use workbench::sampler::{is_sampled, pack_beside};
 
 use crate::args::RunArgs;
 use crate::commands::{confirmed, note};
-use crate::preflight_command::{
-    absolute, estimated, library, look_before, must_start, settings,
-};
+use crate::preflight_command::{absolute, estimated, library, look_before, must_start, settings};
 use crate::scenario_commands::{self, cancel_on_signal};
 use crate::serve::StopSignals;
 use crate::teller::Teller;

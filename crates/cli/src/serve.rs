@@ -53,6 +53,7 @@ pub(crate) async fn serve(
         })?;
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
     workbench::runs::sweep_leftovers();
+    workbench::runs::sweep_shakedowns();
     let host = Host { workbench, token: token.as_str().into(), port };
     let app = axum::Router::new()
         .route("/rpc/{name}", post(rpc))

@@ -1,7 +1,8 @@
 //! Runs from the command line: the real program plays the mock agent with the scripted model, without an engine.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -507,8 +508,68 @@ fn a_shakedown_is_short_and_stays_out_of_the_library() {
     let of = json!({ "folder": begun["folder"] });
     let over = app.until("get_live_run", &of, |run| run["row"]["state"] == "finished");
     assert_eq!((&over["row"]["shakedown"], &over["row"]["turns"]), (&json!(true), &json!([3, 3])));
+    let verdict = &over["row"]["verdict"];
+    assert_eq!(
+        (&verdict["works"], &verdict["passed"], &verdict["turns"]),
+        (&json!(true), &json!(3), &json!(3))
+    );
     assert_eq!(app.get("list_runs", &json!({}))["total"], 0);
-    std::fs::remove_dir_all(begun["folder"].as_str().expect("a path")).expect("it is removed");
+
+    // It is one after a restart of the app as well; when it is old it goes, and nothing else that lies there.
+    drop(app);
+    let folder = PathBuf::from(begun["folder"].as_str().expect("a path"));
+    let beside = folder.with_file_name("mock-1-99");
+    std::fs::create_dir(&beside).expect("a folder");
+    let app = Served::new(&room);
+    let listed = app.get("list_live_runs", &json!({}));
+    assert_eq!(listed["runs"][0]["shakedown"], true, "{listed}");
+    assert_eq!(listed["runs"][0]["verdict"]["works"], true, "{listed}");
+    assert_eq!(listed["runs"].as_array().expect("a list").len(), 1, "{listed}");
+    drop(app);
+    let record =
+        std::fs::File::options().write(true).open(folder.join(".stamina/run.json")).expect("a record");
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 24 * 3600);
+    record.set_modified(long_ago).expect("a time");
+    let app = Served::new(&room);
+    app.until("list_live_runs", &json!({}), |list| {
+        list["runs"].as_array().is_some_and(Vec::is_empty) && !folder.exists()
+    });
+    assert!(beside.exists());
+}
+
+/// What does not work is told with its turn and its reason.
+#[test]
+fn a_shakedown_says_what_does_not_work() {
+    let room = Room::new();
+    // The mock agent is a Python script; here Python is out of order.
+    std::fs::create_dir(room.path("bin")).expect("a folder");
+    let python = room.path("bin/python3");
+    std::fs::write(&python, "#!/bin/sh\necho 'no module named site' >&2\nexit 3\n").expect("a script");
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+    let path = format!("{}:{}", room.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let app = Served::of(&room, |command| {
+        command.env("PATH", path);
+    });
+    let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();
+    settings["agent"] = json!("mock");
+    settings["use_docker"] = json!(false);
+    settings["oracle_stack"] = json!("native");
+    settings["attempt_limit"] = json!(5);
+    let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": true }));
+    let of = json!({ "folder": begun["folder"] });
+    let over = app.until("get_live_run", &of, |run| run["row"]["state"] == "finished");
+    let verdict = &over["row"]["verdict"];
+    assert_eq!(
+        (&verdict["works"], &verdict["passed"], &verdict["turn"]),
+        (&json!(false), &json!(0), &json!(1))
+    );
+    assert_eq!(verdict["reason"], "agent_error");
+    assert!(
+        verdict["message"].as_str().is_some_and(|said| said.contains("no module named site")),
+        "{verdict}"
+    );
+    // One attempt is enough to know.
+    assert_eq!(over["episodes"][0]["attempt"], 1);
 }
 
 #[test]

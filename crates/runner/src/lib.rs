@@ -240,6 +240,12 @@ pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunE
     Ok(planned.into_iter().map(|episode| (episode.scenario, episode.turns)).collect())
 }
 
+/// Removes a folder that a run left and all in it, however deep, locked or odd; links are removed, not followed. It is fine
+/// if it is not there. Blocks.
+pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
+    copy::remove(path)
+}
+
 /// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
 pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     schedule::begin(settings, on_event).await

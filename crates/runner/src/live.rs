@@ -22,6 +22,8 @@ pub struct LiveRun {
     pub model: Option<String>,
     /// Whether the oracle model stands in.
     pub simulated: bool,
+    /// Whether it only tries whether its harness works here.
+    pub shakedown: bool,
     /// Whether a living process plays it.
     pub state: RunState,
     /// When it first began, RFC 3339.
@@ -121,9 +123,29 @@ pub(crate) struct EpisodeFile {
     pub(crate) shown: LiveEpisode,
     /// When it was written; while it is played, seconds have gone by since.
     pub(crate) at: String,
+    /// What `scenario_N.log` beside it holds.
+    #[serde(default)]
+    pub(crate) log: AgentLog,
     /// Number of the last wish to retry that was fulfilled.
     #[serde(default)]
     pub(crate) retries: u32,
+}
+
+/// What the log of an agent's output holds: it is begun anew with every attempt, also with one that is played again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentLog {
+    /// How often it was begun; 0 = never.
+    pub number: u32,
+    /// Turn of the attempt.
+    pub turn: u32,
+    /// The attempt.
+    pub attempt: u32,
+}
+
+/// What the log of an episode's agent holds now.
+pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
+    let path = Place::new(folder).episode_file(episode);
+    disk::read_json::<EpisodeFile>(&path).ok().flatten().map_or_else(AgentLog::default, |file| file.log)
 }
 
 impl LiveEpisode {
@@ -228,6 +250,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         agent: run.harness.name,
         model: run.settings.model.clone(),
         simulated: run.settings.is_simulated(),
+        shakedown: run.settings.shakedown,
         state,
         started_at: run.started_at,
         seconds,
@@ -237,6 +260,31 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         episodes,
         usual_gap,
         faults: faults(&requests, &faulted),
+    })
+}
+
+/// An attempt that did not pass, as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotPassed {
+    /// Turn of it.
+    pub turn: u32,
+    /// Why it ended.
+    pub reason: Option<model::EndReason>,
+    /// What is said of that: one line.
+    pub message: Option<String>,
+}
+
+/// The last attempt of the first episode that stands at a turn that is not passed.
+pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
+    let place = Place::new(folder);
+    let episodes = RunFile::read(&place).ok()?.episodes;
+    episodes.iter().find_map(|planned| {
+        let trajectory = crate::record::Trajectory::read(&place.episode(&planned.name)).ok()??;
+        let current = trajectory.current?;
+        let last = current.attempts.last().filter(|last| last.verdict != model::Verdict::Passed)?;
+        let tests = || Some(format!("{} of {} tests passed", last.passed?, last.total?));
+        let told = last.exception.as_ref().map(|exception| exception.message.clone());
+        Some(NotPassed { turn: current.turn, reason: last.end_reason, message: told.or_else(tests) })
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::disk::{self, Keep};
-use crate::live::{EpisodeFile, LiveEpisode, Phase};
+use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
 use crate::play::lock;
 use crate::secrets::Scrub;
 
@@ -40,6 +40,11 @@ struct Inner {
     held: Vec<u8>,
 }
 
+/// Whether the log would be longer than it may be.
+fn begins_anew(logged: u64, output: &[u8]) -> bool {
+    logged + output.len() as u64 > LOG
+}
+
 /// Number of the last wish to retry that was fulfilled, as it was last written; 0 = none. Blocks.
 pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
     disk::read_json::<EpisodeFile>(path).ok().flatten().map_or(0, |file| file.retries)
@@ -52,6 +57,7 @@ impl Status {
         let mut file = file.unwrap_or_else(|| EpisodeFile {
             shown: LiveEpisode::queued(name),
             at: clock::now(),
+            log: AgentLog::default(),
             retries: 0,
         });
         file.shown.seconds = seconds;
@@ -92,6 +98,8 @@ impl Status {
             let fresh = disk::briefly(|| std::fs::File::create(self.log()));
             let mut inner = lock(&self.inner);
             inner.logged = fresh.is_ok().then_some(0);
+            let EpisodeFile { shown, log, .. } = &mut inner.file;
+            *log = AgentLog { number: log.number + 1, turn: shown.turn, attempt: shown.attempt };
             inner.held.clear();
             drop(inner);
         }
@@ -114,8 +122,11 @@ impl Status {
         let mut inner = lock(&self.inner);
         let whole = self.ready(&mut inner, output);
         let output = whole.as_slice();
+        let full = inner.logged.is_some_and(|logged| begins_anew(logged, output));
         inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
-        if inner.written.elapsed() < PAUSE {
+        if full {
+            inner.file.log.number += 1;
+        } else if inner.written.elapsed() < PAUSE {
             return;
         }
         let text = String::from_utf8_lossy(&output[output.len().saturating_sub(4096)..]);
@@ -155,7 +166,7 @@ impl Status {
 
     /// Puts output behind what is in the log. Gives its size; `None` = it can not be written, which ends no run.
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
-        let fresh = logged + output.len() as u64 > LOG;
+        let fresh = begins_anew(logged, output);
         let mut file =
             std::fs::OpenOptions::new().write(true).append(!fresh).truncate(fresh).open(self.log()).ok()?;
         file.write_all(output).ok()?;

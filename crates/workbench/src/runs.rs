@@ -17,6 +17,7 @@ mod planned;
 mod play;
 mod preflight;
 mod prices;
+mod shakedown;
 
 use runner::settings::RunSettings;
 
@@ -29,6 +30,12 @@ pub use self::now::wish;
 pub(crate) use self::play::Runs;
 pub use self::play::{run_error, runtime};
 pub use self::prices::priced;
+pub use self::shakedown::sweep_shakedowns;
+
+/// The form as settings that the app can play; what is wrong with them is one error.
+pub(crate) fn settings_of(form: &crate::api::FormSettings) -> Result<RunSettings, crate::api::ApiError> {
+    form::settings_of(form).map_err(|errors| play::refused(&errors))
+}
 
 /// What checks ask of a run's harness.
 pub(crate) struct Asked {

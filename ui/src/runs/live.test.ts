@@ -2,30 +2,52 @@ import { expect, test } from "vitest";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
 import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import { about, aboutRange, canGoOn, canResume, censoredBy, clock, dollarRange, endInWords, endedOutside, episodeMark, faultsInWords, isLive, outcome, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange } from "./live";
+import { about, aboutRange, canGoOn, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
 const isCensored = censoredBy(policy);
 
 function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
-  return { name: "scenario_3", title: null, phase: "agent", turn: 3, attempt: 2, cells: ["passed", "passed_after_retries"], stamina: 2, end_reason: null, seconds: 61, tokens: { input: null, cached: null, output: null }, cost_usd: null, last_event_at: null, now: "pytest", eta_seconds: null, stuck: null, ...change };
+  return { name: "scenario_3", title: null, phase: "agent", turn: 3, attempt: 2, cells: ["passed", "passed_after_retries"], stamina: 2, end_reason: null, seconds: 61, tokens: { input: null, cached: null, output: null }, cost_usd: null, last_event_at: null, now: "pytest", eta_seconds: null, stuck: null, goes_on: false, ...change };
 }
+const none = { tokens: null, usd: null, seconds: null };
 function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {
   return {
-    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, shakedown: false, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
-    turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
+    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, shakedown: false, verdict: null, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
+    turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, episode_budget: none, attempt_budget: none, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
   };
 }
 
-test("what the endpoint ended can be played on, what the agent ended is a result", () => {
-  const outside = episode({ phase: "over", end_reason: "endpoint" });
+test("what something else ended can be played on, what the agent ended is a result", () => {
+  // Which is which the workbench says: the runner goes by the same rule.
+  const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
   const own = episode({ phase: "over", end_reason: "tests_failed" });
-  expect([outside, own, episode({ end_reason: "endpoint" })].map(endedOutside)).toEqual([true, false, false]);
   expect(canGoOn("finished", [own, outside])).toBe(true);
   expect(canGoOn("finished", [own])).toBe(false);
   expect(canGoOn("running", [outside])).toBe(false);
   expect(canGoOn("failed", [])).toBe(true);
+});
+
+test("an attempt in play and an episode that goes on can be retried, in a pause as well", () => {
+  const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
+  for (const state of ["running", "paused"] as const) {
+    expect([outside, episode(), episode({ phase: "over", end_reason: "tests_failed" }), episode({ phase: "queued" })].map((one) => canRetry(state, one))).toEqual([true, true, false, false]);
+  }
+  expect((["stopping", "finished", "lost"] as const).some((state) => canRetry(state, outside))).toBe(false);
+  expect(retrySays(outside)).toContain("resume it with a larger one");
+  expect(retrySays({ end_reason: "endpoint" })).toContain("The endpoint or the boxes");
+});
+
+test("a shakedown says whether the harness works here", () => {
+  const works = { works: true, passed: 3, turns: 3, turn: null, reason: null, message: null };
+  expect(verdictInWords(works)).toBe("3 of 3 turns passed: this harness works here.");
+  const broken = { works: false, passed: 0, turns: 3, turn: 1, reason: "agent_error", message: "exit code 1, and no sign that it finished." } as const;
+  expect(verdictInWords(broken)).toBe("Turn 1: agent error: exit code 1, and no sign that it finished. See the log.");
+  expect(endInWords({ state: "finished", message: null, verdict: broken })).toBe(verdictInWords(broken));
+  const stopped = { ...broken, turn: null, reason: null, message: null };
+  expect(verdictInWords(stopped)).toBe("Before the first turn: it ended without a word. See the log.");
+  expect(endInWords({ state: "stopped", message: null, verdict: stopped })).toMatch(/^Stopped/);
 });
 
 test("times read as on a stop watch, forecasts only as exactly as they are", () => {
@@ -107,7 +129,7 @@ test("every state is either played, over, or can be gone on with", () => {
   const states = ["starting", "running", "paused", "stopping", "finished", "stopped", "budget", "failed", "lost"] as const;
   expect(states.filter(isLive)).toEqual(["starting", "running", "paused", "stopping"]);
   expect(states.filter(canResume)).toEqual(["stopped", "budget", "failed", "lost"]);
-  for (const state of states) expect(endInWords({ state, message: null }) === "", state).toBe(isLive(state));
-  expect(endInWords({ state: "failed", message: "the disk is full" })).toContain(": the disk is full.");
+  for (const state of states) expect(endInWords({ state, message: null, verdict: null }) === "", state).toBe(isLive(state));
+  expect(endInWords({ state: "failed", message: "the disk is full", verdict: null })).toContain(": the disk is full.");
   expect(faultsInWords([[429, 4], [0, 1]])).toBe("4 × 429, 1 × no answer");
 });

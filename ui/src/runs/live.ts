@@ -6,6 +6,7 @@ import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { LiveRunRow } from "../host/bindings/LiveRunRow";
 import type { LiveState } from "../host/bindings/LiveState";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
+import type { ShakedownVerdict } from "../host/bindings/ShakedownVerdict";
 import type { TurnState } from "../host/bindings/TurnState";
 import { UNKNOWN, count, counted, dollars, duration, endLook, endReasonLabels, thin, tokensTotal } from "../parts/format";
 import { type Look, stateOfLetter, textClass } from "../parts/look";
@@ -89,14 +90,25 @@ export const isLive = (state: LiveState): boolean => state === "starting" || sta
 /** Whether it can be gone on with. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
-/** Whether an episode is over because of something outside: it can be played on, from the attempt that was dropped. */
-export const endedOutside = (episode: Pick<LiveEpisode, "phase" | "end_reason">): boolean => episode.phase === "over" && (episode.end_reason === "endpoint" || episode.end_reason === "environment");
+/** Whether a run can be gone on with: it did not come to its end, or something else than their agents ended episodes of it. */
+export const canGoOn = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean => canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
 
-/** Whether a run can be gone on with: it did not come to its end, or something outside ended episodes of it. */
-export const canGoOn = (state: LiveState, episodes: readonly Pick<LiveEpisode, "phase" | "end_reason">[]): boolean => canResume(state) || (state === "finished" && episodes.some(endedOutside));
+/** Whether an episode can be told to play its attempt again, or to be played on; a pause does not keep it from being told. */
+export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean => (state === "running" || state === "paused") && (inPlay(episode) || episode.goes_on);
+
+/** Why an episode that is over can be played on, and how. */
+export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
+  const on = "the attempt that was dropped begins anew from the snapshot of before it, in the same session.";
+  if (episode.end_reason === "budget") return "A budget ended it, not its agent. It is played on in the same session; where that budget is spent still, it ends again at once: stop the run and resume it with a larger one.";
+  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the boxes ended it, not its agent. It is played on: ${on}`;
+  return `It was ended from outside, not by its agent. It is played on: ${on}`;
+}
 
 /** Whether an attempt of the episode is in flight. */
 export const inPlay = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
+
+/** The mark of a shakedown that is over. */
+export const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } => verdict.works ? { text: "works", look: "passed", class: textClass.passed } : { text: "does not work", look: "failed", class: textClass.failed };
 
 const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   starting: { text: "starting", look: "live" },
@@ -111,8 +123,18 @@ const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
 };
 export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
 
+/** What a shakedown came to: `3 of 3 turns passed: this harness works here.` */
+export function verdictInWords(verdict: ShakedownVerdict): string {
+  if (verdict.works) return `${String(verdict.passed)} of ${counted(verdict.turns, "turn")} passed: this harness works here.`;
+  const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message].filter((part) => part !== null).join(": ");
+  const where = verdict.turn === null ? "Before the first turn" : `Turn ${String(verdict.turn)}`;
+  return `${where}: ${why === "" ? "it ended without a word" : why.replace(/[.\s]+$/, "")}. See the log.`;
+}
+
 /** What can be said about a run that is not played any more, in one sentence. */
-export function endInWords(row: Pick<LiveRunRow, "state" | "message">): string {
+export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
+  // A shakedown has one question. Where something else ended it, that is said.
+  if (row.verdict && (row.state === "finished" || row.verdict.turn !== null)) return verdictInWords(row.verdict);
   switch (row.state) {
     case "finished":
       return "All episodes are over.";

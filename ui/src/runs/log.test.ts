@@ -28,7 +28,8 @@ test("the end is the end, give or take part of a line", () => {
 
 test("a resume raises budgets and changes nothing that was not typed", () => {
   const now = { tokens: null, usd: 60, seconds: 3600 };
-  expect(budgetChanges(now, { usd: "", tokens: "", minutes: "" })).toEqual({ changes: [], problems: new Map() });
-  expect(budgetChanges(now, { usd: "80.5", tokens: "1,000,000", minutes: "90" }).changes).toEqual(["limits.run.usd=80.5", "limits.run.tokens=1000000", "limits.run.minutes=90"]);
-  expect([...budgetChanges(now, { usd: "20", tokens: "1.5", minutes: "x" }).problems]).toEqual([["usd", "is less than before"], ["tokens", "must be a whole number"], ["minutes", "must be a number above 0"]]);
+  expect(budgetChanges("run", now, { usd: "", tokens: "", minutes: "" })).toEqual({ changes: [], problems: new Map() });
+  expect(budgetChanges("run", now, { usd: "80.5", tokens: "1,000,000", minutes: "90" }).changes).toEqual(["limits.run.usd=80.5", "limits.run.tokens=1000000", "limits.run.minutes=90"]);
+  expect(budgetChanges("episode", now, { usd: "", tokens: "", minutes: "120" }).changes).toEqual(["limits.episode.minutes=120"]);
+  expect([...budgetChanges("attempt", now, { usd: "20", tokens: "1.5", minutes: "x" }).problems]).toEqual([["usd", "is less than before"], ["tokens", "must be a whole number"], ["minutes", "must be a number above 0"]]);
 });

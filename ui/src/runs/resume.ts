@@ -3,6 +3,9 @@ import type { RunBudget } from "../host/bindings/RunBudget";
 import { parseNumber } from "./number";
 
 export type BudgetName = "usd" | "tokens" | "minutes";
+/** What a budget is of. */
+export type BudgetOf = "run" | "episode" | "attempt";
+export type BudgetTexts = Readonly<Record<BudgetName, string>>;
 
 export interface BudgetChanges {
   readonly changes: readonly string[];
@@ -10,7 +13,7 @@ export interface BudgetChanges {
 }
 
 /** Empty texts change nothing; a smaller budget than the old one is not what a resume is for, and is said. */
-export function budgetChanges(now: RunBudget, texts: Readonly<Record<BudgetName, string>>): BudgetChanges {
+export function budgetChanges(of: BudgetOf, now: RunBudget, texts: BudgetTexts): BudgetChanges {
   const changes: string[] = [];
   const problems = new Map<BudgetName, string>();
   const old: Readonly<Record<BudgetName, number | null>> = { usd: now.usd, tokens: now.tokens, minutes: now.seconds === null ? null : now.seconds / 60 };
@@ -21,7 +24,7 @@ export function budgetChanges(now: RunBudget, texts: Readonly<Record<BudgetName,
     if (value === undefined || value <= 0) problems.set(name, "must be a number above 0");
     else if (name !== "usd" && !Number.isInteger(value)) problems.set(name, "must be a whole number");
     else if (before !== null && value < before) problems.set(name, "is less than before");
-    else changes.push(`limits.run.${name}=${String(value)}`);
+    else changes.push(`limits.${of}.${name}=${String(value)}`);
   }
   return { changes, problems };
 }

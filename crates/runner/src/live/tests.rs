@@ -62,6 +62,7 @@ fn a_run_is_read_from_its_folder_alone() {
         },
         at: ago(100),
         retries: 0,
+        log: AgentLog::default(),
     };
     disk::write_json(&place.episode_file("scenario_0"), &episode, disk::Keep::WhileTheMachineRuns).unwrap();
     let mut log: String = (0..9).map(|n| request("scenario_0", ago(990 - n * 10), vec![])).collect();

@@ -65,6 +65,8 @@ pub struct LiveRunRow {
     pub simulated: bool,
     /// Whether it is a shakedown.
     pub shakedown: bool,
+    /// What the shakedown came to; `None` = it is none, or not over.
+    pub verdict: Option<ShakedownVerdict>,
     /// How it is doing.
     pub state: LiveState,
     /// Why it failed, if it did: one line.
@@ -83,6 +85,23 @@ pub struct LiveRunRow {
     pub cost_usd: Option<f64>,
     /// Last sign of life, RFC 3339.
     pub last_event_at: Option<String>,
+}
+
+/// Whether a harness works here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ShakedownVerdict {
+    /// Whether all turns passed.
+    pub works: bool,
+    /// Turns that passed.
+    pub passed: u32,
+    /// Turns that there were.
+    pub turns: u32,
+    /// The turn that did not pass; `None` = all did, or none was tried.
+    pub turn: Option<u32>,
+    /// Why it did not.
+    pub reason: Option<EndReason>,
+    /// What is said of that: one line.
+    pub message: Option<String>,
 }
 
 /// Whether a run is played.
@@ -124,6 +143,10 @@ pub struct LiveRunDetail {
     pub unmetered: u64,
     /// Budgets of the run.
     pub budget: RunBudget,
+    /// Budgets of each episode.
+    pub episode_budget: RunBudget,
+    /// Budgets of each attempt.
+    pub attempt_budget: RunBudget,
     /// At the pace so far; `None` = too early to say.
     pub forecast: Option<Forecast>,
     /// In order of their numbers, queued ones too.
@@ -134,7 +157,7 @@ pub struct LiveRunDetail {
     pub faults: Vec<(u32, u32)>,
 }
 
-/// Budgets of a run; `None` = no limit.
+/// Budgets of a run, of each episode or of each attempt; `None` = no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct RunBudget {
     /// Tokens.
@@ -175,6 +198,8 @@ pub struct LiveEpisode {
     pub stamina: u32,
     /// Why it ended.
     pub end_reason: Option<EndReason>,
+    /// Whether it is over and can be played on, because what ended it was not its agent.
+    pub goes_on: bool,
     /// Wall seconds in which it was played.
     pub seconds: f64,
     /// So far.

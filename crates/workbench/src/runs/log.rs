@@ -29,9 +29,10 @@ impl Workbench {
     }
 }
 
-/// The file of a log as it is now: its path and the turn and attempt it is of.
+/// The file of a log as it is now: its path, which of those that lay there it is, and the turn and attempt it is of.
 struct Found {
     path: String,
+    number: u32,
     of: Option<(u32, u32)>,
     size: u64,
 }
@@ -45,13 +46,16 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let found = match request.which {
         LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| Found {
             path: ".stamina/gateway.jsonl".to_owned(),
+            number: 0,
             of: None,
             size: entry.size,
         }),
         LiveLogKind::Agent => {
             let now = format!(".stamina/episodes/{episode}.log");
+            let log = runner::live::agent_log(folder, episode);
+            let of = (log.number > 0).then_some((log.turn, log.attempt));
             tree.entry(&now)
-                .map(|entry| Found { path: now, of: None, size: entry.size })
+                .map(|entry| Found { path: now, number: log.number, of, size: entry.size })
                 .filter(|found| found.size > 0)
                 .or_else(|| newest(&tree, &format!("{episode}/agent_logs")))
         }
@@ -59,9 +63,11 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     };
     let empty = || LiveLog { lines: Vec::new(), next: String::new(), fresh: true, of: None, cut: false };
     let Some(found) = found else { return Ok(empty()) };
+    // One file holds the output of one attempt after the other: its number says whether it is the same still.
+    let name = format!("{}@{}", found.path, found.number);
     let before = request.from.as_deref().and_then(|from| from.rsplit_once('@'));
     let goes_on = before
-        .filter(|(path, _)| *path == found.path)
+        .filter(|(log, _)| *log == name)
         .and_then(|(_, at)| at.parse::<u64>().ok())
         .filter(|at| *at <= found.size);
     let fresh = goes_on.is_none();
@@ -89,7 +95,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
             LiveLogKind::Server => Some(plain("server", line)),
         })
         .collect();
-    Ok(LiveLog { lines, next: format!("{}@{}", found.path, from + whole as u64), fresh, of: found.of, cut })
+    Ok(LiveLog { lines, next: format!("{name}@{}", from + whole as u64), fresh, of: found.of, cut })
 }
 
 /// The log in a folder that was written last, by turn and attempt in its name, else by time.
@@ -108,6 +114,7 @@ fn newest(tree: &Tree, folder: &str) -> Option<Found> {
         .max_by(|(a, x), (b, y)| a.cmp(b).then_with(|| x.name.cmp(&y.name)))
         .map(|(numbers, entry)| Found {
             path: files::join(folder, &entry.name),
+            number: 0,
             of: match numbers[..] {
                 [turn, attempt] => Some((turn, attempt)),
                 _ => None,
@@ -207,6 +214,43 @@ mod tests {
         std::fs::write(logs.join("turn_10_attempt_2.txt"), "new\n").unwrap();
         let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
         assert_eq!((next.lines[0].text.as_str(), next.fresh, next.of), ("new", true, Some((10, 2))));
+    }
+
+    /// The output of every attempt lies in the same file: a longer one of the next attempt is not the end of the last one's.
+    #[test]
+    fn the_output_of_the_next_attempt_is_shown_from_its_begin() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join(".stamina/episodes");
+        std::fs::create_dir_all(&folder).unwrap();
+        let begins = |number: u32, attempt: u32, text: &str| {
+            let file = serde_json::json!({
+                "name": "scenario_1", "title": null, "phase": "agent", "turn": 4, "attempt": attempt, "cells": [],
+                "end_reason": null, "seconds": 1.0, "spent": runner_spent(), "last_event_at": null, "now": null,
+                "eta_seconds": null, "stuck": null, "at": "2026-01-01T00:00:00Z",
+                "log": { "number": number, "turn": 4, "attempt": attempt },
+            });
+            std::fs::write(folder.join("scenario_1.json"), file.to_string()).unwrap();
+            std::fs::write(folder.join("scenario_1.log"), text).unwrap();
+        };
+        let texts = |log: &LiveLog| log.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>();
+        begins(7, 1, "first\n");
+        let first = ask(temp.path(), LiveLogKind::Agent, None);
+        assert_eq!((texts(&first), first.of), (vec!["first".to_owned()], Some((4, 1))));
+        begins(7, 1, "first\nmore\n");
+        let more = ask(temp.path(), LiveLogKind::Agent, Some(&first.next));
+        assert_eq!((texts(&more), more.fresh), (vec!["more".to_owned()], false));
+        begins(8, 2, "second attempt\nthat says more\n");
+        let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
+        assert_eq!(texts(&next), ["second attempt", "that says more"]);
+        assert_eq!((next.fresh, next.of), (true, Some((4, 2))));
+        // The same attempt, played again.
+        begins(9, 2, "second attempt\nthat says more\n");
+        assert!(ask(temp.path(), LiveLogKind::Agent, Some(&next.next)).fresh);
+    }
+
+    /// Nothing was spent, as it is written.
+    fn runner_spent() -> Value {
+        serde_json::to_value(gateway::Spent::default()).unwrap()
     }
 
     #[test]

@@ -112,7 +112,9 @@ impl Workbench {
                 break;
             }
         }
-        for folder in self.runs.all().into_keys() {
+        let shakedowns = super::shakedown::folders(&self.runs.shakedowns);
+        let shakedowns = shakedowns.into_iter().filter(|folder| held(folder));
+        for folder in self.runs.all().into_keys().chain(shakedowns) {
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             if real != folder
                 && let Some(known) = folders.remove(&real)
@@ -213,9 +215,7 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
                 return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
                     .at(folder.display().to_string()));
             };
-            let ended_from_outside =
-                found.phase == Phase::Over && found.end_reason.is_some_and(live::is_played_on);
-            if matches!(found.phase, Phase::Over | Phase::Queued) && !ended_from_outside {
+            if matches!(found.phase, Phase::Over | Phase::Queued) && !goes_on(found.phase, found.end_reason) {
                 return Err(ApiError::new(
                     "run.episode_not_live",
                     format!("No attempt of {episode} is in play"),
@@ -227,6 +227,11 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
         }
     }
     control::write(folder, &wish).map_err(run_error)
+}
+
+/// Whether an episode is over and can be played on: what ended it was not its agent.
+fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
+    phase == Phase::Over && end_reason.is_some_and(live::is_played_on)
 }
 
 /// A folder as a request names it.
@@ -287,6 +292,7 @@ fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
             model: here.model.clone(),
             simulated: here.simulated,
             shakedown: here.shakedown,
+            verdict: None,
             state: if here.playing { LiveState::Starting } else { LiveState::Failed },
             message: here.error.clone(),
             started_at: rfc3339(here.begun),
@@ -302,6 +308,8 @@ fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
         requests: 0,
         unmetered: 0,
         budget: RunBudget::default(),
+        episode_budget: RunBudget::default(),
+        attempt_budget: RunBudget::default(),
         forecast: None,
         episodes: Vec::new(),
         usual_gap: None,
@@ -333,7 +341,8 @@ fn row(folder: &Path, run: Option<String>, read: &live::LiveRun, here: Option<&H
         agent: read.agent.clone(),
         model: read.model.clone(),
         simulated: read.simulated,
-        shakedown: here.is_some_and(|here| here.shakedown),
+        shakedown: read.shakedown,
+        verdict: super::shakedown::verdict(folder, read),
         state,
         message,
         started_at: read.started_at.clone(),
@@ -352,18 +361,20 @@ fn row(folder: &Path, run: Option<String>, read: &live::LiveRun, here: Option<&H
 fn detail(folder: &Path, run: Option<String>, read: live::LiveRun, here: Option<&Here>) -> LiveRunDetail {
     let row = row(folder, run, &read, here);
     let forecast = is_live(row.state).then(|| forecast(&read)).flatten();
-    let budget = read.budgets.run;
+    let limits = |budget: gateway::Budget| RunBudget {
+        tokens: budget.tokens,
+        usd: budget.usd,
+        seconds: budget.seconds.map(|seconds| seconds as f64),
+    };
     LiveRunDetail {
         row,
         turns: read.turns,
         attempt_limit: read.attempt_limit,
         requests: read.spent.requests,
         unmetered: read.spent.unmetered,
-        budget: RunBudget {
-            tokens: budget.tokens,
-            usd: budget.usd,
-            seconds: budget.seconds.map(|seconds| seconds as f64),
-        },
+        budget: limits(read.budgets.run),
+        episode_budget: limits(read.budgets.episode),
+        attempt_budget: limits(read.budgets.attempt),
         forecast,
         usual_gap: read.usual_gap,
         faults: read.faults.iter().map(|(status, n)| (u32::from(*status), *n)).collect(),
@@ -376,6 +387,7 @@ fn episode(read: live::LiveEpisode) -> LiveEpisode {
         matches!(state, model::TurnState::Passed | model::TurnState::PassedAfterRetries)
     };
     LiveEpisode {
+        goes_on: goes_on(read.phase, read.end_reason),
         stamina: read.cells.iter().take_while(passed).count() as u32,
         name: read.name,
         title: read.title,

@@ -1,7 +1,7 @@
 //! Runs that this process plays, each on a thread of its own.
 //!
 //! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder can not
-//! tell: that it was begun a moment ago, that it is a shakedown, and why it could not begin.
+//! tell: that it was begun a moment ago, and why it could not begin.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,14 @@ use std::time::{Duration, SystemTime};
 
 use runner::{Event, Finish, OnEvent, RunError};
 
+use super::shakedown;
 use crate::Workbench;
-use crate::api::{ApiError, CheckState, FieldError, FormSettings, ResumeRun, StartRun, StartedRun};
+use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedRun};
 
 /// How long a start waits for the first event: what is wrong at once is told at once.
 const FIRST_EVENT: Duration = Duration::from_secs(5);
 /// How often, and how long, a folder is offered to the library until it is recognised.
 const ADOPTING: (Duration, u32) = (Duration::from_millis(250), 240);
-/// Turns of a shakedown.
-const SHAKEDOWN_TURNS: u32 = 3;
 
 /// A run that was begun by this process.
 #[derive(Debug, Clone)]
@@ -39,11 +38,18 @@ pub(super) struct Here {
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     here: Mutex<BTreeMap<PathBuf, Here>>,
+    /// Where shakedowns of this library lie.
+    pub(super) shakedowns: PathBuf,
     /// Rows of runs that are over, with a stamp of their folders.
     pub(super) over: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }
 
 impl Runs {
+    /// Of a library.
+    pub(crate) fn of(db: &Path) -> Self {
+        Self { shakedowns: shakedown::folder_of_library(db), ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Here>> {
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,8 +81,13 @@ pub fn runtime() -> Result<&'static tokio::runtime::Runtime, ApiError> {
 impl Workbench {
     /// Begins a run in the background of this process and opens its folder.
     pub fn start_run(&self, request: StartRun) -> Result<StartedRun, ApiError> {
-        let form = if request.shakedown { shakedown(request.settings)? } else { request.settings };
-        let mut settings = super::form::settings_of(&form).map_err(|errors| refused(&errors))?;
+        let form = if request.shakedown {
+            shakedown::settings(request.settings, &self.runs.shakedowns)?
+        } else {
+            request.settings
+        };
+        let mut settings = super::settings_of(&form)?;
+        settings.shakedown = request.shakedown;
         super::prices::priced(&mut settings)?;
         let found = self.look_before(&settings, false)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
@@ -106,7 +117,7 @@ impl Workbench {
             agent: known.agent,
             model: known.model,
             simulated: known.simulated,
-            shakedown: self.runs.get(&folder).is_some_and(|here| here.shakedown),
+            shakedown: known.shakedown,
             begun: SystemTime::now(),
             playing: true,
             error: None,
@@ -235,50 +246,12 @@ fn ended(begun: &SyncSender<Option<ApiError>>, error: Option<ApiError>) {
     drop(begun.try_send(error));
 }
 
-fn refused(errors: &[FieldError]) -> ApiError {
+pub(super) fn refused(errors: &[FieldError]) -> ApiError {
     let said: Vec<String> = errors
         .iter()
         .map(|e| if e.field.is_empty() { e.message.clone() } else { format!("{}: {}", e.field, e.message) })
         .collect();
     ApiError::new("settings.value", said.join("; ")).hint("`check_settings` says what each field takes")
-}
-
-/// The same harness with the scripted model, short, in a temporary folder.
-fn shakedown(mut form: FormSettings) -> Result<FormSettings, ApiError> {
-    let standard = FormSettings::default();
-    form.endpoint_mode = crate::api::EndpointMode::Oracle;
-    form.network = crate::api::FormNetwork::Gateway;
-    form.scenarios_dir.clear();
-    form.execute_episodes.clear();
-    form.iterative = true;
-    form.use_llm_sampler = false;
-    form.quick_debug = false;
-    form.n_scenarios = Some(1.0);
-    form.n_turns = Some(f64::from(SHAKEDOWN_TURNS));
-    form.num_changes_per_turn = None;
-    form.batch_size = Some(1.0);
-    form.tags = vec!["shakedown".to_owned()];
-    (form.attempt_tokens, form.attempt_usd) = (None, None);
-    (form.episode_tokens, form.episode_usd, form.episode_minutes) = (None, None, None);
-    (form.run_tokens, form.run_usd, form.run_minutes) = (None, None, None);
-    (form.price_input, form.price_cached, form.price_cache_write, form.price_output) =
-        (None, None, None, None);
-    (form.oracle_defect_rate, form.oracle_most_defects, form.oracle_repair) = (None, None, None);
-    (form.oracle_stall, form.oracle_overflow, form.oracle_malformed) = (None, None, None);
-    (form.oracle_kill, form.oracle_give_up) = (None, None);
-    form.oracle_seed = standard.oracle_seed;
-    let root = std::env::temp_dir().join("stamina-lab-shakedowns");
-    std::fs::create_dir_all(&root).map_err(|e| {
-        ApiError::new("run.no_folder", format!("The temporary folder can not be made: {e}"))
-            .at(root.display().to_string())
-    })?;
-    form.output_dir = (1..u32::MAX)
-        .map(|n| root.join(format!("{}-{}-{n}", form.agent, std::process::id())))
-        .find(|folder| !folder.exists())
-        .unwrap_or(root)
-        .display()
-        .to_string();
-    Ok(form)
 }
 
 /// An error of a run, for the edge.

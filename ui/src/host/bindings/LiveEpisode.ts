@@ -41,6 +41,10 @@ stamina: number,
  */
 end_reason: EndReason | null, 
 /**
+ * Whether it is over and can be played on, because what ended it was not its agent.
+ */
+goes_on: boolean, 
+/**
  * Wall seconds in which it was played.
  */
 seconds: number, 

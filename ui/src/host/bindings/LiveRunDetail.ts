@@ -33,6 +33,14 @@ unmetered: number,
  */
 budget: RunBudget, 
 /**
+ * Budgets of each episode.
+ */
+episode_budget: RunBudget, 
+/**
+ * Budgets of each attempt.
+ */
+attempt_budget: RunBudget, 
+/**
  * At the pace so far; `None` = too early to say.
  */
 forecast: Forecast | null, 

@@ -1,0 +1,151 @@
+//! Shakedowns: three turns with the scripted model, to see whether a harness works here before any money is spent.
+//!
+//! They lie in the temporary folder of this user, a folder for each library, and stay out of the library. Whatever is
+//! older than a day goes when the app starts.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use runner::live::{self, RunState};
+
+use crate::api::{ApiError, FormSettings, ShakedownVerdict};
+
+/// Turns of a shakedown.
+const TURNS: u32 = 3;
+/// How long its folder is kept.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// The same harness with the scripted model, short, in a temporary folder. It ends at the first attempt that does not
+/// pass: the scripted model makes no mistakes here, so a second one would tell nothing new.
+pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSettings, ApiError> {
+    let standard = FormSettings::default();
+    form.endpoint_mode = crate::api::EndpointMode::Oracle;
+    form.network = crate::api::FormNetwork::Gateway;
+    form.scenarios_dir.clear();
+    form.execute_episodes.clear();
+    form.iterative = true;
+    form.use_llm_sampler = false;
+    form.quick_debug = false;
+    form.n_scenarios = Some(1.0);
+    form.n_turns = Some(f64::from(TURNS));
+    form.num_changes_per_turn = None;
+    form.batch_size = Some(1.0);
+    form.attempt_limit = Some(1.0);
+    form.fail_stop = true;
+    form.tags = vec!["shakedown".to_owned()];
+    (form.attempt_tokens, form.attempt_usd) = (None, None);
+    (form.episode_tokens, form.episode_usd, form.episode_minutes) = (None, None, None);
+    (form.run_tokens, form.run_usd, form.run_minutes) = (None, None, None);
+    (form.price_input, form.price_cached, form.price_cache_write, form.price_output) =
+        (None, None, None, None);
+    (form.oracle_defect_rate, form.oracle_most_defects, form.oracle_repair) = (None, None, None);
+    (form.oracle_stall, form.oracle_overflow, form.oracle_malformed) = (None, None, None);
+    (form.oracle_kill, form.oracle_give_up) = (None, None);
+    form.oracle_seed = standard.oracle_seed;
+    let no_folder = |why: String| {
+        ApiError::new("run.no_folder", format!("The temporary folder can not be made: {why}"))
+            .at(folder.display().to_string())
+    };
+    make(folder).map_err(no_folder)?;
+    form.output_dir = (1..u32::MAX)
+        .map(|n| folder.join(format!("{}-{}-{n}", form.agent, std::process::id())))
+        .find(|run| !run.exists())
+        .ok_or_else(|| no_folder("it is full".to_owned()))?
+        .display()
+        .to_string();
+    Ok(form)
+}
+
+/// What a shakedown came to; nothing while it is played.
+pub(super) fn verdict(folder: &Path, run: &live::LiveRun) -> Option<ShakedownVerdict> {
+    if !run.shakedown || !matches!(run.state, RunState::Ended { .. } | RunState::Lost) {
+        return None;
+    }
+    let passed = run.episodes.first().map_or(0, |episode| {
+        let passed = |state: &&model::TurnState| {
+            matches!(state, model::TurnState::Passed | model::TurnState::PassedAfterRetries)
+        };
+        episode.cells.iter().take_while(passed).count() as u32
+    });
+    let failed = live::first_not_passed(folder);
+    let works = passed == run.turns && run.turns > 0;
+    let (turn, reason, message) = match failed {
+        Some(failed) => (Some(failed.turn), failed.reason, failed.message),
+        None => (None, run.episodes.first().and_then(|episode| episode.end_reason), None),
+    };
+    let reason = reason.filter(|_| !works);
+    Some(ShakedownVerdict { works, passed, turns: run.turns, turn, reason, message })
+}
+
+/// Where all of this user lie.
+fn root() -> PathBuf {
+    std::env::temp_dir().join(format!("stamina-lab-shakedowns-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// A folder that is ours: no link, and of this user.
+fn is_ours(folder: &Path) -> bool {
+    std::fs::symlink_metadata(folder)
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Makes the folder of a library, which others can not look into. The temporary folder is everybody's: whatever lies there
+/// under this name already must be ours.
+fn make(folder: &Path) -> Result<(), String> {
+    for place in [root().as_path(), folder] {
+        match std::fs::DirBuilder::new().mode(0o700).create(place) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error.to_string()),
+        }
+        if !is_ours(place) {
+            return Err(format!("{} is not a folder of this user", place.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The folders in a folder that are ours.
+pub(super) fn folders(of: &Path) -> Vec<PathBuf> {
+    if !is_ours(of) {
+        return Vec::new();
+    }
+    let Ok(entries) = of.read_dir() else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path)).collect()
+}
+
+/// Where those of a library lie.
+pub(super) fn folder_of_library(db: &Path) -> PathBuf {
+    let mut hash = DefaultHasher::new();
+    std::path::absolute(db).unwrap_or_else(|_| db.to_path_buf()).hash(&mut hash);
+    root().join(format!("{:016x}", hash.finish()))
+}
+
+/// Removes what old shakedowns left, on a thread of its own.
+pub fn sweep_shakedowns() {
+    let spawned =
+        std::thread::Builder::new().name("sweep shakedowns".to_owned()).spawn(|| sweep(&root(), KEPT));
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "old shakedowns stay");
+    }
+}
+
+/// Only folders that hold a shakedown by its own record, that nobody plays, and that have not changed for this long.
+fn sweep(root: &Path, kept: Duration) {
+    for run in folders(root).iter().flat_map(|library| folders(library)) {
+        let record = run.join(".stamina/run.json");
+        let old = std::fs::symlink_metadata(&record)
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age >= kept));
+        let over = live::read(&run).is_ok_and(|read| {
+            read.shakedown && matches!(read.state, RunState::Ended { .. } | RunState::Lost)
+        });
+        if old && over {
+            // It follows no links, and what an agent made unreadable is ours to remove.
+            if let Err(error) = runner::remove_folder(&run) {
+                tracing::debug!(%error, "an old shakedown stays");
+            }
+        }
+    }
+}
