@@ -1,13 +1,18 @@
 //! Mistral Vibe: chat completions, entries as JSON lines, and an `export.json` on every exit but SIGKILL, with the outcome
 //! and the usage of this call alone.
 //!
+//! Calls whose arguments are no JSON are no entries of its output: it drops them and asks again. Only the journal of its
+//! session has them.
+//!
 //! An endpoint that fails keeps it waiting for minutes, so it is told a little less than the attempt's wall limit. A SIGTERM
 //! ends it with exit code 3 and the outcome `terminated`.
 
 use model::{EndReason, Tokens};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::ends::{Signs, decide, fault};
+use crate::lines::{at, objects, text_at, too_many_values};
 use crate::readers::vibe::read;
 use crate::shell::{Command, is_id, prompt_path, toml_text};
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
@@ -15,6 +20,8 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 const OUTPUT: &str = ".stamina/vibe";
 const EXPORT: &str = ".stamina/vibe/export.json";
 const SESSIONS: &str = ".vibe/logs/session/unified";
+/// Bytes from the end of a journal that are read, and files of it.
+const JOURNAL: (u64, usize) = (8 << 20, 4);
 /// Bytes of an export that is read.
 const CAP: u64 = 16 << 20;
 /// Seconds before the wall limit at which it stops itself, so that it can write what it did.
@@ -68,7 +75,7 @@ impl Harness for Vibe {
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
-        let read = read(ended.stdout);
+        let mut read = read(ended.stdout);
         let export = ended.home.read_json::<Export>(EXPORT, CAP).ok();
         let mut signs = Signs::default();
         if let Some(export) = &export {
@@ -90,8 +97,16 @@ impl Harness for Vibe {
         }
         let known = call.session.and_then(|s| s.id.clone());
         let exported = export.as_ref().and_then(|e| e.session_id.clone());
-        let id =
-            read.session.or(exported).filter(|id| is_id(id)).or(known).or_else(|| only_session(ended.home));
+        let id = read
+            .session
+            .take()
+            .or(exported)
+            .filter(|id| is_id(id))
+            .or(known)
+            .or_else(|| only_session(ended.home));
+        for _ in 0..id.as_deref().map_or(0, |id| unread(ended.home, id)).min(100) {
+            read.record.unseen();
+        }
         let usage = export.as_ref().and_then(|e| e.usage).unwrap_or_default();
         let usage = Tokens { input: usage.input, cached: usage.cached, output: usage.output };
         let cost_usd = export.and_then(|e| e.cost_usd).filter(|c| *c > 0.0 && c.is_finite());
@@ -104,6 +119,37 @@ impl Harness for Vibe {
 /// The status in `Client error '400 Bad Request' for url …`.
 fn status(message: &str) -> Option<u64> {
     message.split_once(" error '")?.1.get(..3)?.parse().ok()
+}
+
+/// Calls of the last turn since the last one that could be read, by what the session's journal has of the model's answers.
+fn unread(home: &files::Tree, id: &str) -> usize {
+    let folder = format!("{SESSIONS}/{id}/journal");
+    let names: Vec<_> = home
+        .list(&folder)
+        .into_iter()
+        .filter(|e| !e.is_folder() && e.size > 0)
+        .map(|e| (e.name, e.size))
+        .collect();
+    let mut unread = 0;
+    for (name, size) in &names[names.len().saturating_sub(JOURNAL.1)..] {
+        let path = files::join(&folder, name);
+        let Ok((bytes, _)) = home.read_range(&path, size.saturating_sub(JOURNAL.0), JOURNAL.0) else {
+            continue;
+        };
+        for line in objects(&bytes) {
+            if text_at(&line, &["payload", "method"]) == Some("turn/start") {
+                unread = 0;
+            }
+            let parts = at(&line, &["payload", "result", "result", "parts"]).and_then(Value::as_array);
+            for arguments in parts.into_iter().flatten().filter_map(|part| text_at(part, &["arguments_json"]))
+            {
+                let is_read = !too_many_values(arguments.as_bytes())
+                    && serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
+                unread = if is_read { 0 } else { unread + 1 };
+            }
+        }
+    }
+    unread
 }
 
 /// The session, where there is just one.

@@ -418,6 +418,129 @@ fn ends() {
     }
 }
 
+/// What a harness left in HOME beside the recorded output `case`: where it lies there, and the ending of the recording.
+const IN_HOME: &[(&str, &str, &str)] = &[
+    ("mini_swe", ".stamina/mini/trajectory.json", "trajectory.json"),
+    ("vibe", ".stamina/vibe/export.json", "export.json"),
+    (
+        "vibe",
+        ".vibe/logs/session/unified/3487e9b4-c0d0-8adc-54f2-3258963d0811/journal/0000000000000077.jsonl",
+        "journal.jsonl",
+    ),
+    (
+        "openhands",
+        ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json",
+        "base_state.json",
+    ),
+    (
+        "codex",
+        ".codex/sessions/2026/11/21/rollout-2026-11-21T07-37-38-01a1fd0a-1431-78e0-b128-05bce077b8b9.jsonl",
+        "rollout.jsonl",
+    ),
+];
+
+/// Each way to go wrong, as the real programs printed it in their images when the scripted model went that way: calls that
+/// can not be read, a `pkill` of the harness, and giving up. Work that changes nothing is what all of them do in their first
+/// recorded turn, where it is told that no file changed.
+#[test]
+fn ends_of_each_way_to_go_wrong() {
+    type Told = (&'static str, i64, R, &'static str);
+    let table: &[(&str, &[Told])] = &[
+        (
+            "mini_swe",
+            &[
+                ("malformed", 1, R::ToolCallFormat, "RepeatedFormatError"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "openhands",
+            &[
+                // It calls that a loop.
+                ("malformed", 0, R::LoopDetected, "OpenHands found the agent stuck"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+            ],
+        ),
+        (
+            "opencode",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "qwen_code",
+            &[
+                // It mends such calls and runs them.
+                ("malformed", 0, R::NoChange, "it ended without changing a file: This is done."),
+                ("killed", 1, R::KilledItself, "the harness was gone while a tool ran"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "kimi_cli",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "kimi_code",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "vibe",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "claude_code",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+        (
+            "codex",
+            &[
+                ("malformed", 0, R::ToolCallFormat, "its last tool calls could not be read"),
+                ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
+            ],
+        ),
+    ];
+    assert_eq!(table.len() + 1, harness::all().len(), "all but the mock agent");
+    for (name, cases) in table {
+        for (file, code, reason, message) in *cases {
+            let mut left = case(name, file).code(code);
+            left.changed = false;
+            for (_, path, ending) in IN_HOME.iter().filter(|(of, ..)| of == name) {
+                if let Ok(content) = std::fs::read(fixtures().join(name).join(format!("{file}.{ending}"))) {
+                    left = left.file(path, content);
+                }
+            }
+            let outcome = left.outcome(find(name));
+            let said = outcome.message.as_deref().unwrap_or_default();
+            assert_eq!((outcome.end, said.contains(message)), (Some(reason), true), "{name} {file}: {said}");
+        }
+    }
+    // Had OpenHands's time run out before it found that, its events tell.
+    let mut late = case("openhands", "malformed").code(143);
+    late.exit.timed_out = true;
+    assert_eq!(late.outcome(find("openhands")).end, Some(R::ToolCallFormat));
+}
+
 #[test]
 fn ends_told_by_files() {
     let mini = |file: &str| {
@@ -493,9 +616,22 @@ fn what_the_box_says_goes_for_all() {
         assert_eq!(with(&|l| l.exit.disk_full = true), Some(R::AgentError), "{}", harness.name());
         assert_eq!(with(&|l| l.exit.code = None), Some(R::Environment), "{}", harness.name());
     }
-    for name in ["opencode", "qwen_code", "kimi_cli", "kimi_code", "codex", "claude_code"] {
+    for harness in harness::all().iter().filter(|harness| harness.name() != "mock") {
+        let name = harness.name();
         let with = |change: &dyn Fn(&mut Left)| {
             let mut left = case(name, "turn1");
+            let home = match name {
+                "mini_swe" => Some((".stamina/mini/trajectory.json", fixture(name, "traj1.json"))),
+                "vibe" => Some((".stamina/vibe/export.json", fixture(name, "turn1.export.json"))),
+                "openhands" => Some((
+                    ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json",
+                    fixture(name, "base_state.json"),
+                )),
+                _ => None,
+            };
+            if let Some((path, content)) = home {
+                left = left.file(path, content);
+            }
             change(&mut left);
             left.outcome(find(name)).end
         };
