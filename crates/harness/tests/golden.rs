@@ -449,7 +449,7 @@ fn ends_of_each_way_to_go_wrong() {
         (
             "mini_swe",
             &[
-                ("malformed", 1, R::ToolCallFormat, "RepeatedFormatError"),
+                ("malformed", 0, R::ToolCallFormat, "RepeatedFormatError"),
                 ("killed", 137, R::KilledItself, "SIGKILL"),
                 ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
             ],
@@ -522,7 +522,7 @@ fn ends_of_each_way_to_go_wrong() {
     ];
     assert_eq!(table.len() + 1, harness::all().len(), "all but the mock agent");
     for (name, cases) in table {
-        for (file, code, reason, message) in *cases {
+        for &(file, code, reason, message) in *cases {
             let mut left = case(name, file).code(code);
             left.changed = false;
             for (_, path, ending) in IN_HOME.iter().filter(|(of, ..)| of == name) {

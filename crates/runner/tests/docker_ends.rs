@@ -13,7 +13,8 @@ use runner::{Event, Finish, OnEvent};
 
 /// Plays one attempt at one turn, and gives why it ended.
 async fn end(agent: &str, folder: &Path, way: &[&str]) -> Option<R> {
-    let mut values = vec![format!("output_dir={}", folder.display()), format!("agent={agent}")];
+    let mut values =
+        vec![format!("output_dir={}", folder.display()), format!("agent={}", agent.to_uppercase())];
     let always = [
         "use_docker=true",
         "endpoint.mode=oracle",

@@ -15,7 +15,7 @@ use crate::api::{ApiError, FormSettings, ShakedownVerdict};
 /// Turns of a shakedown.
 const TURNS: u32 = 3;
 /// How long its folder is kept.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const KEPT: Duration = Duration::from_hours(24);
 
 /// The same harness with the scripted model, short, in a temporary folder. It ends at the first attempt that does not
 /// pass: the scripted model makes no mistakes here, so a second one would tell nothing new.
