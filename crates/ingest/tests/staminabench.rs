@@ -665,6 +665,19 @@ fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
 }
 
 #[test]
+fn the_hash_of_the_pack_that_was_played_is_kept() {
+    let own = r#"{"schema_version": "stamina-lab/1", "turns": []}"#;
+    let hash = "0123456789abcdef".repeat(4);
+    let report = format!(r#"{{"schema_version": "stamina-lab/1", "run": {{"pack_sha256": "{hash}"}}}}"#);
+    let read = written(&[("report.json", &report), ("scenario_0/trajectory.json", own)]);
+    assert_eq!(read.run.settings["pack_sha256"], hash.as_str());
+    for none in [r#"{"run": {"pack_sha256": null}}"#, r#"{"run": {"pack_sha256": "what you like"}}"#] {
+        let read = written(&[("report.json", none), ("scenario_0/trajectory.json", own)]);
+        assert!(!read.run.settings.contains_key("pack_sha256"), "{none}");
+    }
+}
+
+#[test]
 fn own_episodes_without_a_plan_take_that_of_the_run_and_never_pass_all_without_an_end() {
     let own = r#"{"schema_version": "stamina-lab/1", "turns": [{"turn": 1, "attempts": [{"attempt": 1, "verdict": "passed", "passed": 3, "total": 3}]}]}"#;
     let planned = written(&[("config.yaml", PLAN), ("scenario_0/trajectory.json", own)]);

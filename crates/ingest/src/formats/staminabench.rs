@@ -157,6 +157,11 @@ impl Place {
             run.extra = report.extra();
         }
         run.settings = config.settings;
+        // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
+        let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if let Some(hash) = said("pack_sha256").filter(is_hash) {
+            run.settings.insert("pack_sha256".to_owned(), hash.to_lowercase().into());
+        }
         run
     }
 

@@ -1,8 +1,20 @@
 //! Names of settings, so that the same setting is found under the names of different sources.
 
 /// Sections of StaminaBench's configuration that belong to a harness.
-const HARNESSES: [&str; 8] =
-    ["mini_swe", "openhands", "opencode", "qwen_code", "kimi_cli", "vibe", "mock", "mimo_code"];
+const HARNESSES: [&str; 12] = [
+    "mini_swe",
+    "openhands",
+    "opencode",
+    "qwen_code",
+    "kimi_cli",
+    "kimi_code",
+    "vibe",
+    "claude_code",
+    "codex",
+    "custom",
+    "mock",
+    "mimo_code",
+];
 /// Parts that say nothing about what a setting is.
 const EMPTY: [&str; 3] = ["kwargs", "restful_server_gen_iterative", "restful_server_gen"];
 

@@ -35,6 +35,8 @@ pub(crate) struct Rule {
     pub(crate) more: Option<&'static str>,
     /// What a difference means, in words.
     pub(crate) note: &'static str,
+    /// Whether our own runner means "no limit" where it does not write it.
+    pub(crate) unlimited: bool,
 }
 
 const fn rule(
@@ -43,7 +45,7 @@ const fn rule(
     effect: Effect,
     note: &'static str,
 ) -> Rule {
-    Rule { label, keys, effect, more: None, note }
+    Rule { label, keys, effect, more: None, note, unlimited: false }
 }
 
 const fn more(
@@ -53,7 +55,22 @@ const fn more(
     more: &'static str,
     note: &'static str,
 ) -> Rule {
-    Rule { label, keys, effect, more: Some(more), note }
+    Rule { label, keys, effect, more: Some(more), note, unlimited: false }
+}
+
+const BUDGETS: &str = "agents had different budgets";
+
+/// A budget of tokens or dollars, as our own runner writes it.
+const fn budget(label: &'static str, keys: &'static [&'static str]) -> Rule {
+    Rule { unlimited: true, ..more(label, keys, Effect::NotComparable, "a larger budget favours", BUDGETS) }
+}
+
+/// A limit on time, likewise.
+const fn minutes(label: &'static str, keys: &'static [&'static str]) -> Rule {
+    Rule {
+        unlimited: true,
+        ..more(label, keys, Effect::NotComparable, "longer time favours", "agents had different time")
+    }
 }
 
 /// What applies where no rule does.
@@ -124,6 +141,22 @@ pub(crate) static RULES: &[Rule] = &[
         "agents had different time",
     ),
     more(
+        "Time of an attempt",
+        &["limits.attempt_minutes"],
+        Effect::NotComparable,
+        "longer time favours",
+        "agents had different time",
+    ),
+    budget("Token budget of an attempt", &["limits.attempt.tokens"]),
+    budget("Token budget of an episode", &["limits.episode.tokens"]),
+    budget("Token budget of the run", &["limits.run.tokens"]),
+    budget("Dollar budget of an attempt", &["limits.attempt.usd"]),
+    budget("Dollar budget of an episode", &["limits.episode.usd"]),
+    budget("Dollar budget of the run", &["limits.run.usd"]),
+    minutes("Time budget of an attempt", &["limits.attempt.minutes"]),
+    minutes("Time budget of an episode", &["limits.episode.minutes"]),
+    minutes("Time budget of the run", &["limits.run.minutes"]),
+    more(
         "Step limit",
         &[
             "max_steps",
@@ -143,9 +176,15 @@ pub(crate) static RULES: &[Rule] = &[
         &["cost_limit", "max_cost*", "budget*", "max_budget*", "token_limit", "max_total_tokens"],
         Effect::NotComparable,
         "a larger budget favours",
-        "agents had different budgets",
+        BUDGETS,
     ),
     // What is played.
+    rule(
+        "Pack of scenarios",
+        &["pack_sha256"],
+        Effect::NotComparable,
+        "the packs are different ones: scenarios of the same name are other ones",
+    ),
     rule(
         "Changes per turn",
         &["num_changes_per_turn"],
@@ -170,6 +209,12 @@ pub(crate) static RULES: &[Rule] = &[
         &["scenarios_dir"],
         Effect::CannotBeRuledOut,
         "the folders may hold different scenarios of the same names",
+    ),
+    rule(
+        "",
+        &["oracle.*", "oracle.mischief.*"],
+        Effect::NotComparable,
+        "the scripted model makes other mistakes",
     ),
     rule("Debug run", &["quick_debug"], Effect::NotComparable, "a debug run plays 2 scenarios of 2 turns"),
     rule(
@@ -251,6 +296,12 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::OfModel,
         "another endpoint may serve another build of the model",
     ),
+    rule(
+        "Way to the endpoint",
+        &["endpoint.mode"],
+        Effect::CannotBeRuledOut,
+        "what goes through the gateway is counted and held back there, and nowhere else",
+    ),
     // Where it runs, and how it is graded.
     more(
         "Verifier timeout",
@@ -279,9 +330,30 @@ pub(crate) static RULES: &[Rule] = &[
     ),
     rule(
         "",
-        &["*cpu*", "*memory*", "*storage*", "*gpu*", "docker.*", "environment.network*"],
+        &[
+            "*cpu*",
+            "*memory*",
+            "*storage*",
+            "*gpu*",
+            "docker.*",
+            "environment.network*",
+            "limits.pids",
+            "limits.disk_gib",
+        ],
         Effect::CannotBeRuledOut,
         "speed and tools of the boxes may differ",
+    ),
+    rule(
+        "Network of the boxes",
+        &["limits.network"],
+        Effect::CannotBeRuledOut,
+        "an open network lets an agent look things up",
+    ),
+    rule(
+        "Recipe of the harness",
+        &["harness_file"],
+        Effect::OfHarness,
+        "another recipe may behave otherwise",
     ),
     rule(
         "",
@@ -290,6 +362,19 @@ pub(crate) static RULES: &[Rule] = &[
         "what is run again or resumed has another chance",
     ),
     // What does not matter.
+    rule(
+        "After a failed turn",
+        &["fail_stop"],
+        Effect::Harmless,
+        "turns after the first failure do not count: no effect on stamina",
+    ),
+    rule(
+        "",
+        &["endpoint.price.*"],
+        Effect::Harmless,
+        "what a token is said to cost: dollars follow it, stamina does not",
+    ),
+    rule("", &["endpoint.key_env", "endpoint.key_name"], Effect::Harmless, "where the key lies: no effect"),
     rule(
         "",
         &[
@@ -347,6 +432,7 @@ pub(crate) static RULES: &[Rule] = &[
             "artifacts",
             "metrics",
             "plugins",
+            "keep_snapshots",
         ],
         Effect::Harmless,
         "what is shown and kept: no effect",

@@ -2,9 +2,10 @@
 //!
 //! Inside a benchmark the same name is the same scenario, except where scenarios are drawn from a seed: StaminaBench
 //! names them `scenario_0`, `scenario_1`, … whatever the seed, so runs of different seeds share names and nothing else.
+//! What a pack holds is told by its hash, and else by what it was drawn by: a folder's name says nothing.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use store::RunRecord;
@@ -17,41 +18,65 @@ const SAMPLER: &str = "llm_sampler_model_id";
 /// Stands between the number of a set and the name of a scenario.
 const MARK: char = '\u{1f}';
 
+/// The setting under which the hash of the pack that was played is kept.
+pub(crate) const PACK: &str = "pack_sha256";
+
+/// What a run says of its scenarios: the hash of their pack, and what they were drawn by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Said {
+    benchmark: String,
+    pack: Option<String>,
+    drawn: Option<String>,
+}
+
+impl Said {
+    fn of(run: &RunRecord) -> Self {
+        let pack = run.run.settings.get(PACK).and_then(Value::as_str).map(str::to_owned);
+        Self { benchmark: run.entry.benchmark.key.clone(), pack, drawn: drawn_by(run) }
+    }
+}
+
 /// Numbers of the sets of scenarios among some runs.
 pub(crate) struct ScenarioSets {
-    /// By benchmark: what they are drawn by.
-    sets: BTreeMap<(String, Option<String>), u32>,
+    sets: BTreeMap<Said, u32>,
 }
 
 impl ScenarioSets {
     /// The sets that these runs play.
     pub(crate) fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
-        let mut known: BTreeMap<String, Vec<Option<String>>> = BTreeMap::new();
-        for run in runs {
-            let drawn = known.entry(run.entry.benchmark.key.clone()).or_default();
-            let by = drawn_by(run);
-            if !drawn.contains(&by) {
-                drawn.push(by);
-            }
-        }
-        let mut sets = BTreeMap::new();
+        let said: BTreeSet<Said> = runs.map(Said::of).collect();
+        let mut sets: BTreeMap<Said, u32> = BTreeMap::new();
         let mut next = 0;
-        for (benchmark, mut drawn) in known {
-            // A run that does not say is taken to play what the first that says so plays.
-            drawn.sort_by_key(Option::is_none);
-            let first = next;
-            for by in drawn {
-                let set = if by.is_none() { first } else { next };
-                next = next.max(set + 1);
-                sets.insert((benchmark.clone(), by), set);
-            }
+        // Who says most goes first: a run that says less is taken to play what the others play, if that is one set.
+        let with_pack = said.iter().filter(|said| said.pack.is_some());
+        let drawn = said.iter().filter(|said| said.pack.is_none() && said.drawn.is_some());
+        let silent = said.iter().filter(|said| said.pack.is_none() && said.drawn.is_none());
+        for own in with_pack.chain(drawn).chain(silent) {
+            let may_be = |other: &Said| {
+                let (a, b) = (own, other);
+                a.benchmark == b.benchmark
+                    && match (&a.pack, &b.pack) {
+                        (Some(a), Some(b)) => a == b,
+                        _ => a.drawn.is_none() || b.drawn.is_none() || a.drawn == b.drawn,
+                    }
+            };
+            let found: BTreeSet<u32> =
+                sets.iter().filter(|(other, _)| may_be(other)).map(|(_, set)| *set).collect();
+            let set = match (found.first(), found.len()) {
+                (Some(set), 1) => *set,
+                _ => {
+                    next += 1;
+                    next - 1
+                }
+            };
+            sets.insert(own.clone(), set);
         }
         Self { sets }
     }
 
     /// The set of a run.
     pub(crate) fn set(&self, run: &RunRecord) -> u32 {
-        self.sets.get(&(run.entry.benchmark.key.clone(), drawn_by(run))).copied().unwrap_or(0)
+        self.sets.get(&Said::of(run)).copied().unwrap_or(0)
     }
 
     /// A text that is the same exactly for the same scenario.
@@ -76,17 +101,15 @@ pub(crate) fn plain(scenario: &str) -> Cow<'_, str> {
     number.map_or(Cow::Borrowed(scenario), |number| Cow::Owned(format!("scenario_{number}")))
 }
 
-/// What the scenarios of a run are drawn by, in words; `None` = not drawn, or not said, or taken from a folder.
-pub(crate) fn drawn_by(run: &RunRecord) -> Option<String> {
+/// What the scenarios of a run are drawn by, in words, also where they were drawn before and taken from a folder; `None` =
+/// not drawn, or not said.
+fn drawn_by(run: &RunRecord) -> Option<String> {
     if run.entry.format != "staminabench" {
         return None;
     }
     let find = |name: &str| {
         run.run.settings.iter().find(|(key, _)| key.rsplit('.').next() == Some(name)).map(|(_, value)| value)
     };
-    if find("scenarios_dir").is_some_and(|dir| !dir.is_null()) {
-        return None;
-    }
     find("base_seed").filter(|seed| !seed.is_null())?;
     let by_model = find("use_llm_sampler") == Some(&Value::Bool(true));
     let parts: Vec<String> = DRAWN_BY

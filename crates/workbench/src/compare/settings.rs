@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use store::RunRecord;
 
 use super::facts;
 use super::keys::Key;
 use super::members::Pool;
 use super::rules::{Effect, Rule, rule_of};
+use super::sets::PACK;
 use crate::api::{Comparability, SettingDifference};
 
 /// The value of a setting in one run.
@@ -75,6 +77,24 @@ pub(crate) fn not_comparable(pools: &[Pool]) -> Vec<SettingDifference> {
     differences
 }
 
+/// Settings with their values, and how many members (or runs) have them: `Attempt limit: 3 (4 runs), 10 (1 run)`.
+pub(crate) fn in_words(differences: &[SettingDifference], one: &str) -> Vec<String> {
+    let sentence = |difference: &SettingDifference| {
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for value in &difference.values {
+            *counts.entry(value.as_deref().unwrap_or("unknown")).or_default() += 1;
+        }
+        let mut values: Vec<(&str, u32)> = counts.into_iter().collect();
+        values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let words: Vec<String> = values
+            .iter()
+            .map(|(value, n)| format!("{value} ({n} {one}{})", if *n == 1 { "" } else { "s" }))
+            .collect();
+        format!("{}: {}", difference.setting, words.join(", "))
+    };
+    differences.iter().map(sentence).collect()
+}
+
 /// Settings under the source's own names. The same setting is one line, whatever the sources call it.
 fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
     struct Found {
@@ -87,11 +107,11 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
     for (m, pool) in pools.iter().enumerate() {
         for (r, run) in pool.runs.iter().enumerate() {
             let settings = &run.record.run.settings;
-            let generated = Generated::of(settings);
+            let unused = Unused::of(&run.record);
             for (name, value) in settings {
                 let key = Key::of(name, run.record.entry.harness.as_deref());
                 let rule = rule_of(&key);
-                if rule.effect == Effect::Said || generated.is_moot(&key) {
+                if rule.effect == Effect::Said || unused.has(&key) {
                     continue;
                 }
                 let Some(setting) = setting(&key, name, value) else { continue };
@@ -133,11 +153,13 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
             }
             let value = |m: usize, r: usize, pool: &Pool| {
                 found.values.get(&(m, r)).cloned().or_else(|| {
-                    // Harbor leaves out what was not set.
-                    let left_out = known_in.contains("harbor")
-                        && format(m, r) == "harbor"
-                        && !pool.runs[r].record.run.settings.is_empty();
-                    left_out.then(|| Setting::text("not set"))
+                    // Who writes its settings down leaves out what was not set: Harbor anything, our runner a budget.
+                    let record = &pool.runs[r].record;
+                    let of_this_kind = known_in.contains(format(m, r)) && !record.run.settings.is_empty();
+                    if of_this_kind && found.rule.unlimited && is_own(record) {
+                        return Some(Setting { text: "no limit".to_owned(), number: Some(f64::INFINITY) });
+                    }
+                    (of_this_kind && format(m, r) == "harbor").then(|| Setting::text("not set"))
                 })
             };
             let values = pools
@@ -163,27 +185,36 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// Settings of a generator that did not run, or of a part of it that was off.
-struct Generated {
-    from_folder: bool,
-    by_model: bool,
+/// Whether our own runner made it.
+fn is_own(run: &RunRecord) -> bool {
+    run.entry.runner.as_ref().is_some_and(|(name, _)| name == "Stamina Lab")
 }
 
-impl Generated {
-    fn of(settings: &model::Extra) -> Self {
+/// Settings of a part that did not run, or that another setting answers for.
+struct Unused {
+    no_model_sampled: bool,
+    no_scripted_model: bool,
+    hash_is_known: bool,
+}
+
+impl Unused {
+    fn of(run: &RunRecord) -> Self {
+        let settings = &run.run.settings;
         let find = |name: &str| {
             settings.iter().find(|(key, _)| key.rsplit('.').next() == Some(name)).map(|(_, value)| value)
         };
         Self {
-            from_folder: find("scenarios_dir").is_some_and(|dir| !dir.is_null()),
-            by_model: find("use_llm_sampler") == Some(&Value::Bool(true)),
+            no_model_sampled: find("use_llm_sampler") != Some(&Value::Bool(true)),
+            no_scripted_model: !run.entry.simulated,
+            hash_is_known: find(PACK).is_some_and(Value::is_string),
         }
     }
 
-    fn is_moot(&self, key: &Key) -> bool {
-        let of_generator = ["base_seed", "num_changes_per_turn", "use_llm_sampler", "llm_sampler_model_id"];
-        (self.from_folder && of_generator.iter().any(|name| key.is(name)))
-            || (!self.by_model && key.is("llm_sampler_model_id"))
+    fn has(&self, key: &Key) -> bool {
+        (self.no_model_sampled && key.is("llm_sampler_model_id"))
+            || (self.no_scripted_model && (key.is("oracle.*") || key.is("oracle.mischief.*")))
+            // Wherever the pack lay: its hash says what was in it.
+            || (self.hash_is_known && key.is("scenarios_dir"))
     }
 }
 
@@ -195,7 +226,11 @@ fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
         Value::Bool(false) => "no".to_owned(),
         Value::Number(number) => {
             let number = number.as_f64()?;
-            let unit = if name.ends_with("_sec") || name.ends_with("_seconds") { " s" } else { "" };
+            let unit = match name.rsplit(['.', '_']).next() {
+                Some("sec" | "seconds") => " s",
+                Some("minutes") => " min",
+                _ => "",
+            };
             return Some(Setting { text: format!("{}{unit}", thousands(number)), number: Some(number) });
         }
         Value::String(text) if text == "[hidden]" => return None,
@@ -203,6 +238,8 @@ fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
         Value::String(text) if key.is("scenarios_dir") => {
             text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(text).to_owned()
         }
+        // So much tells packs apart, and fits into a line.
+        Value::String(text) if key.is(PACK) => text.chars().take(12).collect(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
             let parts: Vec<String> =
@@ -312,8 +349,11 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
     }
 }
 
-/// The members with the greatest value, by name.
+/// The members with the greatest value, by name. `None` where one is no number: `not set` may be more or less.
 fn most(line: &Line<'_>, pools: &[Pool]) -> Option<String> {
+    if line.values.iter().flatten().flatten().any(|setting| setting.number.is_none()) {
+        return None;
+    }
     let greatest = |runs: &[Option<Setting>]| {
         runs.iter().flatten().map(|s| s.number).collect::<Option<Vec<f64>>>().and_then(|numbers| {
             let first = *numbers.first()?;

@@ -72,6 +72,24 @@ fn every_rule_has_an_example() {
         ("agent.override_timeout_sec", json!(3600.0), json!(7200.0), "Agent timeout", Some(Not)),
         ("agent.max_timeout_sec", json!(3600), json!(7200), "Agent timeout, at most", Some(Not)),
         ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
+        ("limits.attempt_minutes", json!(20), json!(60), "Time of an attempt", Some(Not)),
+        ("limits.attempt.tokens", json!(10), json!(20), "Token budget of an attempt", Some(Not)),
+        ("limits.episode.tokens", json!(10), json!(20), "Token budget of an episode", Some(Not)),
+        ("limits.run.tokens", json!(10), json!(20), "Token budget of the run", Some(Not)),
+        ("limits.attempt.usd", json!(10), json!(20), "Dollar budget of an attempt", Some(Not)),
+        ("limits.episode.usd", json!(10), json!(20), "Dollar budget of an episode", Some(Not)),
+        ("limits.run.usd", json!(10), json!(20), "Dollar budget of the run", Some(Not)),
+        ("limits.attempt.minutes", json!(10), json!(20), "Time budget of an attempt", Some(Not)),
+        ("limits.episode.minutes", json!(10), json!(20), "Time budget of an episode", Some(Not)),
+        ("limits.run.minutes", json!(10), json!(20), "Time budget of the run", Some(Not)),
+        ("pack_sha256", json!("aaaa"), json!("bbbb"), "Pack of scenarios", Some(Not)),
+        ("oracle.mischief.kill", json!(0), json!(1), "oracle.mischief.kill", Some(Not)),
+        ("endpoint.mode", json!("direct"), json!("gateway"), "Way to the endpoint", Some(Maybe)),
+        ("limits.network", json!("open"), json!("gateway"), "Network of the boxes", Some(Maybe)),
+        ("harness_file", json!("/a.toml"), json!("/b.toml"), "Recipe of the harness", Some(Maybe)),
+        ("fail_stop", json!(true), json!(false), "After a failed turn", Some(Nothing)),
+        ("endpoint.price.input", json!(1), json!(2), "endpoint.price.input", Some(Nothing)),
+        ("endpoint.key_env", json!("A"), json!("B"), "endpoint.key_env", Some(Nothing)),
         ("agent.kwargs.max_turns", json!(100), json!(200), "Step limit", Some(Not)),
         ("mini_swe.cost_limit", json!(3), json!(0), "Budget", Some(Not)),
         (
@@ -149,7 +167,8 @@ fn every_rule_has_an_example() {
             with = json!({ *name: a });
             other = json!({ *name: b });
         }
-        let (_store, pools) = runs("staminabench", &[with, other], |_, _| {});
+        let scripted = name.starts_with("oracle.");
+        let (_store, pools) = runs("staminabench", &[with, other], |_, run| run.simulated = scripted);
         let mut settings = compare(&pools, 0);
         // Other seeds mean other scenarios, which another line says.
         settings.differences.retain(|d| d.setting != "Scenarios");
@@ -163,6 +182,96 @@ fn every_rule_has_an_example() {
             }
         }
     }
+}
+
+/// Every key that our runner writes, as the library has it: names with dots.
+fn written_by_our_runner() -> Vec<String> {
+    let values = [
+        "agent=CUSTOM",
+        "harness_file=/h.toml",
+        "output_dir=/out",
+        "scenarios_dir=/pack",
+        "tags=a,b",
+        "keep_snapshots=3",
+        "endpoint.base_url=http://localhost:1",
+        "endpoint.key_env=KEY",
+        "endpoint.price.input=1",
+        "endpoint.price.cached=1",
+        "endpoint.price.cache_write=1",
+        "endpoint.price.output=1",
+        "restful_server_gen_iterative.execute_episodes=0",
+        "docker.image_name=i",
+        "docker.env_vars=[A]",
+    ];
+    let budgets = ["attempt", "episode", "run"]
+        .iter()
+        .flat_map(|of| ["tokens", "usd", "minutes"].map(|what| format!("limits.{of}.{what}=7")));
+    let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).chain(budgets).collect();
+    let mut settings = runner::settings::resolve(&[], &values).unwrap();
+    settings.model = Some("m".into());
+    let mut keys = Vec::new();
+    let mut sections: Vec<(usize, String)> = Vec::new();
+    for line in settings.to_yaml().lines() {
+        let indent = line.len() - line.trim_start().len();
+        let Some((name, value)) = line.trim().split_once(':').filter(|_| !line.trim().starts_with('-'))
+        else {
+            continue;
+        };
+        sections.retain(|(at, _)| *at < indent);
+        let prefix = sections.last().map_or(String::new(), |(_, section)| format!("{section}."));
+        let key = format!("{prefix}{name}");
+        if value.trim().is_empty() {
+            sections.push((indent, key.clone()));
+        }
+        keys.push(key);
+    }
+    // What is a section is no setting.
+    let sections: Vec<String> = keys.iter().map(|key| format!("{key}.")).collect();
+    keys.iter()
+        .zip(&sections)
+        .filter(|(_, section)| !keys.iter().any(|other| other.starts_with(*section)))
+        .map(|(key, _)| key.clone())
+        .collect()
+}
+
+#[test]
+fn every_setting_that_our_runner_writes_has_a_rule() {
+    let keys = written_by_our_runner();
+    assert!(keys.len() > 50, "{keys:?}");
+    for wanted in ["limits.attempt_minutes", "limits.run.usd", "endpoint.price.output", "endpoint.key_env"] {
+        assert!(keys.iter().any(|key| key == wanted), "{wanted}: {keys:?}");
+    }
+    let known = scenario::config::KEYS.iter().map(scenario::config::Key::dotted);
+    for key in keys.into_iter().chain(known) {
+        let rule = rule_of(&Key::of(&key, Some("custom")));
+        assert!(RULES.iter().any(|named| std::ptr::eq(named, rule)), "{key} has no rule");
+    }
+}
+
+#[test]
+fn a_budget_that_our_runner_does_not_write_is_no_limit() {
+    let budget = json!({ "limits.run.usd": 5, "limits.attempt_minutes": 20 });
+    let none = json!({ "limits.attempt_minutes": 20 });
+    let own = |i: usize, run: &mut Run| {
+        run.runner = Some(("Stamina Lab".into(), None));
+        run.model = Some(format!("model-{i}"));
+    };
+    let (_store, pools) = runs("staminabench", &[budget.clone(), none.clone()], own);
+    let settings = compare(&pools, 0);
+    let difference = only_difference(&settings);
+    assert_eq!(difference.comparability, Comparability::NotComparable);
+    assert_eq!(difference.values, [Some("5".to_owned()), Some("no limit".to_owned())]);
+    assert_eq!(difference.note, "a larger budget favours model-1");
+    // Another program may have had one and not have said so.
+    let (_store, pools) = runs("staminabench", &[budget, none], |i, run| run.model = Some(format!("m{i}")));
+    assert_eq!(only_difference(&compare(&pools, 0)).comparability, Comparability::CannotBeRuledOut);
+}
+
+#[test]
+fn what_the_scripted_model_can_do_says_nothing_of_a_real_one() {
+    let settings = [json!({ "oracle.seed": 0 }), json!({ "oracle.seed": 1 })];
+    let (_store, pools) = runs("staminabench", &settings, |_, _| {});
+    assert!(compare(&pools, 0).differences.is_empty());
 }
 
 #[test]
@@ -257,6 +366,37 @@ fn names_of_seeded_scenarios_mean_nothing_under_another_seed() {
     // Who does not say is taken to play what the others play.
     let (_store, pools) = runs("staminabench", &[json!({}), seed(42)], |_, _| {});
     assert_eq!(pools[0].runs[0].set, pools[1].runs[0].set);
+}
+
+#[test]
+fn other_packs_are_other_scenarios_wherever_they_lay() {
+    let sets = |settings: &[Value]| {
+        let (_store, pools) = runs("staminabench", settings, |_, _| {});
+        let sets: Vec<u32> = pools.iter().map(|pool| pool.runs[0].set).collect();
+        let marks: Vec<(String, Comparability)> =
+            compare(&pools, 0).differences.into_iter().map(|d| (d.setting, d.comparability)).collect();
+        (sets, marks)
+    };
+    let pack = |hash: &str, folder: &str| json!({ "pack_sha256": hash, "scenarios_dir": folder, "restful_server_gen_iterative.base_seed": 42 });
+    let (found, marks) = sets(&[pack("aa", "/x/pack"), pack("bb", "/y/pack")]);
+    assert_ne!(found[0], found[1], "the folders have one name, and hold other scenarios");
+    assert_eq!(
+        marks,
+        ["Scenarios", "Pack of scenarios"].map(|line| (line.to_owned(), Comparability::NotComparable))
+    );
+    let (found, marks) = sets(&[pack("aa", "/x/pack"), pack("aa", "/y/other")]);
+    assert!(found[0] == found[1] && marks.is_empty(), "{marks:?}");
+    // Without a hash the seed says what was drawn, also where a folder is named.
+    let folder = |seed: u32| json!({ "scenarios_dir": "/x/pack", "base_seed": seed });
+    let (found, marks) = sets(&[folder(1), folder(2)]);
+    assert_ne!(found[0], found[1]);
+    assert!(marks.contains(&("Seed of the scenarios".to_owned(), Comparability::NotComparable)), "{marks:?}");
+    // A run that was drawn anew may have played the one pack of its seed, and none of two.
+    let drawn = json!({ "base_seed": 42 });
+    let (found, marks) = sets(&[pack("aa", "/x"), drawn.clone()]);
+    assert!(found[0] == found[1] && marks.iter().all(|(_, mark)| *mark == Comparability::CannotBeRuledOut));
+    let (found, _) = sets(&[pack("aa", "/x"), pack("bb", "/x"), drawn]);
+    assert!(found[2] != found[0] && found[2] != found[1]);
 }
 
 #[test]
