@@ -63,6 +63,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         json!({
             "a": id(p.a),
             "b": id(p.b),
+            "in_both": p.in_both,
             "logrank": logrank,
             "logrank_permutation": p.logrank_permutation,
             "logrank_stratified": chi_square(p.logrank_stratified),
@@ -148,7 +149,10 @@ fn comparison_text(comparison: &Comparison) -> String {
                 m.stamina.median.map_or_else(|| "not reached".to_owned(), |median| median.to_string()),
                 number(m.score, 1),
                 number(m.spent.cost_usd, 2),
-                number(m.spent.cost_per_survived_turn, 2),
+                m.spent.cost_per_survived_turn.map_or_else(
+                    || m.spent.instead_of_cost_per_survived_turn().to_owned(),
+                    |cost| format!("{cost:.2}"),
+                ),
             ]
         })
         .collect();

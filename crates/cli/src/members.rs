@@ -5,9 +5,10 @@ use workbench::api::{ApiError, CompareRequest, ListRuns, Member, Pairs, RunGroup
 
 use crate::commands::find_run;
 
-/// A run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`.
+/// A run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`,
+/// `cell:opencode×glm-5`.
 pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, ApiError> {
-    let group = ["harness", "model", "tag"].into_iter().find_map(|by| {
+    let group = ["harness", "model", "cell", "tag"].into_iter().find_map(|by| {
         let name = asked.strip_prefix(by)?.strip_prefix(':')?;
         Some((by, name))
     });
@@ -26,6 +27,13 @@ pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, 
     Ok(match by {
         "harness" => Member::Harness { harness: name, benchmark },
         "model" => Member::Model { model: name, benchmark },
+        "cell" => {
+            let (harness, model) = Member::names_of_cell(&name).ok_or_else(|| {
+                ApiError::new("compare.no_cell", format!("\"{asked}\" names no harness and model"))
+                    .hint("Write cell:HARNESS×MODEL; `stamina matrix` shows both")
+            })?;
+            Member::Cell { harness, model, benchmark }
+        }
         _ => Member::Tag { tag: name, benchmark },
     })
 }

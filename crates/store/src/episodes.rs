@@ -12,9 +12,10 @@ use crate::values::{
 };
 use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, slugs, turns};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 CREATE TABLE episode (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -69,7 +70,17 @@ CREATE INDEX episode_totals ON episode
   (run, end_reason, planned_turns, input_tokens, cached_tokens, output_tokens, cost_usd);
 CREATE INDEX episode_to_index ON episode (id) WHERE indexed = 0;
 ",
-}];
+    },
+    Migration {
+        version: 5,
+        sql: "
+-- A sum of which a part is unknown is unknown.
+UPDATE episode SET cost_usd = NULL WHERE cost_usd IS NOT NULL AND given_cost_usd IS NULL AND EXISTS (
+  SELECT 1 FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id
+    AND attempt.cost_usd IS NULL AND NOT coalesce(attempt.input_tokens = 0 AND attempt.output_tokens = 0, 0));
+",
+    },
+];
 
 /// An episode as the grid, the curve and the scores need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +128,7 @@ pub struct EpisodeEntry {
     pub attempts: u32,
     /// Tokens: of the episode, else summed over its attempts.
     pub tokens: Tokens,
-    /// Cost in US dollars: of the episode, else summed over its attempts.
+    /// Cost in US dollars: of the episode, else summed over its attempts; `None` = that of some attempt is unknown.
     pub cost_usd: Option<f64>,
     /// Tool calls, summed over the attempts of which they are known.
     pub tool_calls: Option<u32>,
@@ -180,7 +191,7 @@ impl Counted {
         if let Some(given) = episode.tokens.filter(|tokens| !tokens.is_unknown()) {
             counted.tokens = given;
         }
-        counted.cost_usd = episode.cost_usd.or(counted.cost_usd);
+        counted.cost_usd = plays::Used::of(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
         counted
     }
 
@@ -188,9 +199,6 @@ impl Counted {
         self.attempts = self.attempts.saturating_add(u32::try_from(turn.attempts.len()).unwrap_or(u32::MAX));
         for attempt in &turn.attempts {
             self.tokens = self.tokens.plus(attempt.tokens);
-            if let Some(cost) = attempt.cost_usd {
-                *self.cost_usd.get_or_insert(0.0) += cost;
-            }
             if let Some(calls) = attempt.tool_calls {
                 let sum = self.tool_calls.get_or_insert(0);
                 *sum = sum.saturating_add(calls);

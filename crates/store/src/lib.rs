@@ -41,7 +41,7 @@ pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};
 pub use parts::PartRead;
-pub use plays::{Play, PlayedTurn};
+pub use plays::{KnownSum, Play, PlayedTurn, Used};
 pub use runs::{RunEntry, RunRecord};
 pub use search::{Match, MatchKind, Matches};
 pub use sources::{ClosedSource, Source, SourceCounts};

@@ -1,4 +1,5 @@
-//! What was tried at each turn of an episode, in one row: verdicts of all attempts, and tests passed and run at the last.
+//! What was tried at each turn of an episode, in one row: verdicts of all attempts, tests passed and run at the last, and
+//! what the turns used, as far as it is known.
 //!
 //! Comparing runs asks for all turns of hundreds of episodes at once. Here that is one short row an episode, and turns
 //! and attempts (with their messages) are not touched.
@@ -6,12 +7,13 @@
 use crate::schema::Migration;
 use crate::values::{end_reason, json, no_word};
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
-use model::{EndReason, Episode, TurnState, Verdict};
+use model::{Attempt, EndReason, Episode, Tokens, Turn, TurnState, Verdict};
 use rusqlite::{Connection, params};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 3,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 3,
+        sql: "
 CREATE TABLE play (
   episode INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
   -- JSON: [[turn, passed, total, [attempt, ...]], ...]; an attempt is the first letter of its verdict (p f e u), and
@@ -31,7 +33,111 @@ INSERT INTO play (episode, turns, agent_seconds)
       WHERE turn.episode = episode.id))
   FROM episode;
 ",
-}];
+    },
+    Migration {
+        version: 5,
+        sql: "
+-- Over the turns of which every attempt says it: the sum, and how many turns these are. Where the source gives it for the
+-- whole episode: that, and every turn that was reached.
+ALTER TABLE play ADD COLUMN cost REAL NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN cost_turns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN tokens REAL NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN tokens_turns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN steps REAL NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN steps_turns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN seconds_turns INTEGER NOT NULL DEFAULT 0;
+CREATE TEMP TABLE used AS SELECT turn.episode AS episode, count(*) AS made,
+    total(cost_usd) AS cost, count(iif(input_tokens = 0 AND output_tokens = 0, coalesce(cost_usd, 0), cost_usd)) AS cost_known,
+    total(CAST(input_tokens AS REAL) + output_tokens) AS tokens, count(input_tokens + output_tokens) AS tokens_known,
+    total(tool_calls) AS steps, count(tool_calls) AS steps_known,
+    total(agent_seconds) AS seconds, count(agent_seconds) AS seconds_known
+  FROM turn JOIN attempt ON attempt.turn = turn.id GROUP BY turn.id;
+CREATE INDEX temp.used_by_episode ON used (episode);
+UPDATE play SET
+  (cost, cost_turns) = (SELECT total(cost), count(*) FROM used WHERE used.episode = play.episode AND cost_known = made),
+  (tokens, tokens_turns) = (SELECT total(tokens), count(*) FROM used WHERE used.episode = play.episode AND tokens_known = made),
+  (steps, steps_turns) = (SELECT total(steps), count(*) FROM used WHERE used.episode = play.episode AND steps_known = made),
+  (seconds, seconds_turns) =
+    (SELECT total(seconds), count(*) FROM used WHERE used.episode = play.episode AND seconds_known = made);
+DROP TABLE used;
+UPDATE play SET cost = episode.given_cost_usd, cost_turns = episode.reached_turns
+  FROM episode WHERE episode.id = play.episode AND episode.given_cost_usd IS NOT NULL;
+UPDATE play SET tokens = CAST(episode.input_tokens AS REAL) + episode.output_tokens, tokens_turns = episode.reached_turns
+  FROM episode WHERE episode.id = play.episode AND episode.given_tokens IS NOT NULL
+    AND episode.input_tokens IS NOT NULL AND episode.output_tokens IS NOT NULL;
+UPDATE play SET seconds = episode.agent_seconds, seconds_turns = episode.reached_turns
+  FROM episode WHERE episode.id = play.episode AND episode.agent_seconds IS NOT NULL;
+",
+    },
+];
+
+/// A number over those turns of an episode of which it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct KnownSum {
+    /// Their sum.
+    pub sum: f64,
+    /// How many turns these are.
+    pub turns: u32,
+}
+
+/// What an episode used, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Used {
+    /// US dollars. An attempt that asked no model needs no price.
+    pub cost: KnownSum,
+    /// Input and output tokens.
+    pub tokens: KnownSum,
+    /// Tool calls.
+    pub steps: KnownSum,
+    /// Seconds in which the agent worked.
+    pub seconds: KnownSum,
+}
+
+impl KnownSum {
+    /// A turn is known if each of its attempts is.
+    fn add(&mut self, turn: &Turn, of: impl Fn(&Attempt) -> Option<f64>) {
+        let known: Option<Vec<f64>> = turn.attempts.iter().map(|a| of(a).filter(|n| n.is_finite())).collect();
+        if let Some(known) = known.filter(|known| !known.is_empty()) {
+            self.sum += known.iter().sum::<f64>();
+            self.turns += 1;
+        }
+    }
+
+    /// What the source says of the whole episode holds for every turn that was reached.
+    fn given(&mut self, sum: Option<f64>, turns: u32) {
+        if let Some(sum) = sum.filter(|n| n.is_finite()) {
+            *self = Self { sum, turns };
+        }
+    }
+}
+
+impl Used {
+    pub(crate) fn of(episode: &Episode) -> Self {
+        let tokens = |tokens: Tokens| Some(tokens.input? as f64 + tokens.output? as f64);
+        let mut used = Self::default();
+        let mut reached = 0;
+        for turn in &episode.turns {
+            reached += u32::from(!turn.attempts.is_empty());
+            used.cost.add(turn, |attempt| {
+                let asked_no_model = (attempt.tokens.input, attempt.tokens.output) == (Some(0), Some(0));
+                attempt.cost_usd.or(asked_no_model.then_some(0.0))
+            });
+            used.tokens.add(turn, |attempt| tokens(attempt.tokens));
+            used.steps.add(turn, |attempt| attempt.tool_calls.map(f64::from));
+            used.seconds.add(turn, |attempt| attempt.timing.agent_seconds);
+        }
+        used.cost.given(episode.cost_usd, reached);
+        used.tokens.given(episode.tokens.and_then(tokens), reached);
+        used.seconds.given(episode.timing.agent_seconds, reached);
+        used
+    }
+
+    /// The cost of the whole episode: known only if that of every turn is.
+    pub(crate) fn whole_cost(&self, reached: u32) -> Option<f64> {
+        (reached > 0 && self.cost.turns == reached).then_some(self.cost.sum)
+    }
+}
 
 /// What was tried at each turn of an episode.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +146,8 @@ pub struct Play {
     pub episode: EpisodeId,
     /// Seconds in which the agent worked: of the episode, else summed over the attempts of which they are known.
     pub agent_seconds: Option<f64>,
+    /// What it used.
+    pub used: Used,
     /// The turns that the source describes, in order.
     pub turns: Vec<PlayedTurn>,
 }
@@ -104,8 +212,25 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     let known = episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| a.timing.agent_seconds);
     let seconds =
         episode.timing.agent_seconds.or_else(|| known.fold(None, |sum, s| Some(sum.unwrap_or(0.0) + s)));
-    conn.prepare_cached("INSERT INTO play (episode, turns, agent_seconds) VALUES (?1, ?2, ?3)")?
-        .execute(params![id, json(&rows)?, seconds])?;
+    let Used { cost, tokens, steps, seconds: worked } = Used::of(episode);
+    conn.prepare_cached(
+        "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, steps, steps_turns,
+           seconds, seconds_turns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        id,
+        json(&rows)?,
+        seconds,
+        cost.sum,
+        cost.turns,
+        tokens.sum,
+        tokens.turns,
+        steps.sum,
+        steps.turns,
+        worked.sum,
+        worked.turns,
+    ])?;
     Ok(())
 }
 
@@ -114,7 +239,8 @@ impl Store {
     pub fn plays(&self, run: RunId) -> Result<Vec<Play>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
-                "SELECT play.episode, play.turns, play.agent_seconds FROM episode
+                "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns, steps,
+                   steps_turns, seconds, seconds_turns FROM episode
                  JOIN play ON play.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug",
             )?;
             find.query_and_then([run], |row| {
@@ -125,9 +251,13 @@ impl Store {
                     let attempts = attempts.into_iter().map(attempt).collect::<Result<_>>()?;
                     Ok(PlayedTurn { number, passed, total, attempts })
                 });
+                let known = |at: usize| -> rusqlite::Result<KnownSum> {
+                    Ok(KnownSum { sum: row.get(at)?, turns: row.get(at + 1)? })
+                };
                 Ok(Play {
                     episode: row.get(0)?,
                     agent_seconds: row.get(2)?,
+                    used: Used { cost: known(3)?, tokens: known(5)?, steps: known(7)?, seconds: known(9)? },
                     turns: turns.collect::<Result<_>>()?,
                 })
             })?

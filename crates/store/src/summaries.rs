@@ -8,9 +8,10 @@ use crate::schema::Migration;
 use crate::values::{end_reason, json, parse, range, tokens};
 use crate::{Result, RunId, SourceId, Store, changes};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 -- Sums over the episodes of a run; every run has a row.
 CREATE TABLE run_totals (
   run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
@@ -48,7 +49,15 @@ CREATE TABLE run_summary (
   made_by TEXT NOT NULL
 ) STRICT;
 ",
-}];
+    },
+    Migration {
+        version: 5,
+        sql: "
+UPDATE run_totals SET (cost_usd, cost_known) =
+  (SELECT sum(cost_usd), count(cost_usd) FROM episode WHERE episode.run = run_totals.run);
+",
+    },
+];
 
 /// Formulas may change with the program.
 const MADE_BY: &str = env!("CARGO_PKG_VERSION");

@@ -115,6 +115,74 @@ fn a_library_of_layout_1_opens() {
     assert!(plays(&new).iter().any(|(_, episodes)| episodes.iter().any(|(_, turns)| !turns.is_empty())));
 }
 
+/// What an episode used is made from its attempts, as writing it makes it, and a cost of which a part is unknown is taken
+/// back.
+#[test]
+fn what_episodes_used_is_made_from_older_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("used.db");
+    let attempt = |cost: Option<f64>, tokens: Option<u64>, calls: Option<u32>| {
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        attempt.cost_usd = cost;
+        attempt.tokens = model::Tokens { input: tokens, cached: None, output: tokens };
+        attempt.tool_calls = calls;
+        attempt.timing.agent_seconds = cost;
+        attempt
+    };
+    let of = |key: &str, turns: Vec<Vec<Attempt>>| {
+        let mut episode = Episode::new(key, key);
+        let turns = (1..).zip(turns).map(|(number, attempts)| Turn { attempts, ..Turn::new(number) });
+        episode.turns = turns.collect();
+        ("a".to_owned(), episode)
+    };
+    let known = || attempt(Some(0.5), Some(10), Some(3));
+    let unknown = || attempt(None, None, None);
+    let idle = || attempt(None, Some(0), None);
+    let mut given = of("given", vec![vec![unknown()], vec![known()]]);
+    given.1.cost_usd = Some(7.0);
+    given.1.tokens = Some(model::Tokens { input: Some(1), cached: None, output: Some(2) });
+    given.1.timing.agent_seconds = Some(9.0);
+    let episodes = [
+        of("all", vec![vec![known(), known()], vec![known(), idle()]]),
+        of("part", vec![vec![known(), unknown()], vec![known()], vec![]]),
+        of("none", vec![vec![unknown()]]),
+        given,
+    ];
+    let read = |store: &Store| {
+        let run = store.run("results.a").unwrap().unwrap().entry;
+        let costs: Vec<Option<f64>> =
+            store.episodes(run.id).unwrap().into_iter().map(|entry| entry.cost_usd).collect();
+        let used: Vec<store::Used> = store.plays(run.id).unwrap().into_iter().map(|play| play.used).collect();
+        (costs, used, run.totals.cost_usd, run.totals.cost_known)
+    };
+    let store = Store::open(&path).unwrap();
+    let source = store.put_source("/data/results", "results", false).unwrap();
+    let benchmark = Benchmark { key: "b".into(), name: "b".into() };
+    store.put_runs(source, "", "staminabench", &[Run::unknown("a", benchmark)]).unwrap();
+    let part = PartRead { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &[], files_read: 1 };
+    store.put_part(source, &part).unwrap();
+    let written = read(&store);
+    // By slug: all, given, none, part.
+    assert_eq!(written.0, [Some(1.5), Some(7.0), None, None]);
+    assert_eq!((written.2, written.3), (Some(8.5), 2));
+    assert_eq!(written.1[3].cost, store::KnownSum { sum: 0.5, turns: 1 });
+    drop(store);
+
+    let conn = raw(&path);
+    for column in ["cost", "tokens", "steps", "seconds"] {
+        conn.execute_batch(&format!(
+            "ALTER TABLE play DROP COLUMN {column}; ALTER TABLE play DROP COLUMN {column}_turns;"
+        ))
+        .unwrap();
+    }
+    conn.execute_batch(
+        "UPDATE episode SET cost_usd = 0.5 WHERE key = 'part'; UPDATE run_totals SET cost_known = 3; PRAGMA user_version = 4;",
+    )
+    .unwrap();
+    drop(conn);
+    assert_eq!(read(&Store::open(&path).unwrap()), written);
+}
+
 #[test]
 fn a_released_layout_is_never_edited() {
     let frozen = include_str!("layouts/v1.sql");

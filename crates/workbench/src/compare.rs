@@ -78,7 +78,12 @@ impl Workbench {
             .zip(&planned)
             .map(|(episodes, planned)| ComparedRun { episodes, planned: *planned })
             .collect();
-        let compared = analysis::compare::compare(&runs, options);
+        let mut compared = analysis::compare::compare(&runs, options);
+        let in_both: Vec<u32> =
+            compared.pairs.iter().map(|p| members::in_both(&pools[p.a], &pools[p.b])).collect();
+        leave_out(&mut compared, &in_both);
+        let apart = (0..pools.len())
+            .all(|a| (a + 1..pools.len()).all(|b| members::in_both(&pools[a], &pools[b]) == 0));
         let turns = pools.iter().map(Pool::turns).max().unwrap_or(0);
 
         let settings = settings::compare(&pools, reference);
@@ -103,7 +108,7 @@ impl Workbench {
         }
         spent::mark_pareto(&mut compared_members);
         let groups: Vec<&[InScenario]> = episodes.iter().map(Vec::as_slice).collect();
-        let overall_stratified = (shared > 1).then(|| stratified_log_rank(&groups)).flatten();
+        let overall_stratified = (shared > 1 && apart).then(|| stratified_log_rank(&groups)).flatten();
         let mut comparison = Comparison {
             members: compared_members,
             reference: request.reference,
@@ -113,8 +118,8 @@ impl Workbench {
             differences: settings.differences,
             equal: settings.equal,
             comparability,
-            pairs: compared.pairs.iter().map(tests_of::pair).collect(),
-            overall: compared.overall.as_ref().and_then(tests_of::chi_square),
+            pairs: compared.pairs.iter().zip(&in_both).map(|(pair, n)| tests_of::pair(pair, *n)).collect(),
+            overall: compared.overall.as_ref().filter(|_| apart).and_then(tests_of::chi_square),
             overall_stratified: overall_stratified.as_ref().and_then(tests_of::chi_square),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
@@ -135,6 +140,32 @@ fn known_to(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> u32 {
         .map(|(o, planned)| (o.as_slice(), *planned))
         .collect();
     common_tau(&curves)
+}
+
+/// Takes away what is said of pairs that have runs in common: tests and intervals take the two for independent. Holm's
+/// correction is over the others.
+fn leave_out(compared: &mut analysis::compare::Comparison, in_both: &[u32]) {
+    for (pair, _) in compared.pairs.iter_mut().zip(in_both).filter(|(_, n)| **n > 0) {
+        *pair = analysis::compare::Pair {
+            a: pair.a,
+            b: pair.b,
+            logrank: None,
+            p_holm: None,
+            stratified: None,
+            permutation: None,
+            difference: None,
+            difference_bootstrap: None,
+            ratio: None,
+            paired: None,
+        };
+    }
+    if in_both.iter().any(|n| *n > 0) {
+        let p_values: Vec<Option<f64>> =
+            compared.pairs.iter().map(|pair| pair.logrank.as_ref().map(|test| test.p)).collect();
+        for (pair, p) in compared.pairs.iter_mut().zip(analysis::logrank::holm(&p_values)) {
+            pair.p_holm = p;
+        }
+    }
 }
 
 /// Stamina as the edge has it.
@@ -282,6 +313,19 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
         )
     });
     say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
+    for (at, a) in pools.iter().enumerate() {
+        for b in &pools[at + 1..] {
+            match members::in_both(a, b) {
+                0 => {}
+                1 => cautions
+                    .push(format!("{} and {}: 1 run is in both; their tests do not hold.", a.name, b.name)),
+                n => cautions.push(format!(
+                    "{} and {}: {n} runs are in both; their tests do not hold.",
+                    a.name, b.name
+                )),
+            }
+        }
+    }
     let twice = twice(pools);
     if let Some((a, b)) = twice {
         cautions.push(format!("{a} and {b} look like the same results opened twice."));
@@ -319,7 +363,8 @@ fn twice(pools: &[Pool]) -> Option<(&str, &str)> {
     runs.iter().enumerate().find_map(|(i, a)| {
         runs[i + 1..].iter().find_map(|b| {
             let (x, y) = (&a.record.entry, &b.record.entry);
-            let same = x.key == y.key
+            let same = x.slug != y.slug
+                && x.key == y.key
                 && (&x.model, &x.harness) == (&y.model, &y.harness)
                 && x.started_at.is_some()
                 && x.started_at == y.started_at

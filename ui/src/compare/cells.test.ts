@@ -5,7 +5,7 @@ import type { TurnState } from "../host/bindings/TurnState";
 import { hrefOf, parseRoute } from "../shell/routes";
 import { cellInWords, cellText, pairOf, sideBySide } from "./cells";
 
-const cell = (state: TurnState, passed: number | null = null, total: number | null = 10): DisagreementCell => ({ run: "a/b", episode: "e 1", state, passed, total, after_failure: false, episodes: [1, 0] });
+const cell = (state: TurnState, passed: number | null = null, total: number | null = 10): DisagreementCell => ({ run: "a/b", episode: "e 1", state, failed: state === "failed", passed, total, after_failure: false, episodes: [1, 0] });
 const row = (...cells: (DisagreementCell | null)[]): DisagreementRow => ({ scenario: "s", title: null, turn: 3, cells, spread: null });
 
 test("the reference is looked at beside the member that differs most, or the wished one", () => {
@@ -18,6 +18,15 @@ test("the reference is looked at beside the member that differs most, or the wis
   // A reference that did not play it gives way.
   expect(pairOf(r, 4, null)).toEqual([0, 3]);
   expect(pairOf(row(null, cell("failed")), 0, null)).toBeNull();
+});
+
+test("who never reached the turn says least, and an end that counts as a failure is one", () => {
+  const killed: DisagreementCell = { ...cell("error", null, null), failed: true };
+  // A pass against one that was not reached, one that was stopped from outside and one that the agent failed.
+  expect(pairOf(row(cell("passed", 10), cell("not_reached", null, null), cell("error", null, null), killed), 0, null)).toEqual([0, 3]);
+  expect(pairOf(row(cell("passed", 10), cell("not_reached", null, null), cell("censored", null, null)), 0, null)).toEqual([0, 2]);
+  expect(pairOf(row(cell("failed", 4), cell("not_reached", null, null), cell("failed", 4)), 0, null)).toEqual([0, 2]);
+  expect(pairOf(row(killed, cell("failed", 4), cell("passed", 10)), 0, null)).toEqual([0, 2]);
 });
 
 test("the side-by-side address holds any id", () => {

@@ -5,17 +5,15 @@ import type { Look } from "../parts/look";
 import { lookOfState } from "../parts/look";
 import type { Query, Route } from "../shell/routes";
 
-type Verdict = "passed" | "failed" | "other";
-function verdict(cell: DisagreementCell): Verdict {
-  if (cell.state === "passed" || cell.state === "passed_after_retries") return "passed";
-  return cell.state === "failed" ? "failed" : "other";
-}
+const passed = (cell: DisagreementCell): boolean => cell.state === "passed" || cell.state === "passed_after_retries";
 
-/** How far two members lie apart on a turn: a pass against a failure most, then other differences. */
+/** How far two members lie apart on a turn: a pass against a failure most (by the tests, or by an end that counts as one),
+ *  then an end that says nothing of the agent, then other counts of tests; who never reached the turn says least. */
 function apart(a: DisagreementCell, b: DisagreementCell): number {
-  const [x, y] = [verdict(a), verdict(b)];
-  if (x !== y) return x !== "other" && y !== "other" ? 3 : 2;
-  return a.passed !== b.passed ? 1 : 0;
+  if ((passed(a) && b.failed) || (a.failed && passed(b))) return 4;
+  if (b.state === "not_reached") return 0;
+  if (passed(a) !== passed(b) || a.failed !== b.failed) return 3;
+  return a.passed === b.passed ? 1 : 2;
 }
 
 /** Two members of a row, left and right: the reference (or else the first that played it) and `wished`, or else the one

@@ -7,6 +7,7 @@ const members: Member[] = [
   { by: "run", run: "evocode-published.claude-opus-4.8" },
   { by: "harness", harness: "open code, the 2nd @home", benchmark: "harbor:tasks" },
   { by: "model", model: "", benchmark: "staminabench" },
+  { by: "cell", harness: "open×code, @2", model: "", benchmark: "staminabench" },
   { by: "tag", tag: "100 % + ü", benchmark: "x@y" },
 ];
 

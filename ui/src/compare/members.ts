@@ -1,5 +1,5 @@
-// Members of a comparison in an address: `run-id`, `harness:opencode@staminabench`, `model:…@…`, `tag:…@…`, one after the
-// other with `,`. Parts are percent-encoded first, so that any name survives. Pure.
+// Members of a comparison in an address: `run-id`, `harness:opencode@staminabench`, `model:…@…`, `cell:HARNESS×MODEL@…`,
+// `tag:…@…`, one after the other with `,`. Parts are percent-encoded first, so that any name survives. Pure.
 import type { Member } from "../host/bindings/Member";
 import type { Query, Route } from "../shell/routes";
 
@@ -21,17 +21,23 @@ export function memberText(member: Member): string {
       return `harness:${encode(member.harness)}@${encode(member.benchmark)}`;
     case "model":
       return `model:${encode(member.model)}@${encode(member.benchmark)}`;
+    case "cell":
+      return `cell:${encode(member.harness)}×${encode(member.model)}@${encode(member.benchmark)}`;
     case "tag":
       return `tag:${encode(member.tag)}@${encode(member.benchmark)}`;
   }
 }
 
 function readMember(text: string): Member | undefined {
-  const group = /^(harness|model|tag):([^@]*)@(.*)$/.exec(text);
+  const group = /^(harness|model|cell|tag):([^@]*)@(.*)$/.exec(text);
   const [, by, name = "", rest = ""] = group ?? [];
   const benchmark = decode(rest);
   if (by === "harness") return { by, harness: decode(name), benchmark };
   if (by === "model") return { by, model: decode(name), benchmark };
+  if (by === "cell") {
+    const [harness = "", model = ""] = name.split("×");
+    return { by, harness: decode(harness), model: decode(model), benchmark };
+  }
   if (by === "tag") return { by, tag: decode(name), benchmark };
   const run = decode(text);
   return run === "" ? undefined : { by: "run", run };

@@ -4,8 +4,10 @@ import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { ChiSquare } from "../host/bindings/ChiSquare";
 import type { DisagreementMode } from "../host/bindings/DisagreementMode";
 import type { DisagreementSort } from "../host/bindings/DisagreementSort";
+import type { KnownOver } from "../host/bindings/KnownOver";
 import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
+import type { Spent } from "../host/bindings/Spent";
 import { UNKNOWN, counted, dollars, duration, pValue, thin } from "../parts/format";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
@@ -29,6 +31,8 @@ export function memberInWords(member: Member): string {
       return `all runs of ${member.harness === "" ? "unknown harness" : member.harness}`;
     case "model":
       return `all runs of ${member.model === "" ? "unknown model" : member.model}`;
+    case "cell":
+      return `all runs of ${member.model === "" ? "unknown model" : member.model} with ${member.harness === "" ? "unknown harness" : member.harness}`;
     case "tag":
       return `all runs tagged ${member.tag}`;
   }
@@ -57,6 +61,13 @@ export const dollarsOrUnknown = (value: number | null): string => (value === nul
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
 
+/** Dollars for each turn that counts; where not a turn was survived no sum of money bought one. */
+export const perSurvivedTurn = (spent: Spent): string => (spent.no_turn_survived ? "no turn survived" : dollarsOrUnknown(spent.cost_per_survived_turn));
+
+/** Of how many turns a rate is known, where not of all that were played. */
+export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): string | null =>
+  rate !== null && over.turns < spent.turns_played ? `known for ${String(over.turns)} of ${counted(spent.turns_played, "turn")}, in ${counted(over.episodes, "episode")}` : null;
+
 /** The sum of a member's cost, and of how many episodes it is where not of all. */
 export function costInWords(m: ComparedMember): { text: string; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
@@ -79,7 +90,7 @@ export function measured(m: ComparedMember, measure: Measure): string {
     case "steps":
       return m.spent.steps_per_turn === null ? UNKNOWN : m.spent.steps_per_turn.toFixed(1);
     case "cost_per_survived_turn":
-      return dollarsOrUnknown(m.spent.cost_per_survived_turn);
+      return perSurvivedTurn(m.spent);
   }
 }
 

@@ -28,6 +28,15 @@ pub enum Member {
         /// Key of the benchmark.
         benchmark: String,
     },
+    /// All runs of a harness with a model: a cell of the matrix.
+    Cell {
+        /// Name of the harness; `""` = unknown.
+        harness: String,
+        /// Name of the model; `""` = unknown.
+        model: String,
+        /// Key of the benchmark.
+        benchmark: String,
+    },
     /// All runs with a tag.
     Tag {
         /// The tag.
@@ -35,6 +44,39 @@ pub enum Member {
         /// Key of the benchmark.
         benchmark: String,
     },
+}
+
+/// What stands between harness and model in the text of a cell.
+const TIMES: char = '×';
+
+impl Member {
+    /// Stable text: the id of a run, `harness:opencode@staminabench`, `cell:opencode×glm-5@staminabench`. In the names of
+    /// a cell `%`, `×` and `@` are written `%25`, `%C3%97` and `%40`, so that the text can be read back.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Run { run } => run.clone(),
+            Self::Harness { harness, benchmark } => format!("harness:{harness}@{benchmark}"),
+            Self::Model { model, benchmark } => format!("model:{model}@{benchmark}"),
+            Self::Cell { harness, model, benchmark } => {
+                format!("cell:{}{TIMES}{}@{benchmark}", escaped(harness), escaped(model))
+            }
+            Self::Tag { tag, benchmark } => format!("tag:{tag}@{benchmark}"),
+        }
+    }
+
+    /// The harness and the model that stand in the text of a cell, without what stands before and behind them.
+    pub fn names_of_cell(text: &str) -> Option<(String, String)> {
+        let (harness, model) = text.split_once(TIMES)?;
+        Some((unescaped(harness), unescaped(model)))
+    }
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('%', "%25").replace(TIMES, "%C3%97").replace('@', "%40")
+}
+
+fn unescaped(name: &str) -> String {
+    name.replace("%40", "@").replace("%C3%97", "×").replace("%25", "%")
 }
 
 /// Which pairs of members are tested.
@@ -80,7 +122,7 @@ pub struct Swatch {
 pub struct ComparedMember {
     /// What was asked for.
     pub member: Member,
-    /// Stable text for links and scripts: the id of the run, or `harness:opencode`.
+    /// Stable text for links and scripts, see [`Member::text`].
     pub id: String,
     /// The shortest name that tells it from the other members.
     pub name: String,
@@ -135,6 +177,15 @@ pub(crate) fn marked(name: &str, simulated: bool) -> String {
     if simulated { format!("{name} (simulated)") } else { name.to_owned() }
 }
 
+/// What a rate is over: only turns of which every attempt says the number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct KnownOver {
+    /// Episodes of which some turn says it: the n of the rate.
+    pub episodes: u32,
+    /// Those turns.
+    pub turns: u32,
+}
+
 /// What a member used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Spent {
@@ -144,7 +195,7 @@ pub struct Spent {
     pub output_tokens: Option<u64>,
     /// US dollars; `None` = unknown for every episode.
     pub cost_usd: Option<f64>,
-    /// Episodes for which the cost is known; fewer than all means that the sum is partial.
+    /// Episodes for which the whole cost is known; fewer than all means that the sum is partial.
     pub cost_known: u32,
     /// Seconds of agent time.
     pub agent_seconds: Option<f64>,
@@ -154,19 +205,36 @@ pub struct Spent {
     pub turns_after_failure: u32,
     /// Tool calls per turn played.
     pub steps_per_turn: Option<f64>,
+    /// What that is over.
+    pub steps_known: KnownOver,
     /// Agent seconds per turn played.
     pub seconds_per_turn: Option<f64>,
+    /// What that is over.
+    pub seconds_known: KnownOver,
     /// US dollars per turn played.
     pub cost_per_turn: Option<f64>,
+    /// What that is over.
+    pub cost_per_turn_known: KnownOver,
     /// Tokens, input and output, per turn played.
     pub tokens_per_turn: Option<f64>,
+    /// What that is over.
+    pub tokens_known: KnownOver,
     /// US dollars per turn survived: the cost of whole episodes, turns after the first failure included, / the sum of
     /// stamina; `None` = cost not known for every episode, or no turn survived.
     pub cost_per_survived_turn: Option<f64>,
+    /// Whether that is because not a turn was survived: the cost is known, and bought none.
+    pub no_turn_survived: bool,
     /// Mean US dollars per episode, where known for every one.
     pub cost_per_episode: Option<f64>,
     /// Whether it is on the Pareto front of mean stamina against cost per episode; `None` = its cost is unknown.
     pub pareto: Option<bool>,
+}
+
+impl Spent {
+    /// What stands in place of the cost per survived turn, where there is none.
+    pub fn instead_of_cost_per_survived_turn(&self) -> &'static str {
+        if self.no_turn_survived { "no turn survived" } else { "unknown" }
+    }
 }
 
 /// A comparison.
@@ -273,6 +341,8 @@ pub struct ComparedPair {
     pub a: u32,
     /// Index of the other; with [`Pairs::Reference`] this is the reference.
     pub b: u32,
+    /// Runs that are in both members. If there are any, the two are not independent, and nothing is tested.
+    pub in_both: u32,
     /// Log-rank test; `None` = not defined (nobody failed, or a member is empty).
     pub logrank: Option<ChiSquare>,
     /// Its p, corrected by Holm over all pairs of this comparison.
@@ -327,4 +397,28 @@ pub struct PairedScenarioRow {
     pub a_at_least: bool,
     /// Whether b was.
     pub b_at_least: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_read_back_whatever_its_names_are() {
+        let names = ["opencode", "a×b", "100 %40", "@cf/meta", "", "%C3%97", "x@y×z%"];
+        for harness in names {
+            for model in names {
+                let text = Member::Cell {
+                    harness: harness.to_owned(),
+                    model: model.to_owned(),
+                    benchmark: "b".to_owned(),
+                }
+                .text();
+                let inner = text.strip_prefix("cell:").and_then(|text| text.strip_suffix("@b")).unwrap();
+                assert_eq!(inner.matches(['@', TIMES]).count(), 1, "{text}");
+                assert_eq!(Member::names_of_cell(inner), Some((harness.to_owned(), model.to_owned())));
+            }
+        }
+        assert_eq!(Member::names_of_cell("opencode"), None);
+    }
 }

@@ -89,6 +89,8 @@ pub struct DisagreementCell {
     pub episode: String,
     /// State of the turn in that episode.
     pub state: TurnState,
+    /// Whether the agent failed it: by its tests, or by an end without a verdict that counts as a failure.
+    pub failed: bool,
     /// Tests passed at its final attempt.
     pub passed: Option<u32>,
     /// Tests run at its final attempt.

@@ -194,6 +194,7 @@ impl Table {
                     run,
                     episode,
                     state: cell.state,
+                    failed: cell.failed,
                     passed: cell.passed,
                     total: cell.total,
                     after_failure: cell.after_failure,

@@ -48,6 +48,8 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         },
         runner(pools),
     ];
+    lines.extend(mix("Models", pools, |run| run.record.entry.model.as_deref()));
+    lines.extend(mix("Harnesses", pools, |run| run.record.entry.harness.as_deref()));
     if one(pools, |run| run.record.entry.harness.clone()) {
         lines.push(each(
             "Harness version",
@@ -127,6 +129,65 @@ fn each(
         more: None,
         note: note.to_owned(),
     }
+}
+
+/// What groups pool, with how much of each: a group of other models is not another harness. Members of one model (or
+/// harness) each are what is compared, and no difference.
+fn mix(
+    label: &str,
+    pools: &[Pool],
+    of: impl for<'a> Fn(&'a PooledRun) -> Option<&'a str>,
+) -> Option<Line<'static>> {
+    let mixes: Vec<BTreeMap<&str, (usize, usize)>> = pools
+        .iter()
+        .map(|pool| {
+            let mut mix: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+            for run in &pool.runs {
+                let (runs, episodes) = mix.entry(of(run).unwrap_or("unknown")).or_default();
+                *runs += 1;
+                *episodes += run.episodes.len();
+            }
+            mix
+        })
+        .collect();
+    if mixes.iter().all(|mix| mix.len() < 2) {
+        return None;
+    }
+    let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let text = |mix: &BTreeMap<&str, (usize, usize)>| {
+        let parts: Vec<String> = mix
+            .iter()
+            .map(|(name, (runs, episodes))| {
+                format!("{name} ({}, {})", plural(*runs, "run"), plural(*episodes, "episode"))
+            })
+            .collect();
+        Setting::text(parts.join(", "))
+    };
+    let episodes = |mix: &BTreeMap<&str, (usize, usize)>| mix.values().map(|(_, n)| *n).sum::<usize>();
+    // Shares are compared without dividing: a / b = c / d where a · d = c · b.
+    let same_shares = |a: &BTreeMap<&str, (usize, usize)>, b: &BTreeMap<&str, (usize, usize)>| {
+        a.iter().zip(b).all(|((_, (_, x)), (_, (_, y)))| x * episodes(b) == y * episodes(a))
+    };
+    let first = mixes.first()?;
+    let (effect, note) = if mixes.iter().any(|mix| !mix.keys().eq(first.keys())) {
+        (Effect::NotComparable, "the groups are of different ones, and these may make the difference")
+    } else if mixes.iter().any(|mix| !same_shares(first, mix)) {
+        (
+            Effect::CannotBeRuledOut,
+            "the groups have different shares of each, and these may make the difference",
+        )
+    } else {
+        (Effect::Harmless, "every group has the same share of each")
+    };
+    Some(Line {
+        label: label.to_owned(),
+        key: None,
+        differs: effect != Effect::Harmless,
+        values: mixes.iter().map(|mix| vec![Some(text(mix))]).collect(),
+        effect,
+        more: None,
+        note: note.to_owned(),
+    })
 }
 
 /// Whether a value is the same for all runs.

@@ -136,6 +136,7 @@ impl Pool {
             Member::Run { .. } => format!("{} · {}", self.model_label(), self.harness_label()),
             Member::Harness { .. } => format!("{}, {runs}", self.harness_label()),
             Member::Model { .. } => format!("{}, {runs}", self.model_label()),
+            Member::Cell { .. } => format!("{} · {}, {runs}", self.model_label(), self.harness_label()),
             Member::Tag { tag, .. } => format!("tag {tag}, {runs}"),
         }
     }
@@ -153,7 +154,7 @@ impl Pool {
         match &self.member {
             Member::Harness { .. } => String::new(),
             Member::Tag { tag, .. } => format!("tag {tag}"),
-            Member::Run { .. } | Member::Model { .. } => self.model_label(),
+            Member::Run { .. } | Member::Model { .. } | Member::Cell { .. } => self.model_label(),
         }
     }
 
@@ -161,9 +162,15 @@ impl Pool {
         match &self.member {
             Member::Model { .. } => String::new(),
             Member::Tag { tag, .. } => format!("tag {tag}"),
-            Member::Run { .. } | Member::Harness { .. } => self.harness_label(),
+            Member::Run { .. } | Member::Harness { .. } | Member::Cell { .. } => self.harness_label(),
         }
     }
+}
+
+/// How many runs are in both.
+pub(crate) fn in_both(a: &Pool, b: &Pool) -> u32 {
+    let own: BTreeSet<&str> = a.runs.iter().map(|run| run.record.entry.slug.as_str()).collect();
+    b.runs.iter().filter(|run| own.contains(run.record.entry.slug.as_str())).count() as u32
 }
 
 /// The one value that all are, if they are one.
@@ -172,23 +179,13 @@ fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     values.all(|value| value == first).then_some(first)
 }
 
-/// Stable text of a member: the id of a run, or `harness:opencode@staminabench`.
-pub(crate) fn id(member: &Member) -> String {
-    match member {
-        Member::Run { run } => run.clone(),
-        Member::Harness { harness, benchmark } => format!("harness:{harness}@{benchmark}"),
-        Member::Model { model, benchmark } => format!("model:{model}@{benchmark}"),
-        Member::Tag { tag, benchmark } => format!("tag:{tag}@{benchmark}"),
-    }
-}
-
 /// Reads the members of a request with their runs and episodes.
 pub(crate) fn resolve(store: &Store, members: &[Member]) -> Result<Vec<Pool>, ApiError> {
     let mut pools = Vec::new();
     let mut seen = BTreeSet::new();
     for member in members {
         let (member, runs, left_out) = runs_of(store, member)?;
-        let id = id(&member);
+        let id = member.text();
         if !seen.insert(id.clone()) {
             return Err(ApiError::new("compare.twice", format!("\"{id}\" stands twice in this comparison"))
                 .hint("Name each run or group once"));
@@ -220,6 +217,14 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
         Member::Model { model, benchmark } => {
             (RunFilter { models: vec![model.clone()], ..RunFilter::default() }, benchmark)
         }
+        Member::Cell { harness, model, benchmark } => (
+            RunFilter {
+                harnesses: vec![harness.clone()],
+                models: vec![model.clone()],
+                ..RunFilter::default()
+            },
+            benchmark,
+        ),
         Member::Tag { tag, benchmark } => {
             (RunFilter { tags: vec![tag.clone()], ..RunFilter::default() }, benchmark)
         }
@@ -231,7 +236,7 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
     let Some((key, _)) = keys.first_key_value() else {
         return Err(ApiError::new(
             "compare.no_runs",
-            format!("\"{}\" has no runs in the library", id(member)),
+            format!("\"{}\" has no runs in the library", member.text()),
         )
         .hint("`stamina runs`, or the library, shows harnesses, models and tags as they are written"));
     };
@@ -241,7 +246,7 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
             "compare.mixed_benchmarks",
             format!(
                 "The runs of \"{}\" belong to {} benchmarks and can not be pooled",
-                id(member),
+                member.text(),
                 keys.len()
             ),
         )
@@ -259,6 +264,7 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
     let member = match member.clone() {
         Member::Harness { harness, .. } => Member::Harness { harness, benchmark },
         Member::Model { model, .. } => Member::Model { model, benchmark },
+        Member::Cell { harness, model, .. } => Member::Cell { harness, model, benchmark },
         Member::Tag { tag, .. } => Member::Tag { tag, benchmark },
         run @ Member::Run { .. } => run,
     };
@@ -276,12 +282,22 @@ fn name(pools: &mut [Pool]) {
     let (models, harnesses) = (distinct(Pool::model_level, pools), distinct(Pool::harness_level, pools));
     let groups = pools.iter().any(|p| !matches!(p.member, Member::Run { .. }));
     let runs = pools.iter().any(|p| matches!(p.member, Member::Run { .. }));
+    let cells = pools.iter().any(|p| matches!(p.member, Member::Cell { .. }));
+    let only_cells = pools.iter().all(|p| matches!(p.member, Member::Cell { .. }));
     let first = |pool: &Pool| match &pool.member {
-        Member::Harness { .. } if runs || models > 1 => format!("all {}", pool.harness_label()),
+        Member::Harness { .. } if runs || cells || models > 1 => format!("all {}", pool.harness_label()),
         Member::Harness { .. } => pool.harness_label(),
-        Member::Model { .. } if runs || harnesses > 1 => format!("all {}", pool.model_label()),
+        Member::Model { .. } if runs || cells || harnesses > 1 => format!("all {}", pool.model_label()),
         Member::Model { .. } => pool.model_label(),
         Member::Tag { tag, .. } => tag.clone(),
+        Member::Cell { .. } if !only_cells => {
+            format!("all {} · {}", pool.model_label(), pool.harness_label())
+        }
+        Member::Cell { .. } => match (models > 1, harnesses > 1) {
+            (true, false) => pool.model_label(),
+            (false, true) => pool.harness_label(),
+            _ => format!("{} · {}", pool.model_label(), pool.harness_label()),
+        },
         Member::Run { .. } if groups => pool.full_name(),
         Member::Run { .. } => match (models > 1, harnesses > 1) {
             (true, false) => pool.model_label(),

@@ -1,78 +1,79 @@
 //! What members used: tokens, cost, time, steps.
 
-use analysis::cost::{cost_per_turn, pareto};
+use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
-use store::Play;
+use store::{KnownSum, Play};
 
 use super::members::Pool;
-use crate::api::{ComparedMember, Spent};
+use crate::api::{ComparedMember, KnownOver, Spent};
 
-/// A sum over the episodes of which a number is known, with the turns that those played.
+/// A rate over the turns of which a number is known.
 #[derive(Default)]
 struct PerTurn {
     sum: f64,
-    turns: u32,
-    known: bool,
+    over: KnownOver,
 }
 
 impl PerTurn {
-    fn add(&mut self, value: Option<f64>, turns: u32) {
-        if let Some(value) = value.filter(|v| v.is_finite()) {
-            self.sum += value;
-            self.turns += turns;
-            self.known = true;
+    fn add(&mut self, known: KnownSum) {
+        if known.turns > 0 && known.sum.is_finite() {
+            self.sum += known.sum;
+            self.over.turns += known.turns;
+            self.over.episodes += 1;
         }
     }
 
-    fn total(&self) -> Option<f64> {
-        self.known.then_some(self.sum)
-    }
-
     fn rate(&self) -> Option<f64> {
-        (self.known && self.turns > 0).then(|| self.sum / f64::from(self.turns))
+        (self.over.turns > 0).then(|| self.sum / f64::from(self.over.turns))
     }
+}
+
+/// Adds up what is known; unknown where nothing is.
+fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    known.flatten().reduce(u64::saturating_add)
 }
 
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
-    let (mut input, mut output) = (PerTurn::default(), PerTurn::default());
-    let (mut both, mut steps, mut seconds) = (PerTurn::default(), PerTurn::default(), PerTurn::default());
-    let mut dollars = PerTurn::default();
+    let (mut tokens, mut steps, mut seconds, mut dollars) =
+        (PerTurn::default(), PerTurn::default(), PerTurn::default(), PerTurn::default());
+    for play in plays.iter().flatten() {
+        tokens.add(play.used.tokens);
+        steps.add(play.used.steps);
+        seconds.add(play.used.seconds);
+        dollars.add(play.used.cost);
+    }
     let mut costs: Vec<(Option<f64>, u32)> = Vec::new();
     let (mut turns_played, mut turns_after_failure) = (0, 0);
     for episode in pool.episodes() {
         let turns = episode.reached_turns;
-        let (i, o) = (episode.tokens.input, episode.tokens.output);
-        input.add(i.map(|n| n as f64), turns);
-        output.add(o.map(|n| n as f64), turns);
-        both.add(i.zip(o).map(|(i, o)| i.saturating_add(o) as f64), turns);
-        steps.add(episode.tool_calls.map(f64::from), turns);
-        dollars.add(episode.cost_usd, turns);
         costs.push((episode.cost_usd, episode.stamina));
         turns_played += turns;
         turns_after_failure += after_failure(turns, episode.stamina, policy.ending(episode.end_reason));
     }
-    for (run, plays) in pool.runs.iter().zip(plays) {
-        for (episode, play) in run.episodes.iter().zip(plays) {
-            seconds.add(play.agent_seconds, episode.reached_turns);
-        }
-    }
+    let worked = plays.iter().flatten().filter_map(|play| play.agent_seconds.filter(|s| s.is_finite()));
     let known: Vec<f64> = costs.iter().filter_map(|(cost, _)| cost.filter(|c| c.is_finite())).collect();
     let all_known = !costs.is_empty() && known.len() == costs.len();
     let cost: f64 = known.iter().sum();
+    let per_survived_turn = cost_per_turn(&costs);
     Spent {
-        input_tokens: input.total().map(|n| n as u64),
-        output_tokens: output.total().map(|n| n as u64),
+        input_tokens: sum(pool.episodes().map(|episode| episode.tokens.input)),
+        output_tokens: sum(pool.episodes().map(|episode| episode.tokens.output)),
         cost_usd: (!known.is_empty()).then_some(cost),
         cost_known: known.len() as u32,
-        agent_seconds: seconds.total(),
+        agent_seconds: worked.reduce(|sum, seconds| sum + seconds),
         turns_played,
         turns_after_failure,
         steps_per_turn: steps.rate(),
+        steps_known: steps.over,
         seconds_per_turn: seconds.rate(),
+        seconds_known: seconds.over,
         cost_per_turn: dollars.rate(),
-        tokens_per_turn: both.rate(),
-        cost_per_survived_turn: cost_per_turn(&costs).value(),
+        cost_per_turn_known: dollars.over,
+        tokens_per_turn: tokens.rate(),
+        tokens_known: tokens.over,
+        cost_per_survived_turn: per_survived_turn.value(),
+        no_turn_survived: per_survived_turn == CostPerTurn::NoTurnSurvived,
         cost_per_episode: all_known.then(|| cost / costs.len() as f64),
         pareto: None,
     }

@@ -7,9 +7,10 @@ use analysis::paired::Paired;
 use super::sets::ScenarioSets;
 use crate::api::{ChiSquare, ComparedPair, Estimate, PairedComparison, PairedScenarioRow, PermutationTest};
 
-/// A pair of members.
-pub(crate) fn pair(pair: &analysis::compare::Pair) -> ComparedPair {
+/// A pair of members, with how many runs are in both.
+pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair {
     ComparedPair {
+        in_both,
         a: pair.a as u32,
         b: pair.b as u32,
         logrank: pair.logrank.as_ref().and_then(chi_square),

@@ -71,6 +71,7 @@ fn whose(members: &[Member]) -> String {
             Member::Run { run } => safe(run),
             Member::Harness { harness, .. } => safe(&format!("harness {harness}")),
             Member::Model { model, .. } => safe(&format!("model {model}")),
+            Member::Cell { harness, model, .. } => safe(&format!("{model} {harness}")),
             Member::Tag { tag, .. } => safe(&format!("tag {tag}")),
         },
         several => format!("{}-runs", several.len()),

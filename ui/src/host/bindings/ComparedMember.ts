@@ -14,7 +14,7 @@ export type ComparedMember = {
  */
 member: Member, 
 /**
- * Stable text for links and scripts: the id of the run, or `harness:opencode`.
+ * Stable text for links and scripts, see [`Member::text`].
  */
 id: string, 
 /**

@@ -17,6 +17,10 @@ a: number,
  */
 b: number, 
 /**
+ * Runs that are in both members. If there are any, the two are not independent, and nothing is tested.
+ */
+in_both: number, 
+/**
  * Log-rank test; `None` = not defined (nobody failed, or a member is empty).
  */
 logrank: ChiSquare | null, 

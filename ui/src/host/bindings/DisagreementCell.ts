@@ -18,6 +18,10 @@ episode: string,
  */
 state: TurnState, 
 /**
+ * Whether the agent failed it: by its tests, or by an end without a verdict that counts as a failure.
+ */
+failed: boolean, 
+/**
  * Tests passed at its final attempt.
  */
 passed: number | null, 

@@ -23,6 +23,18 @@ model: string,
 /**
  * Key of the benchmark.
  */
+benchmark: string, } | { "by": "cell", 
+/**
+ * Name of the harness; `""` = unknown.
+ */
+harness: string, 
+/**
+ * Name of the model; `""` = unknown.
+ */
+model: string, 
+/**
+ * Key of the benchmark.
+ */
 benchmark: string, } | { "by": "tag", 
 /**
  * The tag.

@@ -77,6 +77,11 @@ pub(in crate::export) fn spent(data: &Comparison) -> Table {
         Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
         Column::number("tokens_per_turn", "Tokens per turn", 0),
         Column::flag("pareto", "On the Pareto front"),
+        Column::integer("cost_per_turn_n", "Episodes with a known cost of a turn").for_machines(),
+        Column::integer("steps_n", "Episodes with known tool calls").for_machines(),
+        Column::integer("seconds_n", "Episodes with a known time").for_machines(),
+        Column::integer("tokens_n", "Episodes with known tokens").for_machines(),
+        Column::flag("no_turn_survived", "No turn survived").for_machines(),
     ];
     let mut table = Table::new("spent", "Tokens, cost and time", columns);
     for member in &data.members {
@@ -98,7 +103,32 @@ pub(in crate::export) fn spent(data: &Comparison) -> Table {
             maybe(spent.seconds_per_turn),
             maybe(spent.tokens_per_turn),
             maybe(spent.pareto),
+            known(spent.cost_per_turn_known.episodes),
+            known(spent.steps_known.episodes),
+            known(spent.seconds_known.episodes),
+            known(spent.tokens_known.episodes),
+            known(spent.no_turn_survived),
         ]);
+    }
+    for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
+        table.notes.push(format!("{}: no turn survived, so no sum of money bought one.", member.marked()));
+    }
+    for member in &data.members {
+        let spent = &member.spent;
+        let rates = [
+            ("tool calls", spent.steps_per_turn, spent.steps_known),
+            ("time", spent.seconds_per_turn, spent.seconds_known),
+            ("tokens", spent.tokens_per_turn, spent.tokens_known),
+            ("cost of a turn", spent.cost_per_turn, spent.cost_per_turn_known),
+        ];
+        let partial: Vec<String> = rates
+            .iter()
+            .filter(|(_, rate, over)| rate.is_some() && over.turns < spent.turns_played)
+            .map(|(what, _, over)| format!("{what} for {} of {} turns", over.turns, spent.turns_played))
+            .collect();
+        if !partial.is_empty() {
+            table.notes.push(format!("{}: known are {}.", member.marked(), partial.join(", ")));
+        }
     }
     let partial = |m: &&ComparedMember| m.spent.cost_usd.is_some() && m.spent.cost_known < m.stamina.n;
     for member in data.members.iter().filter(partial) {
@@ -110,7 +140,7 @@ pub(in crate::export) fn spent(data: &Comparison) -> Table {
         ));
     }
     table.notes.push(
-        "Tokens in count cached ones; rates are over the turns of the episodes that tell the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),
+        "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),
     );
     table
 }
@@ -227,6 +257,16 @@ pub(in crate::export) fn pairs(data: &Comparison) -> Table {
         data.seed
     ));
     table.notes.extend(shorter(data));
+    for pair in data.pairs.iter().filter(|pair| pair.in_both > 0) {
+        let name =
+            |index: u32| data.members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
+        table.notes.push(format!(
+            "{} and {}: runs in both: {}; nothing is tested.",
+            name(pair.a),
+            name(pair.b),
+            pair.in_both
+        ));
+    }
     table
 }
 
@@ -298,7 +338,7 @@ pub(in crate::export) fn paired(data: &Comparison, other: Option<u32>) -> Result
 
 /// The pairs over which Holm corrects, in words.
 fn holm_family(data: &Comparison) -> String {
-    match data.pairs.len() {
+    match data.pairs.iter().filter(|pair| pair.in_both == 0).count() {
         1 => "this one pair".to_owned(),
         n => format!("these {n} pairs"),
     }
