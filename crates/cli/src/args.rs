@@ -72,8 +72,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  stamina compare sweep.glm-5 sweep.kimi-k2 --reference sweep.glm-5\n  stamina compare harness:opencode harness:mini_swe\n  stamina compare model:glm-5@staminabench tag:final --json"
     )]
     Compare {
-        /// Ids of runs (or parts that name one alone), or groups: harness:NAME, model:NAME, tag:NAME, each with
-        /// @BENCHMARK where it has runs of several
+        /// Ids of runs (or parts that name one alone), or groups: harness:NAME, model:NAME, tag:NAME,
+        /// cell:HARNESS×MODEL, each with @BENCHMARK where it has runs of several
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
         /// Test only against this one
@@ -103,7 +103,8 @@ pub(crate) enum Command {
     },
     /// Print failed attempts by class: why they failed, what is new and what is a regression
     ///
-    /// Classes come from rules over end reasons and failing tests (see docs/metrics.md). Without RUN every real run counts.
+    /// Classes come from rules over end reasons and failing tests (see docs/metrics.md). Without RUN every real run of one
+    /// benchmark counts.
     #[command(
         after_help = "Examples:\n  stamina failures sweep.glm-5\n  stamina failures harness:opencode --by turn --scope first --cases"
     )]
@@ -111,6 +112,9 @@ pub(crate) enum Command {
         /// Ids of runs (or parts that name one alone), or groups as in `stamina compare`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
+        /// Without RUN: key of the benchmark; the one with most runs by default
+        #[arg(long, value_name = "KEY", conflicts_with = "runs")]
+        benchmark: Option<String>,
         /// What is counted together
         #[arg(long, value_enum, default_value_t = FailuresBy::Run)]
         by: FailuresBy,

@@ -39,8 +39,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Matrix { runs, benchmark, with_baselines, tau } => {
             matrix_command::matrix(&*open(false)?, &runs, benchmark, with_baselines, tau, json)
         }
-        Command::Failures { runs, by, scope, cases, class, by_tests } => {
-            let asked = failures_command::FailuresAsked { runs, by, scope, cases, class, by_tests };
+        Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
+            let asked =
+                failures_command::FailuresAsked { runs, benchmark, by, scope, cases, class, by_tests };
             failures_command::failures(&*open(false)?, &asked, json)
         }
         Command::Sources => sources(&*open(false)?, json),

@@ -6,18 +6,19 @@ use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
     ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureGrouping, FailureScope, Failures,
-    FailuresRequest,
+    FailuresRequest, Repair,
 };
 
 use crate::args::{FailuresBy, FailuresScope};
 use crate::commands::{print, print_json};
 use crate::members::find_members;
-use crate::numbers::{notes, unknown};
+use crate::numbers::{benchmarks, notes, unknown};
 use crate::table;
 
 /// What `stamina failures` was asked.
 pub(crate) struct FailuresAsked {
     pub(crate) runs: Vec<String>,
+    pub(crate) benchmark: Option<String>,
     pub(crate) by: FailuresBy,
     pub(crate) scope: FailuresScope,
     pub(crate) cases: bool,
@@ -44,6 +45,7 @@ pub(crate) fn failures(
             FailuresScope::Turns => FailureScope::Turns,
             FailuresScope::First => FailureScope::First,
         },
+        benchmark: asked.benchmark.clone(),
     };
     let failures = workbench.get_failures(request.clone())?;
     let cases = if asked.cases { every_case(workbench, &request, asked)? } else { Vec::new() };
@@ -54,7 +56,7 @@ pub(crate) fn failures(
         }
         print_json(&value);
     } else {
-        print(&failures_text(&failures));
+        print(&failures_text(&failures, request.scope));
         if asked.cases {
             print(&cases_text(&cases));
         }
@@ -76,6 +78,7 @@ fn every_case(
             by_tests: asked.by_tests,
             offset: cases.len() as u32,
             limit: 1000,
+            most_tests: u32::MAX,
             ..FailureCasesRequest::default()
         })?;
         let done = page.rows.is_empty();
@@ -87,8 +90,22 @@ fn every_case(
 }
 
 fn failures_json(failures: &Failures) -> Value {
-    let group = |group: &FailureGroup| json!({ "group": group.key, "label": group.label, "simulated": group.simulated, "attempts": group.attempts, "classes": group.shares });
+    let group = |group: &FailureGroup| {
+        json!({
+            "group": group.key,
+            "label": group.label,
+            "simulated": group.simulated,
+            "made": group.made,
+            "attempts": group.attempts,
+            "rate": group.rate.map(|(value, low, high)| json!({ "value": value, "ci_low": low, "ci_high": high })),
+            "classes": group.shares,
+            "repair": repair_json(&group.repair),
+        })
+    };
     json!({
+        "benchmark": failures.benchmark.as_ref().map(|(key, name)| json!({ "key": key, "name": name })),
+        "benchmarks": benchmarks(&failures.benchmarks),
+        "not_comparable": failures.not_comparable,
         "attempts": failures.attempts,
         "all_attempts": failures.all_attempts,
         "tests": failures.tests,
@@ -97,17 +114,23 @@ fn failures_json(failures: &Failures) -> Value {
         "total": group(&failures.total),
         "groups": failures.groups.iter().map(group).collect::<Vec<_>>(),
         "origins": failures.origins.iter().map(|(origin, n)| json!({ "origin": origin, "tests": n })).collect::<Vec<_>>(),
-        "repair": {
-            "failed_first": failures.repair.failed_first,
-            "repaired": failures.repair.repaired,
-            "median_attempts": failures.repair.median_attempts,
-            "at_attempt": failures.repair.at_attempt.iter().map(|(attempt, n)| json!({ "attempt": attempt, "turns": n })).collect::<Vec<_>>(),
-            "tests_followed": failures.repair.tests_followed,
-            "tests_repaired_later": failures.repair.tests_repaired_later,
-            "median_turns": failures.repair.median_turns,
-        },
+        "repair": repair_json(&failures.total.repair),
         "flips": failures.flips,
         "cautions": failures.cautions,
+    })
+}
+
+fn repair_json(repair: &Repair) -> Value {
+    json!({
+        "failed_first": repair.failed_first,
+        "tried_again": repair.tried_again,
+        "repaired": repair.repaired,
+        "median_attempts": repair.median_attempts,
+        "at_attempt": repair.at_attempt.iter().map(|(attempt, n)| json!({ "attempt": attempt, "turns": n })).collect::<Vec<_>>(),
+        "stretches": repair.stretches,
+        "stretches_repaired": repair.stretches_repaired,
+        "repaired_in_same_turn": repair.repaired_in_same_turn,
+        "median_turns": repair.median_turns,
     })
 }
 
@@ -123,6 +146,7 @@ fn case_json(case: &FailureCase) -> Value {
         "rule": case.rule,
         "tests": case.tests.iter().map(|(class, n)| json!({ "class": class, "tests": n })).collect::<Vec<_>>(),
         "origins": { "new": new, "regression": regression, "still_failing": still_failing, "unknown": unknown },
+        "failing": case.failing,
         "test": case.test,
         "passed_in_turn": case.passed_in_turn,
         "message": case.message,
@@ -135,11 +159,23 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn failures_text(failures: &Failures) -> String {
-    let mut text = format!(
-        "{} of {} attempts failed in scope; {} failing tests are described, {} only counted\n",
-        failures.attempts, failures.all_attempts, failures.tests, failures.not_described
-    );
+fn failures_text(failures: &Failures, scope: FailureScope) -> String {
+    let what = match scope {
+        FailureScope::Attempts => "attempts failed",
+        FailureScope::Turns => "turns reached were not passed",
+        FailureScope::First => "turns reached without a failed one before were not passed",
+    };
+    let mut text = String::new();
+    if let Some((_, name)) = &failures.benchmark {
+        text.push_str(&format!("{name}\n"));
+    }
+    text.push_str(&format!(
+        "{} of {} {what}; {} failing tests are described, {} only counted\n",
+        failures.attempts, failures.total.made, failures.tests, failures.not_described
+    ));
+    for difference in &failures.not_comparable {
+        text.push_str(&format!("not comparable: {difference}\n"));
+    }
     if failures.total.simulated {
         text.push_str("simulated: runs in which a scripted model stood in for a real one are counted\n");
     }
@@ -190,7 +226,7 @@ fn failures_text(failures: &Failures) -> String {
     if !origins.is_empty() {
         text.push_str(&format!("\nFailing tests by origin: {}\n", origins.join(", ")));
     }
-    let repair = &failures.repair;
+    let repair = &failures.total.repair;
     text.push_str(&format!(
         "Turns whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
         repair.failed_first,
@@ -200,6 +236,26 @@ fn failures_text(failures: &Failures) -> String {
             |n| if n == 1 { "1 attempt more".to_owned() } else { format!("{n} attempts more") }
         )
     ));
+    if repair.stretches > 0 {
+        text.push_str(&format!(
+            "Stretches in which a test failed: {}, of which {} ended with a pass, {} of these in the same turn (median of all {})\n",
+            repair.stretches,
+            repair.stretches_repaired,
+            repair.repaired_in_same_turn,
+            repair.median_turns.map_or_else(
+                || "not reached".to_owned(),
+                |n| if n == 1 { "1 turn".to_owned() } else { format!("{n} turns") }
+            )
+        ));
+    }
+    if failures.benchmarks.len() > 1 {
+        let others = failures
+            .benchmarks
+            .iter()
+            .filter(|(key, ..)| failures.benchmark.as_ref().is_none_or(|own| own.0 != *key));
+        let others: Vec<String> = others.map(|(key, _, runs)| format!("{key} ({runs})")).collect();
+        text.push_str(&format!("Not counted are the runs of other benchmarks: {}\n", others.join(", ")));
+    }
     notes(&mut text, &failures.cautions);
     text
 }

@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use workbench::Workbench;
-use workbench::api::{ApiError, Matrix, MatrixRequest};
+use workbench::api::{
+    ApiError, Matrix, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest, RetryPoint, RetrySeries,
+};
 
 use crate::commands::{find_run, print, print_json};
-use crate::numbers::{estimate, interval, mean_stamina, notes, number, unknown};
+use crate::numbers::{benchmarks, estimate, interval, mean_stamina, notes, number, unknown};
 use crate::table;
 
 /// `stamina matrix`.
@@ -21,13 +23,107 @@ pub(crate) fn matrix(
 ) -> Result<ExitCode, ApiError> {
     let runs =
         runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect::<Result<Vec<_>, _>>()?;
+    let named = !runs.is_empty();
     let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, with_baselines, tau })?;
+    let members = cells(&matrix, named);
+    let retries =
+        if members.is_empty() { None } else { Some(workbench.get_retries(RetriesRequest { members })?) };
     if as_json {
-        print_json(&matrix_json(&matrix));
+        let mut value = matrix_json(&matrix);
+        value["retries"] = retries.as_ref().map_or(Value::Null, retries_json);
+        print_json(&value);
     } else {
         print(&matrix_text(&matrix));
+        print(&retries.as_ref().map_or_else(String::new, retries_text));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The cells of the matrix as members. Where runs were named, a cell has only those, and each stands for itself.
+fn cells(matrix: &Matrix, named: bool) -> Vec<Member> {
+    let name = |lines: &[MatrixLine], at: u32| {
+        lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_default()
+    };
+    let each = |runs: &[String]| runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
+    let members = matrix.cells.iter().flatten().flat_map(|cell| -> Vec<Member> {
+        if named || cell.runs.len() == 1 {
+            return each(&cell.runs);
+        }
+        vec![Member::Cell {
+            harness: name(&matrix.harnesses, cell.harness),
+            model: name(&matrix.models, cell.model),
+            benchmark: matrix.benchmark.0.clone(),
+        }]
+    });
+    members.collect()
+}
+
+fn retries_json(retries: &Retries) -> Value {
+    let point = |point: &RetryPoint| {
+        json!({
+            "retries": point.retries,
+            "n": point.stamina.n,
+            "events": point.stamina.events,
+            "censored": point.stamina.censored,
+            "mean_stamina": mean_stamina(&point.stamina),
+        })
+    };
+    let series = |series: &RetrySeries| {
+        json!({
+            "id": series.id,
+            "name": series.name,
+            "simulated": series.simulated,
+            "attempt_limit": series.attempt_limit,
+            "points": series.points.iter().map(point).collect::<Vec<_>>(),
+            "gain": estimate(series.gain),
+        })
+    };
+    json!({
+        "tau": retries.tau,
+        "series": retries.series.iter().map(series).collect::<Vec<_>>(),
+        "not_comparable": retries.not_comparable,
+        "published": retries.published,
+        "cautions": retries.cautions,
+    })
+}
+
+/// The retry view, where any member allows a retry.
+fn retries_text(retries: &Retries) -> String {
+    let Some(most) = retries.series.iter().map(|series| series.points.len()).max().filter(|most| *most > 1)
+    else {
+        return String::new();
+    };
+    let mut head = vec!["retry budget".to_owned()];
+    head.extend((0..most).map(|r| format!("R = {r}")));
+    head.push("gain".to_owned());
+    let rows: Vec<Vec<String>> = retries
+        .series
+        .iter()
+        .map(|series| {
+            let mut row = vec![series.marked()];
+            row.extend((0..most).map(|r| {
+                series.points.get(r).map_or_else(|| "not allowed".to_owned(), |p| number(p.stamina.mean, 2))
+            }));
+            row.push(series.gain.map_or_else(
+                || "not defined".to_owned(),
+                |gain| format!("{:.2} ({})", gain.value, interval(gain.ci_low, gain.ci_high)),
+            ));
+            row
+        })
+        .collect();
+    let mut right = vec![true; head.len()];
+    right[0] = false;
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut text = format!(
+        "\nMean stamina if no turn had been allowed more than R retries, τ = {} turns\n",
+        retries.tau
+    );
+    text.push_str(&table::table(&head, &right, &rows));
+    for difference in &retries.not_comparable {
+        text.push_str(&format!("not comparable: {difference}\n"));
+    }
+    notes(&mut text, &retries.cautions);
+    text
 }
 
 fn matrix_json(matrix: &Matrix) -> Value {
@@ -70,6 +166,8 @@ fn matrix_json(matrix: &Matrix) -> Value {
         .collect();
     json!({
         "benchmark": { "key": matrix.benchmark.0, "name": matrix.benchmark.1 },
+        "benchmarks": benchmarks(&matrix.benchmarks),
+        "left_out": matrix.left_out,
         "tau": matrix.tau,
         "harnesses": matrix.harnesses,
         "models": matrix.models,

@@ -19,6 +19,11 @@ pub(crate) fn estimate(estimate: Option<Estimate>) -> Value {
     )
 }
 
+/// The benchmarks of the library, with how many runs each has.
+pub(crate) fn benchmarks(all: &[(String, String, u32)]) -> Vec<Value> {
+    all.iter().map(|(key, name, runs)| json!({ "key": key, "name": name, "runs": runs })).collect()
+}
+
 pub(crate) fn unknown() -> String {
     "unknown".to_owned()
 }

@@ -201,8 +201,12 @@ fn matrix_and_failures_have_stable_keys() {
             "spread",
             "not_comparable",
             "published",
+            "benchmarks",
+            "left_out",
+            "retries",
         ],
     );
+    has(&matrix["retries"]["series"][0], &["id", "attempt_limit", "points", "gain"]);
     assert_eq!(
         (matrix["cells"].as_array().map(Vec::len), matrix["missing"].as_array().map(Vec::len)),
         (Some(4), Some(4))
@@ -222,11 +226,17 @@ fn matrix_and_failures_have_stable_keys() {
     assert_eq!(failures["cases"].as_array().map(Vec::len), Some(6));
     has(
         &failures["cases"][0],
-        &["run", "episode", "turn", "attempt", "class", "rule", "tests", "origins", "message"],
+        &["run", "episode", "turn", "attempt", "class", "rule", "tests", "origins", "failing", "message"],
     );
     let groups: Vec<&str> =
         failures["groups"].as_array().expect("groups").iter().filter_map(|g| g["group"].as_str()).collect();
     assert_eq!(groups, ["1", "2", "3", "4"]);
+    has(&failures["groups"][0], &["made", "attempts", "rate", "repair"]);
+    has(
+        &failures["repair"],
+        &["failed_first", "tried_again", "stretches", "stretches_repaired", "median_turns"],
+    );
+    has(&failures["cases"][0]["failing"][0], &["test", "class", "origin", "passed_in_turn", "since_turn"]);
     let without = library.json(&["failures", "staminabench.own"]);
     assert!(without.get("cases").is_none(), "only when asked for");
 }

@@ -128,6 +128,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
                         value: mean,
                         ci_low: low,
                         ci_high: high,
+                        instead: None,
                         note: None,
                         published: Vec::new(),
                     })

@@ -78,9 +78,10 @@ pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
 
 pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
-    row.value
-        .filter(|v| v.is_finite())
-        .map_or_else(|| format!("unknown{note}"), |v| format!("{}{note}", in_unit(v, unit)))
+    row.value.filter(|v| v.is_finite()).map_or_else(
+        || format!("{}{note}", row.instead.as_deref().map_or_else(|| "unknown".to_owned(), clean)),
+        |v| format!("{}{note}", in_unit(v, unit)),
+    )
 }
 
 pub(crate) fn published(data: &Bars) -> Vec<String> {

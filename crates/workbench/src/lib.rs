@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 pub mod api;
+mod benchmarks;
 mod changes;
 mod commands;
 mod compare;

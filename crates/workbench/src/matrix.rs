@@ -2,7 +2,6 @@
 
 pub(crate) mod retries;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use analysis::bootstrap::Resampling;
@@ -13,8 +12,8 @@ use store::{RunEntry, RunFilter};
 use crate::Workbench;
 use crate::api::{
     ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
-    SettingDifference,
 };
+use crate::benchmarks;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
@@ -44,8 +43,13 @@ impl Workbench {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
         let (entries, only_simulated) = self.runs_of_matrix(request)?;
-        let benchmarks = benchmarks(&entries);
+        let benchmarks = benchmarks::of(&entries);
         let benchmark = chosen(request, &benchmarks)?;
+        let left_out: Vec<String> = entries
+            .iter()
+            .filter(|run| !request.runs.is_empty() && run.benchmark.key != benchmark.0)
+            .map(|run| run.slug.clone())
+            .collect();
         let mut slugs: Vec<&str> = entries
             .iter()
             .filter(|run| run.benchmark.key == benchmark.0)
@@ -73,11 +77,13 @@ impl Workbench {
         let how = Resampling::default();
         let made = matrix(&runs, request.tau, how);
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
+            // A matrix over no turn does not say how far the curves go.
+            let known = if tau == 0 { matrix(&runs, None, how).tau } else { made.tau };
             return Err(ApiError::new(
                 "matrix.tau",
-                format!("The curves of all cells are known to turn {}, and not for a τ of {tau}", made.tau),
+                format!("The curves of all cells are known to turn {known}, and not for a τ of {tau}"),
             )
-            .hint("Ask for a smaller τ, or for none"));
+            .hint(format!("Ask for a τ from 1 to {known}, or for none to have {known}")));
         }
         let not_comparable = settings::not_comparable(&pools);
         let columns = made.models.len();
@@ -108,13 +114,14 @@ impl Workbench {
             models: made.models.iter().map(line).collect(),
             cells,
             spread,
-            not_comparable: not_comparable.iter().map(in_words).collect(),
+            not_comparable: settings::in_words(&not_comparable, "run"),
             published: published::numbers(&benchmark.0),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
             seed: how.seed,
             benchmark,
             benchmarks,
+            left_out,
         };
         answer.cautions = cautions(&answer, only_simulated);
         Ok(answer)
@@ -161,18 +168,6 @@ fn mixed(pools: &[Pool], runs: &[usize]) -> Vec<String> {
     settings::not_comparable(&own).into_iter().map(|difference| difference.setting).collect()
 }
 
-/// Every benchmark with its name and number of runs, most runs first.
-fn benchmarks(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
-    let mut counts: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
-    for run in runs {
-        counts.entry(&run.benchmark.key).or_insert((&run.benchmark.name, 0)).1 += 1;
-    }
-    let mut list: Vec<(String, String, u32)> =
-        counts.into_iter().map(|(key, (name, n))| (key.to_owned(), name.to_owned(), n)).collect();
-    list.sort_by_key(|(_, _, n)| std::cmp::Reverse(*n));
-    list
-}
-
 fn chosen(
     request: &MatrixRequest,
     benchmarks: &[(String, String, u32)],
@@ -186,13 +181,7 @@ fn chosen(
             None => ApiError::new("matrix.no_runs", "There are no runs in the library"),
             Some(key) => ApiError::new("matrix.no_runs", format!("The benchmark \"{key}\" has no runs")),
         };
-        match benchmarks {
-            [] => error.hint("Open a folder with results first"),
-            _ => error.hint(format!(
-                "There are runs of {}",
-                benchmarks.iter().map(|(key, _, _)| key.as_str()).collect::<Vec<_>>().join(", ")
-            )),
-        }
+        error.hint(benchmarks::hint(benchmarks))
     })
 }
 
@@ -205,21 +194,6 @@ fn line(margin: &Margin) -> MatrixLine {
     }
 }
 
-/// A setting with its values and how many runs have them.
-fn in_words(difference: &SettingDifference) -> String {
-    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-    for value in &difference.values {
-        *counts.entry(value.as_deref().unwrap_or("unknown")).or_default() += 1;
-    }
-    let mut values: Vec<(&str, u32)> = counts.into_iter().collect();
-    values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let words: Vec<String> = values
-        .iter()
-        .map(|(value, n)| format!("{value} ({})", if *n == 1 { "1 run".into() } else { format!("{n} runs") }))
-        .collect();
-    format!("{}: {}", difference.setting, words.join(", "))
-}
-
 fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     let mut cautions = Vec::new();
     if only_simulated {
@@ -227,6 +201,14 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
             "There are no real runs of this benchmark: these are baselines or runs of a scripted model."
                 .to_owned(),
         );
+    }
+    match matrix.left_out.as_slice() {
+        [] => {}
+        [one] => cautions.push(format!("{one} is of another benchmark, and not in this matrix.")),
+        [first, ..] => cautions.push(format!(
+            "{} runs that were named are of other benchmarks, and not in this matrix: {first}, …",
+            matrix.left_out.len()
+        )),
     }
     let missing = matrix.cells.iter().filter(|cell| cell.is_none()).count();
     if missing > 0 {

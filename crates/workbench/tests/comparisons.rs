@@ -322,7 +322,7 @@ fn repairs_are_counted_from_attempts() {
     let library = Library::fixtures(&["staminabench/own"]);
     let failures = library.workbench.get_failures(FailuresRequest::default()).unwrap();
     // Turns whose first attempt failed: scenario_1 turn 1 (passed at attempt 2), scenario_0 turns 2 (at 2), 3 and 4 (not).
-    let repair = &failures.repair;
+    let repair = &failures.total.repair;
     assert_eq!((repair.failed_first, repair.repaired), (4, 2));
     assert_eq!(repair.at_attempt, [(2, 2)]);
     assert_eq!(repair.median_attempts, Some(1));

@@ -168,8 +168,8 @@ fn the_failures_page_can_be_taken_away_whole() {
         .sum();
     assert_eq!(sum, i64::from(data.tests));
     let repairs = library.table(&TableOf::Repairs { of: failed.clone() });
-    assert_eq!(repairs.rows.len(), data.repair.at_attempt.len());
-    assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
+    assert_eq!(repairs.rows.len(), data.total.repair.at_attempt.len());
+    assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.total.repair.failed_first)));
     let flips = library.table(&TableOf::Flips { of: failed.clone() });
     assert_eq!(flips.rows.len(), data.flips.len());
     let rules = library.table(&TableOf::Rules { of: failed });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { caseRoute, originsInWords, percent, readChoice, tables, tabs } from "./words";
+import { caseRoute, originsInWords, percent, readChoice, repairedInWords, standingInWords, tables, tabs } from "./words";
 
 test("an address that says nothing shows every failed attempt by run", () => {
   expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
@@ -21,9 +21,22 @@ test("origins are counted in words", () => {
   expect(originsInWords([2, 1, 0, 0])).toBe("2 new, 1 regression");
 });
 
+test("what was tried again and failed again was tried again", () => {
+  const repair = { failed_first: 2, tried_again: 0, repaired: 0, median_attempts: null, at_attempt: [], stretches: 0, stretches_repaired: 0, repaired_in_same_turn: 0, median_turns: null };
+  expect(repairedInWords(repair).small).toBe("no turn was tried again");
+  expect(repairedInWords({ ...repair, tried_again: 2 })).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
+  expect(repairedInWords({ ...repair, failed_first: 0 }).small).toBe("no turn failed first");
+});
+
+test("a failing test says where it passed before", () => {
+  expect(standingInWords({ origin: "new", passed_in_turn: null, since_turn: null })).toBe("new");
+  expect(standingInWords({ origin: "regression", passed_in_turn: 2, since_turn: null })).toBe("regression, passed in turn 2");
+  expect(standingInWords({ origin: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe("still failing since turn 3, passed in turn 1");
+});
+
 test("every tab can be taken away as what it shows", () => {
-  const of = { members: [], group: "member", scope: "attempts" } as const;
-  const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, offset: 0, limit: 0 };
+  const of = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
+  const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, episode: null, turn: null, most_tests: 0, offset: 0, limit: 0 };
   const kinds = tabs.map((tab) => tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind));
   expect(kinds).toEqual([["cases"], ["repairs", "origins"], ["flips"], ["rules"]]);
 });

@@ -6,6 +6,8 @@ import type { FailureScope } from "../host/bindings/FailureScope";
 import type { Failures } from "../host/bindings/Failures";
 import type { FailureCasesRequest } from "../host/bindings/FailureCasesRequest";
 import type { FailuresRequest } from "../host/bindings/FailuresRequest";
+import type { Repair } from "../host/bindings/Repair";
+import type { StandingTest } from "../host/bindings/StandingTest";
 import type { ExportSubject } from "../export/open.svelte";
 import { counted } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
@@ -83,12 +85,38 @@ export function percent(share: number): string {
   return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? p.toFixed(1) : p.toFixed(0)} %`;
 }
 
-/** How many turns that failed at first a later attempt repaired. Where each failed once and no more, none was retried. */
-export function repairedInWords(failures: Pick<Failures, "attempts" | "repair">): { readonly value: string; readonly small: string; readonly unknown: boolean } {
-  const { failed_first, repaired } = failures.repair;
+/** How many turns that failed at first a later attempt repaired, of a group. */
+export function repairedInWords({ failed_first, tried_again, repaired }: Repair): { readonly value: string; readonly small: string; readonly unknown: boolean } {
   if (failed_first === 0) return { value: "n/a", small: "no turn failed first", unknown: true };
-  if (repaired === 0 && failures.attempts === failed_first) return { value: "n/a", small: "no turn was tried again", unknown: true };
+  if (tried_again === 0) return { value: "n/a", small: "no turn was tried again", unknown: true };
   return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, "turn")}`, unknown: false };
+}
+
+/** What the failed attempts of a scope are counted among. */
+export function madeInWords(scope: FailureScope, made: number): string {
+  switch (scope) {
+    case "attempts":
+      return `of ${counted(made, "attempt")}`;
+    case "turns":
+      return `of ${counted(made, "turn")} reached`;
+    case "first":
+      return `of ${counted(made, "turn")} without one before`;
+  }
+}
+export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts: "Failed attempts", turns: "Turns not passed", first: "First failures" };
+
+/** `regression, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */
+export function standingInWords(test: Pick<StandingTest, "origin" | "passed_in_turn" | "since_turn">): string {
+  const since = test.since_turn === null ? "" : ` since turn ${String(test.since_turn)}`;
+  const passed = test.passed_in_turn === null ? "" : `, passed in turn ${String(test.passed_in_turn)}`;
+  return `${originNames[test.origin]}${since}${passed}`;
+}
+
+/** The same in two or three words: `passed in turn 2`, `since turn 3`, `new`. */
+export function sinceInWords(test: Pick<StandingTest, "origin" | "passed_in_turn" | "since_turn">): string {
+  if (test.since_turn !== null) return `failing since turn ${String(test.since_turn)}`;
+  if (test.passed_in_turn !== null) return `passed in turn ${String(test.passed_in_turn)}`;
+  return test.origin === "new" ? "new" : "";
 }
 
 /** Where a case is looked at. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
-import { chosenMembers, comparedInWords, readCells, times, toggled } from "./words";
+import type { MatrixLine } from "../host/bindings/MatrixLine";
+import { cellMembers, comparedInWords, readCells, times, toggled } from "./words";
 
 test("cells are chosen and left again", () => {
   expect(readCells("3,1,3,x,")).toEqual([3, 1]);
@@ -9,12 +11,20 @@ test("cells are chosen and left again", () => {
   expect(toggled([3], 3)).toBeNull();
 });
 
-test("a comparison has at most eight runs", () => {
-  const cell = (runs: string[]): MatrixCell => ({ harness: 0, model: 0, runs, simulated: false, mixed: [], stamina: { mean: 1, ci_low: null, ci_high: null, tau: 1, n: 1, events: 1, censored: 0, median: 0 } });
-  const many = [cell(["a", "b"]), cell(["c", "d", "e", "f", "g", "h", "i"])];
-  expect(chosenMembers(many)).toHaveLength(8);
-  expect(comparedInWords(many)).toBe("Compare the first 8 of 9 runs");
-  expect([comparedInWords([cell(["a"])]), comparedInWords([cell(["a", "b"])])]).toEqual(["Compare 1 run", "Compare 2 runs"]);
+const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({ harness, model, runs, simulated: false, mixed: [], stamina: { mean: 1, ci_low: null, ci_high: null, tau: 1, n: 1, events: 1, censored: 0, median: 0 } });
+const line = (name: string | null): MatrixLine => ({ name, mean: null, cells: 1, missing: 0 });
+
+test("cells are compared with all their runs, and a cell of one run as that run", () => {
+  const matrix = { benchmark: ["b", "B"], harnesses: [line("opencode"), line(null)], models: [line("glm")] } as unknown as Matrix;
+  const many = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+  expect(cellMembers(matrix, [cell(many), cell(["x"], 1), cell(["y", "z"], 1)])).toEqual([
+    { by: "cell", harness: "opencode", model: "glm", benchmark: "b" },
+    { by: "run", run: "x" },
+    { by: "cell", harness: "", model: "glm", benchmark: "b" },
+  ]);
+  expect(cellMembers(matrix, many.map((run) => cell([run])))).toHaveLength(8);
+  expect(comparedInWords([cell(many), cell(["x"])])).toBe("Compare 2 cells (10 runs)");
+  expect(comparedInWords(many.map((run) => cell([run])))).toBe("Compare the first 8 of 9 cells (8 runs)");
 });
 
 test("ratios are said as times", () => {

@@ -3,7 +3,7 @@ import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
 import type { Member } from "../host/bindings/Member";
-import { UNKNOWN } from "../parts/format";
+import { UNKNOWN, counted } from "../parts/format";
 
 /** A comparison of more than these can not be read. */
 export const MOST = 8;
@@ -28,19 +28,24 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
   return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
 }
 
-/** The runs of cells, as members of a comparison. */
-export function chosenMembers(cells: readonly MatrixCell[]): Member[] {
-  return cells.flatMap((cell) => cell.runs).slice(0, MOST).map((run) => ({ by: "run", run }));
+/** Cells as members of a comparison: all their runs together; a group of one run is that run. */
+export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Member[] {
+  return cells.slice(0, MOST).map((cell): Member => {
+    const [run, more] = cell.runs;
+    if (run !== undefined && more === undefined) return { by: "run", run };
+    return { by: "cell", harness: matrix.harnesses[cell.harness]?.name ?? "", model: matrix.models[cell.model]?.name ?? "", benchmark: matrix.benchmark[0] };
+  });
 }
 
-/** What the button says: how many of the runs in these cells are compared, where that is not all of them. */
+/** What the button says: how many of these cells are compared, where that is not all of them. */
 export function comparedInWords(cells: readonly MatrixCell[]): string {
-  const runs = cells.reduce((sum, cell) => sum + cell.runs.length, 0);
-  return runs > MOST ? `Compare the first ${String(MOST)} of ${String(runs)} runs` : `Compare ${runs === 1 ? "1 run" : `${String(runs)} runs`}`;
+  const runs = cells.slice(0, MOST).reduce((sum, cell) => sum + cell.runs.length, 0);
+  const ofRuns = `(${counted(runs, "run")})`;
+  return cells.length > MOST ? `Compare the first ${String(MOST)} of ${counted(cells.length, "cell")} ${ofRuns}` : `Compare ${counted(cells.length, "cell")} ${ofRuns}`;
 }
 
-/** Whose retries are shown: the chosen cells', or those of the first cells. */
+/** Whose retries are shown: the chosen cells', or those of the best cells. */
 export function retryMembers(matrix: Matrix, chosen: readonly MatrixCell[]): Member[] {
   const cells = chosen.length > 0 ? chosen : [...matrix.cells].filter((cell) => cell !== null).sort((a, b) => (b.stamina.mean ?? -1) - (a.stamina.mean ?? -1));
-  return chosenMembers(cells);
+  return cellMembers(matrix, cells);
 }

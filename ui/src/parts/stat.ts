@@ -11,4 +11,6 @@ export interface Stat {
   readonly bar?: { readonly share: number; readonly accent: boolean; readonly label: string } | undefined;
   /** The whole thing in words, where the strip is too short for it. */
   readonly title?: string | undefined;
+  /** Where it leads: what it counts. */
+  readonly onclick?: (() => void) | undefined;
 }

@@ -58,7 +58,7 @@ pub(crate) struct FigureArgs {
     /// with a spec: .toml, or an SVG, PDF, PNG, .tex or Parquet file that was made here
     #[arg(value_name = "KIND|SPEC")]
     what: String,
-    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME
+    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME, cell:HARNESS×MODEL
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, tex or toml. Without it, the chart is

@@ -14,7 +14,7 @@ use crate::commands::{note, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME
+    /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME, cell:HARNESS×MODEL
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
     /// The folder to write to, made if it is not there; with --zip, the file

@@ -71,6 +71,7 @@ pub(super) fn failures(
             FailuresScope::Turns => FailureScope::Turns,
             FailuresScope::First => FailureScope::First,
         },
+        benchmark: None,
     })
 }
 

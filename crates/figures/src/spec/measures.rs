@@ -30,6 +30,9 @@ pub struct BarRow {
     /// Upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_high: Option<f64>,
+    /// What stands in place of a value that is not there for another reason than that it is unknown: `no turn survived`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
     /// A word about the value that stands behind it: `n = 20`, `12 of 20 episodes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -187,6 +187,7 @@ pub fn bars(count: usize) -> Figure {
                 value,
                 ci_low: value.filter(|_| i % 2 == 0).map(|v| v * 0.8),
                 ci_high: value.filter(|_| i % 2 == 0).map(|v| v * 1.3),
+                instead: None,
                 note: (i == 1).then(|| "19 of 20 episodes".to_owned()),
                 published: (i == 1)
                     .then(|| Published { value: 2.4, source: "StaminaBench, arXiv 2606.19613".to_owned() })

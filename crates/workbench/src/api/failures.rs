@@ -37,8 +37,11 @@ pub enum FailureScope {
 /// Asks for failures by class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct FailuresRequest {
-    /// Whose; empty = every real run of the library.
+    /// Whose; empty = every real run of one benchmark.
     pub members: Vec<Member>,
+    /// Key of that benchmark; `None` = the one with most runs. Members that are named have theirs.
+    #[serde(default)]
+    pub benchmark: Option<String>,
     /// Grouped by.
     #[serde(default)]
     pub group: FailureGrouping,
@@ -50,11 +53,17 @@ pub struct FailuresRequest {
 /// Failures by class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Failures {
+    /// The benchmark whose runs these are, where no member was named: key, name.
+    pub benchmark: Option<(String, String)>,
+    /// Every benchmark with runs: key, name, runs; empty where members were named.
+    pub benchmarks: Vec<(String, String, u32)>,
+    /// Settings that differ between the members so that they must not be compared, with their values.
+    pub not_comparable: Vec<String>,
     /// Classes that occur, in the order of the taxonomy.
     pub classes: Vec<FailureClassInfo>,
     /// Failed attempts in scope.
     pub attempts: u32,
-    /// Attempts in all, passed ones included.
+    /// Attempts in all, passed ones included, whatever the scope.
     pub all_attempts: u32,
     /// Episodes in which these were made.
     pub episodes: u32,
@@ -70,8 +79,6 @@ pub struct Failures {
     pub origins: Vec<(FailureOrigin, u32)>,
     /// What a reader must know of the numbers, in sentences: logs that can not be read, …
     pub cautions: Vec<String>,
-    /// Time to repair of turns that failed at first.
-    pub repair: Repair,
     /// Tests that flip most, at most 100.
     pub flips: Vec<FlippingTest>,
     /// The rules, in the order in which they are tried.
@@ -111,10 +118,17 @@ pub struct FailureGroup {
     pub label: String,
     /// Whether attempts of runs in which a scripted model stood in for a real one are among them.
     pub simulated: bool,
+    /// Attempts that the scope is about: all that were made; final ones of turns; final ones of turns with no failed turn
+    /// before.
+    pub made: u32,
     /// Failed attempts.
     pub attempts: u32,
+    /// Their share among those, with Wilson's 95 % interval: value, low, high; `None` = there are none.
+    pub rate: Option<(f64, f64, f64)>,
     /// One a class that occurs in it, in the order of `classes`.
     pub shares: Vec<FailureShare>,
+    /// How long it takes until what failed passes, of what began to fail in this group.
+    pub repair: Repair,
 }
 
 impl FailureGroup {
@@ -155,11 +169,14 @@ pub enum FailureOrigin {
     Unknown,
 }
 
-/// How long it takes until what failed passes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+/// How long it takes until what failed passes: of turns, and of stretches in which a test failed. They stand where they
+/// began: in that turn, at that attempt; a narrower scope has those that began in turns with an attempt in scope.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Repair {
     /// Turns whose first attempt failed.
     pub failed_first: u32,
+    /// Of them: tried again.
+    pub tried_again: u32,
     /// Of them: passed at a later attempt of the same turn.
     pub repaired: u32,
     /// Median number of further attempts until the turn passed (Kaplan–Meier, turns never repaired are censored); `None` =
@@ -167,11 +184,14 @@ pub struct Repair {
     pub median_attempts: Option<u32>,
     /// Turns that passed at attempt 2, 3, …
     pub at_attempt: Vec<(u32, u32)>,
-    /// Stretches in which a test failed that ended with a pass in a later turn.
-    pub tests_repaired_later: u32,
     /// Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
-    pub tests_followed: u32,
-    /// Median turns from failing to passing again, 0 = in the same turn (Kaplan–Meier); `None` = not reached.
+    pub stretches: u32,
+    /// Those that ended with a pass.
+    pub stretches_repaired: u32,
+    /// Those that ended with a pass in the turn in which they began.
+    pub repaired_in_same_turn: u32,
+    /// Median turns from the first failure to the pass, 0 = in the same turn, over all stretches (Kaplan–Meier, those never
+    /// repaired are censored); `None` = not reached.
     pub median_turns: Option<u32>,
 }
 
@@ -190,6 +210,8 @@ pub struct FlippingTest {
     pub test: String,
     /// How often its outcome changed.
     pub flips: u32,
+    /// Turn and attempt at which it changed last.
+    pub last: (u32, u32),
     /// For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
     pub outcomes: String,
 }
@@ -212,12 +234,36 @@ pub struct FailureCasesRequest {
     /// Only attempts with a failing test of this origin.
     #[serde(default)]
     pub origin: Option<FailureOrigin>,
+    /// Only those of this episode (its id).
+    #[serde(default)]
+    pub episode: Option<String>,
+    /// Only those of this turn.
+    #[serde(default)]
+    pub turn: Option<u32>,
+    /// Most failing tests that are named of each; 0 = 8.
+    #[serde(default)]
+    pub most_tests: u32,
     /// First row to give.
     #[serde(default)]
     pub offset: u32,
     /// Most rows to give; 0 = 200.
     #[serde(default)]
     pub limit: u32,
+}
+
+/// A failing test of an attempt, and how it stood before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct StandingTest {
+    /// Its id.
+    pub test: String,
+    /// Its class.
+    pub class: String,
+    /// Where it comes from.
+    pub origin: FailureOrigin,
+    /// The last turn before in which it is known to have passed.
+    pub passed_in_turn: Option<u32>,
+    /// Of one that is still failing: the turn in which it began to.
+    pub since_turn: Option<u32>,
 }
 
 /// Failed attempts.
@@ -254,6 +300,8 @@ pub struct FailureCase {
     pub tests: Vec<(String, u32)>,
     /// Failing tests by origin: new, regression, still failing, unknown.
     pub origins: (u32, u32, u32, u32),
+    /// Failing tests, regressions first, then new ones, as many as were asked for.
+    pub failing: Vec<StandingTest>,
     /// The test that the primary class rests on.
     pub test: Option<String>,
     /// The turn in which that test last passed, if it is a regression.

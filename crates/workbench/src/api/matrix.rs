@@ -30,6 +30,8 @@ pub struct Matrix {
     pub benchmark: (String, String),
     /// Every benchmark with runs: key, name, runs.
     pub benchmarks: Vec<(String, String, u32)>,
+    /// Ids of runs that were named and are of other benchmarks.
+    pub left_out: Vec<String>,
     /// Horizon in turns, the same for every cell.
     pub tau: u32,
     /// Rows.
@@ -128,6 +130,8 @@ pub struct Retries {
     pub tau: u32,
     /// One a member.
     pub series: Vec<RetrySeries>,
+    /// Settings that differ between the members so that they must not be compared, with their values.
+    pub not_comparable: Vec<String>,
     /// What such a truncation can and cannot say, in sentences.
     pub cautions: Vec<String>,
     /// Published numbers with a stated R.

@@ -256,22 +256,22 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     };
     let rows = data.members.iter().map(|member| {
         let (value, ci_low, ci_high) = measured(member, measure);
-        let n = member.stamina.n;
-        // A mean over some of the episodes would be that of others than the figure says.
-        let known = member.spent.cost_known;
-        let of_cost = matches!(measure, Measure::Cost | Measure::CostPerSurvivedTurn);
-        let note = if of_cost && value.is_none() && known > 0 && known < n {
+        let (n, known) = (member.stamina.n, method::known(member, measure));
+        // A number over some of the episodes is that of others than the figure shows elsewhere.
+        let note = if known > 0 && known < n {
             Some(format!("known for {known} of {n} episodes"))
         } else {
             (measure == Measure::Stamina).then(|| format!("n = {n}"))
         };
+        let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
+            .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
         let laid_over = if published && measure == Measure::Stamina {
             let numbers = published::numbers(&member.benchmark.0);
             matrix::published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
         } else {
             Vec::new()
         };
-        BarRow { label: label(member), value, ci_low, ci_high, note, published: laid_over }
+        BarRow { label: label(member), value, ci_low, ci_high, instead, note, published: laid_over }
     });
     Bars { measure: name.to_owned(), unit: unit.map(str::to_owned), rows: rows.collect() }
 }

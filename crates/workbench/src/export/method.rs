@@ -120,17 +120,38 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             };
         }
         Measure::Score => "Mean over scenarios, 0 to 100; turns after the first failure count",
-        Measure::Tokens => "Input and output tokens of the episodes that tell them ÷ turns that these played",
+        Measure::Tokens => {
+            "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
+        }
         Measure::Cost => COST_PER_EPISODE,
-        Measure::Time => "Seconds of agent time of the episodes that tell it ÷ turns that these played",
-        Measure::Steps => "Tool calls of the episodes that tell them ÷ turns that these played",
+        Measure::Time => "Seconds of agent time ÷ turns, over the turns of which every attempt tells it",
+        Measure::Steps => "Tool calls ÷ turns, over the turns of which every attempt tells them",
         Measure::CostPerSurvivedTurn => {
             "Cost of whole episodes, turns after the first failure included, ÷ their stamina; unknown unless the cost of every episode is known"
         }
     };
     let mut notes = vec![means.to_owned()];
     notes.extend(method.notes);
+    let partial = data.members.iter().filter(|m| (1..m.stamina.n).contains(&known(m, measure)));
+    let partial: Vec<String> = partial
+        .map(|m| format!("{} for {} of {} episodes", m.marked(), known(m, measure), m.stamina.n))
+        .collect();
+    if !partial.is_empty() {
+        notes.push(format!("Known: {}", partial.join(", ")));
+    }
     Method { notes, counts: counted(&data.members), ..method }
+}
+
+/// Episodes of a member of which a measure is known: those that its number is over.
+pub(super) fn known(member: &ComparedMember, measure: Measure) -> u32 {
+    let spent = &member.spent;
+    match measure {
+        Measure::Stamina | Measure::Score => member.stamina.n,
+        Measure::Tokens => spent.tokens_known.episodes,
+        Measure::Time => spent.seconds_known.episodes,
+        Measure::Steps => spent.steps_known.episodes,
+        Measure::Cost | Measure::CostPerSurvivedTurn => spent.cost_known,
+    }
 }
 
 const COST_PER_EPISODE: &str =
@@ -178,11 +199,14 @@ pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
 pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
     let most =
         |series: &api::RetrySeries| series.points.last().map(|point| counts(series.marked(), &point.stamina));
+    let mut notes =
+        vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()];
+    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
     Method {
         tau: tau(data.tau),
         intervals: Some(GREENWOOD.to_owned()),
         counts: data.series.iter().filter_map(most).collect(),
-        notes: vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()],
+        notes,
         ..method
     }
 }
@@ -194,19 +218,24 @@ pub(super) fn failures(
     scope: FailureScope,
     episodes: Vec<EpisodeCounts>,
 ) -> Method {
-    let scope = match scope {
-        FailureScope::Attempts => "Every failed attempt counts, by its primary class",
-        FailureScope::Turns => "Final attempts of turns not passed, by their primary class",
-        FailureScope::First => "Attempts that ended an episode's stamina, by their primary class",
+    let (about, of) = match scope {
+        FailureScope::Attempts => {
+            ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
+        }
+        FailureScope::Turns => {
+            ("Final attempts of turns not passed, by their primary class", "turns not passed, of {} turns reached")
+        }
+        FailureScope::First => (
+            "Attempts that ended an episode's stamina, by their primary class",
+            "first failures, of {} turns reached without one before",
+        ),
     };
     let mut notes = vec![
-        scope.to_owned(),
+        about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!(
-            "n of classes: failed attempts, of {} attempts in {} episodes",
-            data.all_attempts, data.episodes
-        ),
+        format!("n of classes: {} in {} episodes", of.replace("{}", &data.total.made.to_string()), data.episodes),
     ];
+    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
     notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
     Method { notes, counts: episodes, ..method }
 }
@@ -218,7 +247,7 @@ impl Workbench {
         of: &FailuresRequest,
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
-        let pools = members::resolve(&self.store, &self.members_with_failures(&of.members)?)?;
+        let pools = members::resolve(&self.store, &self.members_with_failures(of)?)?;
         let each: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {

@@ -19,8 +19,11 @@ use crate::api::ApiError;
 const MESSAGE: usize = 240;
 /// Most flipping tests of an episode that are kept.
 const FLIPS: usize = 100;
-/// Failed attempts that are kept in memory, over all runs.
+/// Failed attempts that are kept in memory, over all runs; [`TESTS`] failing tests count as one more.
 const KEPT: usize = 200_000;
+
+/// So many failing tests take as much memory as an attempt.
+const TESTS: usize = 16;
 
 /// What is kept of a run.
 #[derive(Debug, Default)]
@@ -36,8 +39,10 @@ pub(crate) struct EpisodeFailures {
     pub(crate) episode: String,
     /// The scenario.
     pub(crate) scenario: String,
-    /// Attempts made: (turn, number of the attempt).
-    pub(crate) made: Vec<(u32, u32)>,
+    /// Attempts made.
+    pub(crate) made: Vec<Made>,
+    /// Ids of the tests that failed, each once.
+    pub(crate) ids: Vec<Box<str>>,
     /// Those that failed, in order.
     pub(crate) cases: Vec<Case>,
     /// Turns that failed, and how long until they passed.
@@ -50,6 +55,30 @@ pub(crate) struct EpisodeFailures {
     pub(crate) turns: u32,
     /// Failed attempts of which a log that rules look at could not be read.
     pub(crate) logs_unread: u32,
+}
+
+/// An attempt that was made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Made {
+    /// From 1.
+    pub(crate) turn: u32,
+    /// From 1.
+    pub(crate) attempt: u32,
+    /// Whether it is the last of its turn.
+    pub(crate) is_final: bool,
+    /// Whether no turn before was failed.
+    pub(crate) counts_for_stamina: bool,
+}
+
+/// A failing test of an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failing {
+    /// Its place among the ids of the episode.
+    pub(crate) id: u32,
+    /// Its class.
+    pub(crate) class: FailureClass,
+    /// How it stood before.
+    pub(crate) standing: Standing,
 }
 
 /// A failed attempt.
@@ -69,6 +98,8 @@ pub(crate) struct Case {
     pub(crate) rule: &'static str,
     /// Failing tests by class.
     pub(crate) tests: BTreeMap<FailureClass, u32>,
+    /// Every failing test that is described.
+    pub(crate) failing: Vec<Failing>,
     /// Failing tests that are counted and not described.
     pub(crate) not_described: u32,
     /// Failing tests by origin: new, regression, still failing, unknown.
@@ -86,6 +117,11 @@ pub(crate) struct Case {
 }
 
 impl EpisodeFailures {
+    fn size(&self) -> usize {
+        let tests: usize = self.cases.iter().map(|case| case.failing.len()).sum();
+        1 + self.cases.len() + (tests + self.ids.len()) / TESTS
+    }
+
     fn of(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>) -> Self {
         let history = history(episode);
         let standings: HashMap<(u32, u32, usize), Standing> = history
@@ -96,15 +132,22 @@ impl EpisodeFailures {
         let mut made = Vec::new();
         let mut cases = Vec::new();
         let mut logs_unread = 0;
+        let mut ids = Ids::default();
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
             for (at, attempt) in turn.attempts.iter().enumerate() {
-                made.push((turn.number, attempt.number));
+                made.push(Made {
+                    turn: turn.number,
+                    attempt: attempt.number,
+                    is_final: at == last,
+                    counts_for_stamina: turn.number <= entry.stamina.saturating_add(1),
+                });
                 let ends_turn = at == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
                 let ends = Ends::of(attempt, tree);
                 logs_unread += u32::from(ends.unread);
-                cases.extend(Case::of(turn.number, (attempt, &ends), &standings, (ends_turn, ends_stamina)));
+                let ends_what = (ends_turn, ends_stamina);
+                cases.extend(Case::of(turn.number, (attempt, &ends), &standings, ends_what, &mut ids));
             }
         }
         let mut flips = history.flips;
@@ -117,6 +160,7 @@ impl EpisodeFailures {
             episode: entry.slug.clone(),
             scenario: entry.scenario.clone(),
             made,
+            ids: ids.list,
             cases,
             turn_repairs: turn_repairs(episode),
             test_repairs: history.repairs.into_iter().map(without_id).collect(),
@@ -127,23 +171,59 @@ impl EpisodeFailures {
     }
 }
 
+impl Failing {
+    /// Its place among new, regression, still failing, unknown.
+    pub(crate) const fn origin(&self) -> usize {
+        match self.standing {
+            Standing::New => 0,
+            Standing::Regression { .. } => 1,
+            Standing::StillFailing { .. } => 2,
+            Standing::Unknown => 3,
+        }
+    }
+}
+
+/// Ids of tests, each kept once: a test that fails at a hundred attempts has one.
+#[derive(Default)]
+struct Ids {
+    list: Vec<Box<str>>,
+    places: HashMap<Box<str>, u32>,
+}
+
+impl Ids {
+    fn place(&mut self, id: &str) -> u32 {
+        if let Some(place) = self.places.get(id) {
+            return *place;
+        }
+        let place = self.list.len() as u32;
+        self.list.push(id.into());
+        self.places.insert(id.into(), place);
+        place
+    }
+}
+
 impl Case {
     fn of(
         turn: u32,
         (attempt, ends): (&Attempt, &Ends),
         standings: &HashMap<(u32, u32, usize), Standing>,
         (ends_turn, ends_stamina): (bool, bool),
+        ids: &mut Ids,
     ) -> Option<Self> {
         let classified = classify_attempt(attempt, &ends.context())?;
         let standing = |test: usize| standings.get(&(turn, attempt.number, test)).copied();
+        let failing: Vec<Failing> = classified
+            .tests
+            .iter()
+            .filter_map(|test| {
+                let id = ids.place(&attempt.tests.get(test.test)?.id);
+                let standing = standing(test.test).unwrap_or(Standing::Unknown);
+                Some(Failing { id, class: test.class, standing })
+            })
+            .collect();
         let mut origins = [0; 4];
-        for test in &classified.tests {
-            origins[match standing(test.test) {
-                Some(Standing::New) => 0,
-                Some(Standing::Regression { .. }) => 1,
-                Some(Standing::StillFailing { .. }) => 2,
-                Some(Standing::Unknown) | None => 3,
-            }] += 1;
+        for test in &failing {
+            origins[test.origin()] += 1;
         }
         let telling = classified.tests.iter().find(|test| test.class == classified.primary);
         let told = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
@@ -160,6 +240,7 @@ impl Case {
             class: classified.primary,
             rule: classified.rule,
             tests: classified.counts,
+            failing,
             not_described: classified.not_described,
             origins,
             test: told.map(|(_, test)| test.id.clone()),
@@ -236,7 +317,7 @@ impl Digests {
 
     fn keep(&self, runs: &[(RunId, i64)], all: &[Arc<RunFailures>]) {
         let size =
-            |(_, _, failures): &Kept| failures.episodes.iter().map(|e| e.cases.len() + 1).sum::<usize>();
+            |(_, _, failures): &Kept| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
         kept.extend(runs.iter().zip(all).map(|((run, version), of)| (*run, *version, Arc::clone(of))));

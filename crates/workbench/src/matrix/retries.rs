@@ -13,8 +13,8 @@ use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::members::{self, Pool};
 use crate::compare::sets::ScenarioSets;
-use crate::compare::stamina;
 use crate::compare::tests_of::bootstrapped;
+use crate::compare::{settings, stamina};
 use crate::published;
 
 /// What such a truncation can and can not say.
@@ -80,6 +80,7 @@ impl Workbench {
         Ok(Retries {
             tau,
             series: pools.iter().zip(&curves).map(|(pool, curve)| curve.series(pool, tau)).collect(),
+            not_comparable: settings::in_words(&settings::not_comparable(&pools), "member"),
             cautions,
             published: benchmarks.iter().flat_map(|key| published::by_retries(key)).collect(),
         })

@@ -28,6 +28,18 @@ by_tests: boolean,
  */
 origin: FailureOrigin | null, 
 /**
+ * Only those of this episode (its id).
+ */
+episode: string | null, 
+/**
+ * Only those of this turn.
+ */
+turn: number | null, 
+/**
+ * Most failing tests that are named of each; 0 = 8.
+ */
+most_tests: number, 
+/**
  * First row to give.
  */
 offset: number, 

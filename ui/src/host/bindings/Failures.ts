@@ -4,12 +4,23 @@ import type { FailureGroup } from "./FailureGroup";
 import type { FailureOrigin } from "./FailureOrigin";
 import type { FailureRule } from "./FailureRule";
 import type { FlippingTest } from "./FlippingTest";
-import type { Repair } from "./Repair";
 
 /**
  * Failures by class.
  */
 export type Failures = { 
+/**
+ * The benchmark whose runs these are, where no member was named: key, name.
+ */
+benchmark: [string, string] | null, 
+/**
+ * Every benchmark with runs: key, name, runs; empty where members were named.
+ */
+benchmarks: Array<[string, string, number]>, 
+/**
+ * Settings that differ between the members so that they must not be compared, with their values.
+ */
+not_comparable: Array<string>, 
 /**
  * Classes that occur, in the order of the taxonomy.
  */
@@ -19,7 +30,7 @@ classes: Array<FailureClassInfo>,
  */
 attempts: number, 
 /**
- * Attempts in all, passed ones included.
+ * Attempts in all, passed ones included, whatever the scope.
  */
 all_attempts: number, 
 /**
@@ -50,10 +61,6 @@ origins: Array<[FailureOrigin, number]>,
  * What a reader must know of the numbers, in sentences: logs that can not be read, …
  */
 cautions: Array<string>, 
-/**
- * Time to repair of turns that failed at first.
- */
-repair: Repair, 
 /**
  * Tests that flip most, at most 100.
  */

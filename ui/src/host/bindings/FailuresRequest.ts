@@ -8,9 +8,13 @@ import type { Member } from "./Member";
  */
 export type FailuresRequest = { 
 /**
- * Whose; empty = every real run of the library.
+ * Whose; empty = every real run of one benchmark.
  */
 members: Array<Member>, 
+/**
+ * Key of that benchmark; `None` = the one with most runs. Members that are named have theirs.
+ */
+benchmark: string | null, 
 /**
  * Grouped by.
  */

@@ -29,6 +29,10 @@ test: string,
  */
 flips: number, 
 /**
+ * Turn and attempt at which it changed last.
+ */
+last: [number, number], 
+/**
  * For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
  */
 outcomes: string, };

@@ -17,6 +17,10 @@ benchmark: [string, string],
  */
 benchmarks: Array<[string, string, number]>, 
 /**
+ * Ids of runs that were named and are of other benchmarks.
+ */
+left_out: Array<string>, 
+/**
  * Horizon in turns, the same for every cell.
  */
 tau: number, 

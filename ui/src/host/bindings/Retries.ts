@@ -15,6 +15,10 @@ tau: number,
  */
 series: Array<RetrySeries>, 
 /**
+ * Settings that differ between the members so that they must not be compared, with their values.
+ */
+not_comparable: Array<string>, 
+/**
  * What such a truncation can and cannot say, in sentences.
  */
 cautions: Array<string>, 

@@ -202,6 +202,7 @@ fn failures(
         members: of.members.clone(),
         group: FailureGrouping::Member,
         scope: FailureScope::Attempts,
+        benchmark: None,
     };
     let data = figures.workbench.get_failures(request.clone())?;
     let mut blocks = vec![Block::Text(words::failures(&data))];

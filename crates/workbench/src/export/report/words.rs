@@ -94,7 +94,7 @@ pub(super) fn overall(data: &Comparison) -> String {
 
 /// What failed attempts there are, and how long repair takes.
 pub(super) fn failures(data: &Failures) -> String {
-    let repair = &data.repair;
+    let repair = &data.total.repair;
     let mut text = format!("{} of {} attempts did not pass.", data.attempts, data.all_attempts);
     if data.attempts > 0 {
         text.push_str(&format!(

@@ -39,14 +39,15 @@ pub(in crate::export) fn shares(data: &Failures) -> Table {
         }
     }
     table.notes.push(format!(
-        "{} failed attempts of {} in all; shares with Wilson's 95 % interval.",
-        data.attempts, data.all_attempts
+        "{} failed attempts of {} in scope; shares with Wilson's 95 % interval.",
+        data.attempts, data.total.made
     ));
     noted(table, data)
 }
 
 /// What a reader must know of the numbers stands under each of these tables.
 fn noted(mut table: Table, data: &Failures) -> Table {
+    table.notes.extend(data.not_comparable.iter().map(|what| format!("Not comparable. {what}.")));
     table.notes.extend(data.cautions.iter().cloned());
     table
 }
@@ -146,7 +147,7 @@ pub(in crate::export) fn origins(data: &Failures) -> Table {
 
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(in crate::export) fn repairs(data: &Failures) -> Table {
-    let repair = &data.repair;
+    let repair = &data.total.repair;
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
         Column::integer("turns", "Turns"),
@@ -167,9 +168,10 @@ pub(in crate::export) fn repairs(data: &Failures) -> Table {
         median(repair.median_attempts)
     ));
     table.notes.push(format!(
-        "{} stretches in which a test failed were followed; {} ended with a pass in a later turn, the median number of turns until then is {}.",
-        repair.tests_followed,
-        repair.tests_repaired_later,
+        "{} stretches in which a test failed were followed; {} ended with a pass, {} of these in the same turn; the median number of turns until then, over all stretches, is {}.",
+        repair.stretches,
+        repair.stretches_repaired,
+        repair.repaired_in_same_turn,
         median(repair.median_turns)
     ));
     noted(table, data)

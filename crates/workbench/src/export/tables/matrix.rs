@@ -231,6 +231,7 @@ mod tests {
         let data = Matrix {
             benchmark: ("b".into(), "B".into()),
             benchmarks: Vec::new(),
+            left_out: Vec::new(),
             tau: 10,
             harnesses: vec![line("opencode"), line("codex")],
             models: vec![line("m"), line("n")],

@@ -1,0 +1,26 @@
+//! The benchmarks of the library: pages that pool runs show one of them at a time.
+
+use std::collections::BTreeMap;
+
+use store::RunEntry;
+
+/// Every benchmark with its name and number of runs, most runs first.
+pub(crate) fn of(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
+    let mut counts: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
+    for run in runs {
+        counts.entry(&run.benchmark.key).or_insert((&run.benchmark.name, 0)).1 += 1;
+    }
+    let mut list: Vec<(String, String, u32)> =
+        counts.into_iter().map(|(key, (name, n))| (key.to_owned(), name.to_owned(), n)).collect();
+    list.sort_by_key(|(_, _, n)| std::cmp::Reverse(*n));
+    list
+}
+
+/// What to say to who asked for another one.
+pub(crate) fn hint(benchmarks: &[(String, String, u32)]) -> String {
+    if benchmarks.is_empty() {
+        return "Open a folder with results first".to_owned();
+    }
+    let keys: Vec<&str> = benchmarks.iter().map(|(key, _, _)| key.as_str()).collect();
+    format!("There are runs of {}", keys.join(", "))
+}

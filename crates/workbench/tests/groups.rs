@@ -1,0 +1,375 @@
+//! Runs made by hand: groups and what they pool, runs in two members, sums of which a part is unknown, and failing tests
+//! with the turn in which they passed before.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use std::path::Path;
+
+use library::{Library, members};
+use workbench::api::{
+    Annotate, Comparability, CompareRequest, ComparedMember, Comparison, FailureCasesRequest,
+    FailureGrouping, FailureOrigin, FailureScope, FailuresRequest, FigureOf, MatrixRequest, Measure, Member,
+    Pairs, RetriesRequest,
+};
+
+/// An attempt at a turn: the outcomes of its tests, and what is known of its use.
+#[derive(Clone, Copy)]
+struct Try {
+    outcomes: &'static str,
+    cost: Option<f64>,
+    tokens: Option<u64>,
+    calls: Option<u32>,
+}
+
+const PASSED: Try = Try { outcomes: "..", cost: Some(1.0), tokens: Some(10), calls: Some(2) };
+const FAILED: Try = Try { outcomes: ".F", ..PASSED };
+
+/// A run to be written: name, harness, model, hash of its pack, and for each scenario its turns with their attempts.
+struct Given<'a> {
+    name: &'a str,
+    harness: &'a str,
+    model: &'a str,
+    pack: Option<&'a str>,
+    attempt_limit: u32,
+    scenarios: &'a [&'a [&'a [Try]]],
+}
+
+const fn given<'a>(
+    name: &'a str,
+    harness: &'a str,
+    model: &'a str,
+    scenarios: &'a [&'a [&'a [Try]]],
+) -> Given<'a> {
+    Given { name, harness, model, pack: None, attempt_limit: 3, scenarios }
+}
+
+fn write(folder: &Path, run: &Given<'_>) {
+    let place = folder.join(run.name);
+    for (number, turns) in run.scenarios.iter().enumerate() {
+        let turns: Vec<String> = (1..)
+            .zip(*turns)
+            .map(|(turn, attempts)| {
+                let attempts: Vec<String> =
+                    (1..).zip(*attempts).map(|(number, attempt)| written(number, attempt)).collect();
+                format!(
+                    r#"{{"turn": {turn}, "tests": ["t::one", "t::two"], "attempts": [{}]}}"#,
+                    attempts.join(", ")
+                )
+            })
+            .collect();
+        let text = format!(
+            r#"{{"schema_version": "stamina-lab/1", "planned_turns": 4, "finished_at": "2026-06-01T10:00:00Z", "turns": [{}]}}"#,
+            turns.join(", ")
+        );
+        let scenario = place.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&scenario).unwrap();
+        std::fs::write(scenario.join("trajectory.json"), text).unwrap();
+    }
+    let pack = run.pack.map_or("null".to_owned(), |hash| format!("\"{hash}\""));
+    let report = format!(
+        r#"{{"schema_version": "stamina-lab/1", "agent": "x", "benchmark": "restful_server_gen_iterative", "num_tasks": {},
+            "run": {{"harness": "{}", "model": "{}", "runner": "Stamina Lab", "attempt_limit": {}, "pack_sha256": {pack},
+                    "started_at": "2026-06-01T0{}:00:00Z"}}}}"#,
+        run.scenarios.len(),
+        run.harness,
+        run.model,
+        run.attempt_limit,
+        run.name.len()
+    );
+    std::fs::write(place.join("report.json"), report).unwrap();
+}
+
+fn written(number: u32, attempt: &Try) -> String {
+    let verdict = if attempt.outcomes.contains('F') { "failed" } else { "passed" };
+    let passed = attempt.outcomes.matches('.').count();
+    let or_null = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
+    let tokens = attempt.tokens.map(|n| format!(r#"{{"input": {n}, "output": {n}}}"#));
+    format!(
+        r#"{{"attempt": {number}, "verdict": "{verdict}", "passed": {passed}, "total": {}, "outcomes": "{}", "tokens": {},
+            "cost_usd": {}, "tool_calls": {}}}"#,
+        attempt.outcomes.len(),
+        attempt.outcomes,
+        or_null(tokens),
+        or_null(attempt.cost.map(|n| n.to_string())),
+        or_null(attempt.calls.map(|n| n.to_string())),
+    )
+}
+
+fn library(runs: &[Given<'_>]) -> (tempfile::TempDir, Library) {
+    let folder = tempfile::tempdir().unwrap();
+    for run in runs {
+        write(&folder.path().join("lab"), run);
+    }
+    let library = Library::of(&[folder.path().join("lab")]);
+    (folder, library)
+}
+
+impl Library {
+    fn compared(&self, members: Vec<Member>, pairs: Pairs) -> Comparison {
+        let request = CompareRequest { members, pairs, ..CompareRequest::default() };
+        self.workbench.compare_runs(request).unwrap()
+    }
+
+    fn tag(&self, tag: &str, runs: &[&str]) -> Member {
+        let runs = runs.iter().map(|run| format!("lab.{run}")).collect();
+        let annotate = Annotate { runs, add_tags: vec![tag.into()], remove_tags: vec![], note: None };
+        self.workbench.annotate(annotate).unwrap();
+        Member::Tag { tag: tag.into(), benchmark: String::new() }
+    }
+}
+
+fn harness(name: &str) -> Member {
+    Member::Harness { harness: name.into(), benchmark: String::new() }
+}
+
+fn mark(comparison: &Comparison, setting: &str) -> Option<Comparability> {
+    comparison.differences.iter().find(|d| d.setting == setting).map(|d| d.comparability)
+}
+
+#[test]
+fn a_cell_is_all_runs_of_a_harness_with_a_model() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[
+        given("a1", "a", "m", one),
+        given("a2", "a", "m", one),
+        given("a3", "a", "other", one),
+        given("b1", "b", "m", one),
+    ]);
+    let cell =
+        |harness: &str| Member::Cell { harness: harness.into(), model: "m".into(), benchmark: String::new() };
+    let comparison = library.compared(vec![cell("a"), cell("b")], Pairs::All);
+    let [a, b] = &comparison.members[..] else { panic!("two members") };
+    assert_eq!((a.id.as_str(), b.id.as_str()), ("cell:a×m@staminabench", "cell:b×m@staminabench"));
+    assert_eq!((a.name.as_str(), b.name.as_str()), ("a", "b"), "the model is the same");
+    assert_eq!(a.runs, ["lab.a1", "lab.a2"]);
+    assert_eq!((a.stamina.n, b.stamina.n, a.model.as_deref()), (2, 1, Some("m")));
+    assert!(mark(&comparison, "Models").is_none() && mark(&comparison, "Harnesses").is_none());
+    let nobody = CompareRequest { members: vec![cell("c")], ..CompareRequest::default() };
+    assert_eq!(library.workbench.compare_runs(nobody).unwrap_err().code, "compare.no_runs");
+}
+
+#[test]
+fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[
+        given("a1", "a", "x", one),
+        given("a2", "a", "y", one),
+        given("b1", "b", "x", one),
+        given("b2", "b", "z", one),
+        given("c1", "c", "x", one),
+        given("c2", "c", "y", one),
+        given("c3", "c", "y", one),
+        given("d1", "d", "x", one),
+        given("d2", "d", "y", one),
+    ]);
+    let of = |a: &str, b: &str| library.compared(vec![harness(a), harness(b)], Pairs::All);
+    let other = of("a", "b");
+    assert_eq!(mark(&other, "Models"), Some(Comparability::NotComparable));
+    let line = other.differences.iter().find(|d| d.setting == "Models").unwrap();
+    assert_eq!(line.values[0].as_deref(), Some("x (1 run, 1 episode), y (1 run, 1 episode)"));
+    assert_eq!(mark(&of("a", "c"), "Models"), Some(Comparability::CannotBeRuledOut));
+    let same = of("a", "d");
+    assert!(mark(&same, "Models").is_none() && same.equal.iter().any(|(line, _)| line == "Models"));
+    // Runs of one model each are what is compared.
+    let runs = library.compared(members(&["lab.a1", "lab.a2"]), Pairs::All);
+    assert!(mark(&runs, "Models").is_none());
+}
+
+#[test]
+fn what_has_runs_in_common_is_not_tested() {
+    let turns: [&[&[Try]]; 3] = [&[&[PASSED], &[FAILED]], &[&[FAILED]], &[&[PASSED], &[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[
+        given("a", "h", "x", &turns),
+        given("bb", "h", "y", &turns[..2]),
+        given("ccc", "h", "z", &turns[1..]),
+    ]);
+    let tag = library.tag("both", &["a", "bb"]);
+    let [run, third] = ["lab.a", "lab.ccc"].map(|run| Member::Run { run: run.into() });
+    let comparison = library.compared(vec![tag, run, third], Pairs::All);
+    assert!(comparison.cautions.iter().any(|c| c.contains("1 run is in both; their tests do not hold")));
+    assert!(!comparison.cautions.iter().any(|c| c.contains("opened twice")), "{:?}", comparison.cautions);
+    let [shared, apart, others] = &comparison.pairs[..] else { panic!("three pairs") };
+    assert_eq!((shared.in_both, apart.in_both, others.in_both), (1, 0, 0));
+    assert!(shared.logrank.is_none() && shared.p_holm.is_none() && shared.logrank_permutation.is_none());
+    assert!(shared.difference.is_none() && shared.ratio.is_none() && shared.paired.is_none());
+    assert!(shared.difference_bootstrap.is_none() && shared.logrank_stratified.is_none());
+    assert!(comparison.overall.is_none() && comparison.overall_stratified.is_none());
+    // Holm counts the two pairs that are tested.
+    let (p, q) = (apart.logrank.unwrap().p, others.logrank.unwrap().p);
+    assert!((apart.p_holm.unwrap().min(others.p_holm.unwrap()) - (2.0 * p.min(q)).min(1.0)).abs() < 1e-12);
+    assert!(apart.paired.is_some() && apart.difference.is_some());
+}
+
+#[test]
+fn runs_on_other_packs_share_no_scenario() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let hashes = ["a".repeat(64), "b".repeat(64)];
+    let with = |name: &'static str, model: &'static str, pack| Given {
+        pack: Some(pack),
+        ..given(name, "h", model, one)
+    };
+    let (_folder, library) = library(&[
+        with("a", "x", hashes[0].as_str()),
+        with("bb", "y", hashes[1].as_str()),
+        with("ccc", "z", hashes[0].as_str()),
+    ]);
+    let comparison = library.compared(members(&["lab.a", "lab.bb", "lab.ccc"]), Pairs::Reference);
+    assert_eq!(mark(&comparison, "Pack of scenarios"), Some(Comparability::NotComparable));
+    assert_eq!(comparison.shared_scenarios, 0);
+    let paired: Vec<bool> = comparison.pairs.iter().map(|pair| pair.paired.is_some()).collect();
+    assert_eq!(paired, [false, true], "scenario_0 of another pack is another scenario");
+}
+
+const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, ..PASSED };
+
+fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
+    let (_folder, library) = library(&[given("a", "h", "x", turns)]);
+    let of = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
+    let figure = FigureOf::Bars { of, measure: Measure::Steps, published: false };
+    let caption = figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap());
+    (comparison.members.into_iter().next().unwrap(), caption)
+}
+
+#[test]
+fn a_cost_of_which_a_part_is_unknown_is_unknown() {
+    let idle = Try { cost: None, tokens: Some(0), calls: Some(0), ..FAILED };
+    // Of the first scenario an attempt does not say what it cost; one of the second asked no model.
+    let (member, _) = spent(&[&[&[FAILED, UNKNOWN], &[PASSED], &[FAILED]], &[&[idle, PASSED], &[FAILED]]]);
+    let spent = &member.spent;
+    assert_eq!((spent.cost_usd, spent.cost_known), (Some(2.0), 1));
+    assert_eq!((spent.cost_per_episode, spent.cost_per_survived_turn), (None, None));
+    assert!(!spent.no_turn_survived);
+    // Turns 2 and 3 of the first, 1 and 2 of the second: 1 + 1 + (0 + 1) + 1 dollars.
+    assert_eq!((spent.cost_per_turn, spent.cost_per_turn_known.turns), (Some(1.0), 4));
+    let (member, _) = spent_of_all_known();
+    assert_eq!((member.spent.cost_usd, member.spent.cost_per_survived_turn), (Some(2.0), Some(2.0)));
+}
+
+fn spent_of_all_known() -> (ComparedMember, String) {
+    spent(&[&[&[PASSED], &[FAILED]]])
+}
+
+#[test]
+fn a_rate_is_over_the_turns_that_say_the_number() {
+    let (member, caption) = spent(&[&[&[PASSED], &[UNKNOWN], &[FAILED]], &[&[UNKNOWN], &[UNKNOWN]]]);
+    let spent = &member.spent;
+    assert_eq!((spent.turns_played, spent.steps_known.turns, spent.steps_known.episodes), (5, 2, 1));
+    assert_eq!((spent.steps_per_turn, spent.tokens_per_turn), (Some(2.0), Some(20.0)));
+    assert!(caption.contains("for 1 of 2 episodes"), "the caption counts the episodes that say it: {caption}");
+}
+
+#[test]
+fn where_no_turn_was_survived_money_bought_none() {
+    let (member, _) = spent(&[&[&[FAILED]]]);
+    assert!(member.spent.no_turn_survived && member.spent.cost_per_survived_turn.is_none());
+    let (member, _) = spent(&[&[&[Try { cost: None, ..FAILED }]]]);
+    assert!(!member.spent.no_turn_survived, "what it cost is unknown");
+}
+
+const SECOND: Try = FAILED;
+const FIRST: Try = Try { outcomes: "F.", ..PASSED };
+
+#[test]
+fn failing_tests_say_where_they_passed_before() {
+    // t::two fails at turn 1 and passes at once; at turn 3 it fails again, and at turn 4, where t::one does, too.
+    let both = Try { outcomes: "FF", ..PASSED };
+    let turns: &[&[&[Try]]] = &[&[&[SECOND, PASSED], &[PASSED], &[SECOND], &[both]]];
+    let (_folder, library) = library(&[given("a", "h", "x", turns)]);
+    let of = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
+    let cases = |request: FailureCasesRequest| library.workbench.list_failure_cases(request).unwrap();
+    let page = cases(FailureCasesRequest { of: of.clone(), ..FailureCasesRequest::default() });
+    let standing: Vec<Vec<_>> = page
+        .rows
+        .iter()
+        .map(|row| {
+            let of =
+                |t: &workbench::api::StandingTest| (t.test.clone(), t.origin, t.passed_in_turn, t.since_turn);
+            row.failing.iter().map(of).collect()
+        })
+        .collect();
+    let [one, two] = ["t::one", "t::two"].map(str::to_owned);
+    assert_eq!(standing[0], [(two.clone(), FailureOrigin::New, None, None)]);
+    assert_eq!(standing[1], [(two.clone(), FailureOrigin::Regression, Some(2), None)]);
+    assert_eq!(
+        standing[2],
+        [
+            (one, FailureOrigin::Regression, Some(3), None),
+            (two, FailureOrigin::StillFailing, Some(2), Some(3))
+        ]
+    );
+    let at = FailureCasesRequest { of, turn: Some(4), most_tests: 1, ..FailureCasesRequest::default() };
+    let episode = page.rows[0].episode.clone();
+    let page = cases(FailureCasesRequest { episode: Some(episode), ..at.clone() });
+    assert_eq!((page.total, page.rows[0].turn, page.rows[0].failing.len()), (1, 4, 1));
+    assert_eq!(cases(FailureCasesRequest { episode: Some("other".into()), ..at }).total, 0);
+}
+
+#[test]
+fn repair_counts_one_population_in_every_group() {
+    // Turn 1: two stretches that end in the same turn. Turn 2: one that ends at turn 3. Turn 4: one that never ends.
+    let turns: &[&[&[Try]]] = &[&[&[FIRST, SECOND, PASSED], &[SECOND], &[PASSED], &[FIRST]]];
+    let (_folder, library) = library(&[given("a", "h", "x", turns), given("bb", "h", "y", &[&[&[PASSED]]])]);
+    let of = FailuresRequest { members: members(&["lab.a", "lab.bb"]), ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(of.clone()).unwrap();
+    let repair = &failures.total.repair;
+    assert_eq!((repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn), (4, 3, 2));
+    assert_eq!(repair.median_turns, Some(0), "half of all four ended in their turn");
+    assert_eq!((repair.failed_first, repair.tried_again, repair.repaired), (3, 1, 1));
+    assert_eq!(failures.groups[0].repair, *repair);
+    assert_eq!((failures.groups[1].repair.stretches, failures.groups[1].attempts), (0, 0));
+
+    let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..of.clone() };
+    let groups = library.workbench.get_failures(by_turn).unwrap().groups;
+    let counts: Vec<_> = groups
+        .iter()
+        .map(|g| (g.key.as_str(), g.made, g.attempts, g.repair.stretches, g.repair.median_turns))
+        .collect();
+    // Two runs reached turn 1, in four attempts.
+    assert_eq!(counts, [("1", 4, 2, 2, Some(0)), ("2", 1, 1, 1, Some(1)), ("4", 1, 1, 1, None)]);
+    assert!((groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
+
+    let scoped = |scope| library.workbench.get_failures(FailuresRequest { scope, ..of.clone() }).unwrap();
+    let turns = scoped(FailureScope::Turns);
+    assert_eq!((turns.attempts, turns.total.made, turns.total.repair.stretches), (2, 5, 2));
+    let first = scoped(FailureScope::First);
+    assert_eq!((first.attempts, first.total.made, first.all_attempts), (1, 3, 7), "turns 1 and 2, and 1");
+}
+
+#[test]
+fn failures_are_those_of_one_benchmark_and_say_what_is_not_comparable() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) =
+        library(&[given("a", "h", "x", one), Given { attempt_limit: 9, ..given("bb", "h", "y", one) }]);
+    library.workbench.ingest(&library::repository().join("tests/fixtures/harbor/jobs"), &|_, _| {}).unwrap();
+    let failures = library.workbench.get_failures(FailuresRequest::default()).unwrap();
+    assert_eq!(failures.benchmark.as_ref().unwrap().0, "staminabench");
+    assert!(failures.benchmarks.len() > 1 && failures.episodes == 2);
+    assert_eq!(failures.not_comparable, ["Attempt limit: 3 (1 member), 9 (1 member)"]);
+    let other = FailuresRequest { benchmark: Some("harbor:tasks".into()), ..FailuresRequest::default() };
+    assert_eq!(library.workbench.get_failures(other).unwrap().benchmark.unwrap().0, "harbor:tasks");
+    let none = FailuresRequest { benchmark: Some("no".into()), ..FailuresRequest::default() };
+    assert_eq!(library.workbench.get_failures(none).unwrap_err().code, "failures.no_runs");
+
+    let retries = RetriesRequest { members: members(&["lab.a", "lab.bb"]) };
+    let retries = library.workbench.get_retries(retries).unwrap();
+    assert_eq!(retries.not_comparable, ["Attempt limit: 3 (1 member), 9 (1 member)"]);
+}
+
+#[test]
+fn named_runs_of_another_benchmark_are_not_dropped_silently() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[given("a", "h", "x", one), given("bb", "h", "y", one)]);
+    library.workbench.ingest(&library::repository().join("tests/fixtures/harbor/jobs"), &|_, _| {}).unwrap();
+    let runs = ["lab.a", "lab.bb", "jobs.nop-k1-nop"].map(str::to_owned).to_vec();
+    let matrix = library.workbench.get_matrix(MatrixRequest { runs, ..MatrixRequest::default() }).unwrap();
+    assert_eq!(
+        (matrix.benchmark.0.as_str(), matrix.left_out.as_slice()),
+        ("staminabench", &["jobs.nop-k1-nop".to_owned()][..])
+    );
+    assert!(matrix.cautions.iter().any(|c| c.contains("jobs.nop-k1-nop is of another benchmark")));
+    let zero = MatrixRequest { tau: Some(0), ..MatrixRequest::default() };
+    let error = library.workbench.get_matrix(zero).unwrap_err();
+    assert!(!error.message.contains("to turn 0") && error.hint.unwrap().contains("from 1 to"));
+}
