@@ -192,7 +192,10 @@ fn comparison_text(comparison: &Comparison) -> String {
                 ];
                 row.extend(few.then(|| p_number(p.logrank_permutation.map(|test| test.p))));
                 row.extend([
-                    paired.map_or_else(|| "0".to_owned(), |p| p.n.to_string()),
+                    paired.map_or_else(
+                        || if p.in_both > 0 { "n/a".to_owned() } else { "0".to_owned() },
+                        |p| p.n.to_string(),
+                    ),
                     paired.map_or_else(|| "n/a".to_owned(), |p| format!("{:+.2}", p.mean)),
                     paired.map_or_else(|| "n/a".to_owned(), |p| signed_interval(p.ci_low, p.ci_high)),
                     p_number(paired.and_then(|p| p.p)),

@@ -171,7 +171,24 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
     assert_eq!(mark(&of("a", "c"), "Models"), Some(Comparability::CannotBeRuledOut));
     let same = of("a", "d");
     assert!(mark(&same, "Models").is_none() && same.equal.iter().any(|(line, _)| line == "Models"));
-    // Runs of one model each are what is compared.
+    // Who pools several limits is favoured by none of them.
+    let (_folder, library) = library_of_two_limits();
+    let comparison = library.compared(vec![harness("a"), harness("b")], Pairs::All);
+    let limits = comparison.differences.iter().find(|d| d.setting == "Attempt limit").unwrap();
+    assert_eq!(limits.values, [Some("3, 9".to_owned()), Some("3".to_owned())]);
+    assert!(!limits.note.contains("favour"), "{}", limits.note);
+}
+
+fn library_of_two_limits() -> (tempfile::TempDir, Library) {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let more = Given { attempt_limit: 9, ..given("a2", "a", "x", one) };
+    library(&[given("a1", "a", "x", one), more, given("b1", "b", "x", one)])
+}
+
+#[test]
+fn runs_of_one_model_each_are_what_is_compared() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[given("a1", "a", "x", one), given("a2", "a", "y", one)]);
     let runs = library.compared(members(&["lab.a1", "lab.a2"]), Pairs::All);
     assert!(mark(&runs, "Models").is_none());
 }

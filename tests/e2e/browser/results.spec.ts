@@ -41,7 +41,7 @@ test("the matrix has the numbers of the command; chosen cells are compared", asy
   }
   await table.getByRole("button").first().click();
   await expect(page).toHaveURL(/cells=/);
-  await page.getByRole("link", { name: /^Compare \d+ runs?$/ }).click();
+  await page.getByRole("link", { name: /^Compare 1 cell \(\d+ runs?\)$/ }).click();
   await expect(page).toHaveURL(/#\/compare\?members=/);
 });
 

@@ -349,9 +349,14 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
     }
 }
 
-/// The members with the greatest value, by name. `None` where one is no number: `not set` may be more or less.
+/// The members with the greatest value, by name. `None` where one is no number, for `not set` may be more or less, and
+/// where the runs of a member have several.
 fn most(line: &Line<'_>, pools: &[Pool]) -> Option<String> {
-    if line.values.iter().flatten().flatten().any(|setting| setting.number.is_none()) {
+    let vague = |runs: &Vec<Option<Setting>>| {
+        let numbers: Vec<Option<f64>> = runs.iter().flatten().map(|setting| setting.number).collect();
+        numbers.iter().any(|n| n.is_none() || *n != numbers[0])
+    };
+    if line.values.iter().any(vague) {
         return None;
     }
     let greatest = |runs: &[Option<Setting>]| {

@@ -202,13 +202,13 @@ fn written_by_our_runner() -> Vec<String> {
         "restful_server_gen_iterative.execute_episodes=0",
         "docker.image_name=i",
         "docker.env_vars=[A]",
+        "custom.model_id=m",
     ];
     let budgets = ["attempt", "episode", "run"]
         .iter()
         .flat_map(|of| ["tokens", "usd", "minutes"].map(|what| format!("limits.{of}.{what}=7")));
     let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).chain(budgets).collect();
-    let mut settings = runner::settings::resolve(&[], &values).unwrap();
-    settings.model = Some("m".into());
+    let settings = runner::settings::resolve(&[], &values).unwrap();
     let mut keys = Vec::new();
     let mut sections: Vec<(usize, String)> = Vec::new();
     for line in settings.to_yaml().lines() {
@@ -220,8 +220,14 @@ fn written_by_our_runner() -> Vec<String> {
         sections.retain(|(at, _)| *at < indent);
         let prefix = sections.last().map_or(String::new(), |(_, section)| format!("{section}."));
         let key = format!("{prefix}{name}");
-        if value.trim().is_empty() {
+        let value = value.trim();
+        if value.is_empty() {
             sections.push((indent, key.clone()));
+        }
+        // A section that fits on a line stands on one.
+        if let Some(inner) = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) {
+            let names = inner.split(", ").filter_map(|entry| entry.split_once(':'));
+            keys.extend(names.map(|(name, _)| format!("{key}.{name}")));
         }
         keys.push(key);
     }
