@@ -469,7 +469,7 @@ fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<St
                 Standing::New | Standing::Unknown => (None, None),
             };
             StandingTest {
-                test: episode.ids.get(test.id as usize).map_or_else(String::new, |id| id.to_string()),
+                test: episode.ids.get(test.id as usize).map_or_else(String::new, ToString::to_string),
                 class: test.class.as_str().to_owned(),
                 origin: ORIGINS[test.origin()],
                 passed_in_turn,
