@@ -378,8 +378,7 @@ impl Workbench {
             .find(|(of, _, _)| Some(of) == key.as_ref())
             .map(|(key, name, _)| (key.clone(), name.clone()));
         if let (Some(wanted), None) = (&request.benchmark, &benchmark) {
-            let error =
-                ApiError::new("failures.no_runs", format!("The benchmark \"{wanted}\" has no runs"));
+            let error = ApiError::new("failures.no_runs", format!("The benchmark \"{wanted}\" has no runs"));
             return Err(error.hint(benchmarks::hint(&benchmarks)));
         }
         let own = |run: &&RunEntry| Some(&run.benchmark.key) == key.as_ref();

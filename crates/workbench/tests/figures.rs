@@ -62,10 +62,22 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
         (bars(Measure::Stamina), vec!["Greenwood 95 % CI", ended, horizon, policy], vec![]),
         (bars(Measure::Score), vec!["Mean over scenarios", ended, policy], vec!["τ"]),
-        (bars(Measure::Tokens), vec!["÷ turns, over the turns of which every attempt tells", ended, policy], vec!["τ"]),
+        (
+            bars(Measure::Tokens),
+            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["τ"],
+        ),
         (bars(Measure::Cost), vec!["Cost per episode", "÷ episodes", ended, policy], vec!["τ"]),
-        (bars(Measure::Time), vec!["÷ turns, over the turns of which every attempt tells", ended, policy], vec!["τ"]),
-        (bars(Measure::Steps), vec!["÷ turns, over the turns of which every attempt tells", ended, policy], vec!["τ"]),
+        (
+            bars(Measure::Time),
+            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["τ"],
+        ),
+        (
+            bars(Measure::Steps),
+            vec!["÷ turns, over the turns of which every attempt tells", ended, policy],
+            vec!["τ"],
+        ),
         (
             bars(Measure::CostPerSurvivedTurn),
             vec!["turns after the first failure included", ended, policy],

@@ -274,7 +274,10 @@ fn a_rate_is_over_the_turns_that_say_the_number() {
     let spent = &member.spent;
     assert_eq!((spent.turns_played, spent.steps_known.turns, spent.steps_known.episodes), (5, 2, 1));
     assert_eq!((spent.steps_per_turn, spent.tokens_per_turn), (Some(2.0), Some(20.0)));
-    assert!(caption.contains("for 1 of 2 episodes"), "the caption counts the episodes that say it: {caption}");
+    assert!(
+        caption.contains("for 1 of 2 episodes"),
+        "the caption counts the episodes that say it: {caption}"
+    );
 }
 
 #[test]

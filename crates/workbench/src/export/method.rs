@@ -222,9 +222,10 @@ pub(super) fn failures(
         FailureScope::Attempts => {
             ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
         }
-        FailureScope::Turns => {
-            ("Final attempts of turns not passed, by their primary class", "turns not passed, of {} turns reached")
-        }
+        FailureScope::Turns => (
+            "Final attempts of turns not passed, by their primary class",
+            "turns not passed, of {} turns reached",
+        ),
         FailureScope::First => (
             "Attempts that ended an episode's stamina, by their primary class",
             "first failures, of {} turns reached without one before",
@@ -233,7 +234,11 @@ pub(super) fn failures(
     let mut notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!("n of classes: {} in {} episodes", of.replace("{}", &data.total.made.to_string()), data.episodes),
+        format!(
+            "n of classes: {} in {} episodes",
+            of.replace("{}", &data.total.made.to_string()),
+            data.episodes
+        ),
     ];
     notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
     notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
