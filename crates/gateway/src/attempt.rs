@@ -250,7 +250,9 @@ impl Room {
 
     /// A request waits for the endpoint after a fault, or no more.
     pub(crate) fn waits_for(&self, flight: u64, what: Option<Waiting>) {
-        let shown = lock(&self.notes).waits.show(flight, what);
+        // Told while it is held, so that what was true last is told last.
+        let mut notes = lock(&self.notes);
+        let shown = notes.waits.show(flight, what);
         self.waiting.send_if_modified(|held| {
             let changed = *held != shown;
             *held = shown;

@@ -252,7 +252,7 @@ pub(crate) fn is_the_agents(error: &Value) -> bool {
         Some(Value::Number(number)) => matches!(number.as_u64(), Some(400 | 413 | 415 | 422)),
         Some(Value::String(code)) => {
             REQUEST.iter().any(|known| known.eq_ignore_ascii_case(code))
-                || matches!(code.as_str(), "400" | "422")
+                || matches!(code.as_str(), "400" | "413" | "415" | "422")
         }
         _ => false,
     })

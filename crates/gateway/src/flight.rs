@@ -153,13 +153,18 @@ impl Flight {
         });
     }
 
-    /// A try came to nothing.
+    /// A try came to nothing; whose fault that is may still have to be found out.
+    pub(crate) fn failed(&self, status: u16) {
+        let mut progress = self.progress();
+        progress.faults.push(status);
+        progress.taken = false;
+        progress.meter = None;
+    }
+
+    /// The try that came to nothing did so by a fault of the endpoint's.
     pub(crate) fn fault(&self, status: u16, message: &str) {
         {
             let mut progress = self.progress();
-            progress.faults.push(status);
-            progress.taken = false;
-            progress.meter = None;
             progress.fault = Some(message.to_owned());
             if progress.lost_since.is_none() {
                 progress.lost_since = Some(progress.asked);
@@ -177,25 +182,30 @@ impl Flight {
 
     /// The endpoint has answered, after faults or without: what is waited for from now on is the answer.
     pub(crate) fn answered(&self) {
-        let lost = {
+        let (lost, fault) = {
             let mut progress = self.progress();
             progress.hear();
-            progress.fault = None;
-            progress.lost_since.take()
+            // The waiting for this answer is not lost any more.
+            (progress.lost_since.take().map(|since| (since, progress.asked)), progress.fault.take())
         };
-        if let Some(since) = lost
+        if let Some((since, until)) = lost
             && self.house.blame.concerns(self.kind)
         {
-            lock(&self.room.notes).waits.lost(since, Instant::now(), None);
+            lock(&self.room.notes).waits.lost(since, until, fault);
             self.room.waits_for(self.id, None);
         }
     }
 
-    /// What looked like a fault of the endpoint was the agent's own.
+    /// What looked like a fault of the endpoint is the agent's own, or may be: until it is found out, nothing is lost to it.
     pub(crate) fn absolve(&self) {
-        let mut progress = self.progress();
-        progress.fault = None;
-        progress.lost_since = None;
+        {
+            let mut progress = self.progress();
+            progress.fault = None;
+            progress.lost_since = None;
+        }
+        if self.house.blame.concerns(self.kind) {
+            self.room.waits_for(self.id, None);
+        }
     }
 
     /// A fault is written down when it happens, and not only with the request at its end: whoever watches sees it.
@@ -304,13 +314,17 @@ impl Flight {
         if let Some(since) = progress.lost_since.take() {
             notes.waits.lost(since, now, fault.clone());
         }
-        let unanswered = self.kind.route().filter(|_| cut.is_some()).map(|route| Unanswered {
-            route,
-            silent_since: progress.heard,
-            until: now,
-            fault: fault.clone(),
-        });
-        notes.waits.ended(unanswered);
+        if good && cut != Some(Cut::Endpoint) {
+            notes.waits.served(progress.asked, progress.heard);
+        }
+        if let (Some(route), Some(_)) = (self.kind.route(), cut) {
+            notes.waits.unanswered(Unanswered {
+                route,
+                silent_since: progress.heard,
+                until: now,
+                fault: fault.clone(),
+            });
+        }
         match progress.overflow.take() {
             Some(message) => notes.overflow = Some(message),
             None if good && cut.is_none() => notes.overflow = None,

@@ -219,11 +219,18 @@ struct Fault {
     wait: Option<Duration>,
     /// It looks like one for the owner of the key or of the settings: what the agent gets if it is its own.
     owners: Option<Ready>,
+    /// The endpoint said nothing for as long as we wait.
+    silent: bool,
 }
 
 impl Fault {
     fn of(message: String) -> Self {
-        Self { status: 0, message, wait: None, owners: None }
+        Self { status: 0, message, wait: None, owners: None, silent: false }
+    }
+
+    /// Nothing came: of a request that takes very long, or of an endpoint that is dead.
+    fn silent(message: String) -> Self {
+        Self { silent: true, ..Self::of(message) }
     }
 }
 
@@ -246,7 +253,7 @@ async fn tried(
         let result = match tokio::time::timeout(silence, house.backend.ask(ask, room.task.as_ref())).await {
             Ok(Ok(reply)) => examined(house, flight, ask.kind, reply, hides_usage).await,
             Ok(Err(why)) => Err(Fault::of(why)),
-            Err(_) => Err(Fault::of(format!("no answer for {}", seconds(silence)))),
+            Err(_) => Err(Fault::silent(format!("no answer for {}", seconds(silence)))),
         };
         let fault = match result {
             Ok(ready) => {
@@ -256,21 +263,26 @@ async fn tried(
             Err(fault) => fault,
         };
         let message = house.scrub(&fault.message);
-        flight.fault(fault.status, &message);
+        flight.failed(fault.status);
         if !ask.kind.is_paid() {
+            flight.fault(fault.status, &message);
             // A list of models is no reason to end an attempt, nor to keep an agent waiting.
             return Err(Refusal::new(StatusCode::BAD_GATEWAY, message));
         }
         let mut asked_for = fault.wait;
         let mut last = tries >= house.retry.tries;
+        let mut blamed = Blamed::Unclear;
         if let Some(ready) = fault.owners {
             let refused = Instant::now();
-            match house.blame.find(house, flight, fault.status, doubted).await {
-                Blamed::Endpoint => return Err(ended(room, message)),
-                Blamed::Agent if doubted.is_some() => {
-                    flight.absolve();
-                    return Ok(told(flight, ready));
+            // Until it is found out it is the agent's own: it may hang up in the meantime.
+            flight.absolve();
+            blamed = house.blame.find(house, flight, fault.status, doubted).await;
+            match blamed {
+                Blamed::Endpoint => {
+                    flight.fault(fault.status, &message);
+                    return Err(ended(room, message));
                 }
+                Blamed::Agent if doubted.is_some() => return Ok(told(flight, ready)),
                 // Keys and models have been refused by mistake: once more, and then it is the agent's own.
                 Blamed::Agent => {
                     doubted = Some(refused);
@@ -279,17 +291,28 @@ async fn tried(
                 }
                 Blamed::Unclear => {}
             }
+        } else if fault.silent {
+            // It may have asked for an answer that takes so long.
+            blamed = house.blame.find(house, flight, fault.status, None).await;
+        }
+        if blamed != Blamed::Agent {
+            flight.fault(fault.status, &message);
         }
         let Some(wait) = retry::wait(&house.retry, tries, flight.seed(), asked_for) else {
             let message = format!("{message}; it asks to be left alone for more than ten minutes");
             return Err(given_up(house, room, ask.kind, message));
         };
+        if last && blamed == Blamed::Agent {
+            // We were answered whenever we asked: no attempt is censored for requests that take so long.
+            return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, format!("{message} ({tries} tries)")));
+        }
         if last {
             return Err(given_up(house, room, ask.kind, format!("{message} ({tries} tries)")));
         }
         tracing::debug!(%message, tries, ?wait, "the endpoint is tried again");
-        // Only here: what looks like the owner's fault may have been the agent's own until now.
-        flight.waits(fault.status, tries + 1);
+        if blamed != Blamed::Agent {
+            flight.waits(fault.status, tries + 1);
+        }
         tokio::time::sleep(wait).await;
     }
 }
@@ -324,6 +347,7 @@ async fn examined(
     hides_usage: bool,
 ) -> Result<Ready, Fault> {
     if !reply.status.is_success() {
+        flight.progress().hear();
         return refused(house, flight, kind, reply).await;
     }
     let events = reply
@@ -408,7 +432,13 @@ async fn refused(house: &House, flight: &Flight, kind: Kind, mut reply: Reply) -
             format!("{}: {message}", reply.status)
         };
         let wait = retry::asked(&reply.headers, SystemTime::now());
-        return Err(Fault { status, message: what, wait, owners: owners.then(|| ready(text)) });
+        return Err(Fault {
+            status,
+            message: what,
+            wait,
+            owners: owners.then(|| ready(text)),
+            silent: false,
+        });
     }
     let mut progress = flight.progress();
     progress.status = status;
@@ -434,6 +464,6 @@ async fn next(house: &House, source: &mut Source) -> Result<Option<Bytes>, Fault
     match tokio::time::timeout(silence, source.next()).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(why)) => Err(Fault::of(why)),
-        Err(_) => Err(Fault::of(format!("nothing came for {}", seconds(silence)))),
+        Err(_) => Err(Fault::silent(format!("nothing came for {}", seconds(silence)))),
     }
 }

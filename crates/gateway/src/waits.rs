@@ -4,14 +4,17 @@
 //! limit ended need not have failed: its agent may have waited. It is the endpoint's where
 //!
 //! - faults of the endpoint took a tenth of the time or more: tries that came to nothing, the waits behind them, answers
-//!   that broke off. With nine tenths of what was promised an agent that had not finished was slow;
-//! - or the last request was still being tried again after a fault when the time was up, or was given up by its client;
-//! - or the last request was silent to the end, for a tenth of the time or a minute, and a small request *of ours* gets no
+//!   that broke off. With nine tenths of what was promised an agent that had not finished was slow. Time in which another
+//!   request of the attempt was being answered is not lost;
+//! - or a request was still being tried again after a fault when the time was up, or was given up by its client;
+//! - or a request was silent to the end, for a tenth of the time or a minute, and a small request *of ours* gets no
 //!   answer, or a fault, either.
 //!
 //! So nobody is censored at will. A request that is kept open on purpose, or asks for a very long answer, is met by an
-//! endpoint that answers us; what an agent hangs up on while pieces of the answer still come is its own; and the time
-//! before a request that was answered in the end counts only as far as a fault was in it.
+//! endpoint that answers us, at the end or when we have waited for it as long as we wait; what looks like a fault for the
+//! owner of the key is none before a question of ours was refused, too; requests that go wrong beside others that are
+//! answered excuse nothing; what an agent hangs up on while pieces of the answer still come is its own; and the time before
+//! a request that was answered in the end counts only as far as a fault was in it.
 //!
 //! The same questions, but for the first, are asked where a harness says that its endpoint failed and nothing here has
 //! ended the attempt: clients give up earlier than we do.
@@ -30,6 +33,8 @@ const SILENT: Duration = Duration::from_mins(1);
 /// The last request counts as the end of an attempt that was ended from outside if it ended as shortly before: an agent that
 /// is told to end (SIGTERM) hangs up, and has fifteen seconds then.
 const LAG: Duration = Duration::from_secs(30);
+/// Most of the last requests that are remembered.
+const MOST_UNANSWERED: usize = 64;
 /// Bounds of how long our question may take.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
@@ -38,10 +43,12 @@ const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_m
 pub(crate) struct Waits {
     /// Times in which a request waited because of faults: apart from each other, in order.
     spans: Vec<(Instant, Instant)>,
+    /// Times in which requests were answered: likewise.
+    served: Vec<(Instant, Instant)>,
     /// The last fault.
     said: Option<String>,
-    /// The last request of the harness's own API, if it came to nothing.
-    last: Option<Unanswered>,
+    /// The last requests of the harness's own API that came to nothing.
+    unanswered: Vec<Unanswered>,
     /// Requests that wait now.
     now: BTreeMap<u64, Waiting>,
     closed: Option<Instant>,
@@ -71,21 +78,22 @@ pub(crate) enum Doubt {
 impl Waits {
     /// A request waited because of faults until now.
     pub(crate) fn lost(&mut self, since: Instant, until: Instant, fault: Option<String>) {
-        let mut since = since;
-        // Each ends after those before it, so only the last ones can touch it.
-        while let Some(&(begin, end)) = self.spans.last()
-            && end >= since
-        {
-            since = since.min(begin);
-            self.spans.pop();
-        }
-        self.spans.push((since, until));
+        join(&mut self.spans, since, until);
         self.said = fault.or(self.said.take());
     }
 
-    /// A request has ended; with an answer, or without.
-    pub(crate) fn ended(&mut self, unanswered: Option<Unanswered>) {
-        self.last = unanswered;
+    /// The endpoint answered a request from its last try until now.
+    pub(crate) fn served(&mut self, since: Instant, until: Instant) {
+        join(&mut self.served, since, until);
+    }
+
+    /// A request has ended without an answer.
+    pub(crate) fn unanswered(&mut self, what: Unanswered) {
+        let until = what.until;
+        self.unanswered.retain(|other| other.until + LAG >= until);
+        if self.unanswered.len() < MOST_UNANSWERED {
+            self.unanswered.push(what);
+        }
     }
 
     /// The attempt is over.
@@ -105,7 +113,7 @@ impl Waits {
     /// What the end of an attempt with this limit is to be put down to; `None` = its agent.
     pub(crate) fn doubt(&self, limit: Duration, timed_out: bool) -> Option<Doubt> {
         let share = limit / SHARE;
-        let lost: Duration = self.spans.iter().map(|(since, until)| *until - *since).sum();
+        let lost = beside(&self.spans, &self.served);
         if timed_out && lost >= share && !lost.is_zero() {
             let said = self.said.as_deref().unwrap_or("it did not answer");
             let (lost, limit) = (crate::attempt::seconds(lost), crate::attempt::seconds(limit));
@@ -114,10 +122,14 @@ impl Waits {
             )));
         }
         let closed = self.closed.unwrap_or_else(Instant::now);
-        let last = self.last.as_ref()?;
-        if timed_out && closed.saturating_duration_since(last.until) > LAG {
-            return None;
-        }
+        let answered = self.served.last().map(|(_, until)| *until);
+        let last = self
+            .unanswered
+            .iter()
+            .filter(|one| !timed_out || closed.saturating_duration_since(one.until) <= LAG)
+            // While it waited, another one was answered, or one after it.
+            .filter(|one| answered.is_none_or(|answered| answered <= one.silent_since))
+            .max_by_key(|one| (one.fault.is_some(), one.until - one.silent_since))?;
         if let Some(fault) = &last.fault {
             return Some(Doubt::None(format!("{fault}; no answer had come when the attempt ended")));
         }
@@ -125,6 +137,28 @@ impl Waits {
         let patience = share.clamp(PATIENCE.0, PATIENCE.1);
         (silent >= share.min(SILENT)).then_some(Doubt::Silent { route: last.route, patience, silent })
     }
+}
+
+/// Adds a time to others, which are and stay apart from each other and in order.
+fn join(spans: &mut Vec<(Instant, Instant)>, since: Instant, until: Instant) {
+    let (mut since, mut until) = (since, until);
+    spans.retain(|&(begin, end)| {
+        let apart = end < since || begin > until;
+        if !apart {
+            (since, until) = (since.min(begin), until.max(end));
+        }
+        apart
+    });
+    let at = spans.partition_point(|&(begin, _)| begin < since);
+    spans.insert(at, (since, until));
+}
+
+/// How long the first times are without the second; both apart from each other and in order.
+fn beside(spans: &[(Instant, Instant)], without: &[(Instant, Instant)]) -> Duration {
+    let both = |(since, until): (Instant, Instant)| -> Duration {
+        without.iter().map(|(begin, end)| until.min(*end).saturating_duration_since(since.max(*begin))).sum()
+    };
+    spans.iter().map(|&(since, until)| (until - since).saturating_sub(both((since, until)))).sum()
 }
 
 #[cfg(test)]
@@ -176,22 +210,56 @@ mod tests {
             fault: fault.map(str::to_owned),
         };
         closed(&mut waits, at(t, 1210));
-        waits.ended(Some(silent(1150, 1200, None)));
+        waits.unanswered(silent(1150, 1200, None));
         assert_eq!(waits.doubt(LIMIT, true), None, "a model may think for fifty seconds");
-        waits.ended(Some(silent(1140, 1200, None)));
+        waits.unanswered(silent(1140, 1200, None));
         let asked = Doubt::Silent {
             route: Route::Messages,
             patience: Duration::from_mins(1),
             silent: Duration::from_mins(1),
         };
         assert_eq!(waits.doubt(LIMIT, true), Some(asked));
-        waits.ended(Some(silent(1199, 1200, Some("503"))));
+        waits.unanswered(silent(1199, 1200, Some("503")));
         assert!(matches!(waits.doubt(LIMIT, true), Some(Doubt::None(why)) if why.starts_with("503")));
-        waits.ended(Some(silent(100, 1100, Some("503"))));
+        let mut waits = Waits::default();
+        closed(&mut waits, at(t, 1210));
+        waits.unanswered(silent(100, 1100, Some("503")));
         assert_eq!(waits.doubt(LIMIT, true), None, "what it did in the last minutes was its own");
         assert!(waits.doubt(LIMIT, false).is_some(), "its harness gave up over it");
-        waits.ended(None);
+        waits.served(at(t, 1190), at(t, 1195));
         assert_eq!(waits.doubt(LIMIT, false), None, "a later request was answered");
+    }
+
+    #[test]
+    fn requests_beside_others_that_are_answered_excuse_nothing() {
+        let t = Instant::now();
+        let one = |since, until, fault: Option<&str>| Unanswered {
+            route: Route::Messages,
+            silent_since: at(t, since),
+            until: at(t, until),
+            fault: fault.map(str::to_owned),
+        };
+        // In whichever order they were cut off.
+        for turned in [false, true] {
+            let mut waits = Waits::default();
+            let mut cut = [one(1000, 1200, None), one(1190, 1200, Some("429"))];
+            if turned {
+                cut.reverse();
+            }
+            for one in cut {
+                waits.unanswered(one);
+            }
+            closed(&mut waits, at(t, 1200));
+            assert!(matches!(waits.doubt(LIMIT, true), Some(Doubt::None(_))));
+            waits.served(at(t, 1180), at(t, 1199));
+            assert_eq!(waits.doubt(LIMIT, true), None);
+        }
+        let mut waits = Waits::default();
+        waits.served(at(t, 0), at(t, 100));
+        waits.lost(at(t, 50), at(t, 250), Some("429".to_owned()));
+        waits.served(at(t, 140), at(t, 200));
+        closed(&mut waits, at(t, 1200));
+        assert_eq!(waits.doubt(LIMIT, true), None, "90 s of 200 s are lost");
     }
 
     #[test]

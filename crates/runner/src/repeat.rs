@@ -63,7 +63,7 @@ impl Episode<'_> {
             if self.play.stop.is_cancelled() {
                 return Ok(None);
             }
-            let (reason, why) = match fault {
+            let (reason, why, is_final) = match fault {
                 // Somebody wishes that it is played again.
                 Fault::Stopped => continue,
                 Fault::Files(error) => return Err(error),
@@ -75,17 +75,16 @@ impl Episode<'_> {
                     }
                     continue;
                 }
-                Fault::Boxes { why, .. } => (EndReason::Environment, why),
-                Fault::Endpoint(why) => (EndReason::Endpoint, why),
-                Fault::Refused(why) => {
-                    // It would be the same again.
-                    repeats = REPEATS;
-                    (EndReason::Environment, why)
-                }
+                Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
+                Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
+                // It would be the same again.
+                Fault::Refused(why) => (EndReason::Environment, why, true),
             };
             let why = self.play.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
-            if repeats >= REPEATS {
+            // Without a gateway nobody refuses the requests of a repetition for which nothing is left.
+            let over = self.play.over(&self.planned.name, self.status.seconds(), &self.known.spent).await;
+            if is_final || over.is_some() {
                 return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
             }
             repeats += 1;

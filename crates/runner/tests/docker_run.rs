@@ -250,6 +250,14 @@ enum Act {
     Busy,
 }
 
+/// Whether a request was read to its end.
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    length.and_then(|length| length.trim().parse().ok()).is_none_or(|length: usize| body.len() >= length)
+}
+
 /// An endpoint that does so with its first requests, and answers all others.
 fn endpoint(acts: &'static [Act]) -> String {
     const ANSWER: &str = r#"{"choices":[{"message":{"role":"assistant","content":"I have nothing to do."}}],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#;
@@ -259,8 +267,16 @@ fn endpoint(acts: &'static [Act]) -> String {
         let mut held = Vec::new();
         for (number, stream) in listener.incoming().enumerate() {
             let Ok(mut stream) = stream else { continue };
-            let mut read = vec![0; 256 << 10];
-            let _ = stream.read(&mut read);
+            // What is not read when it is closed takes the answer with it.
+            let (mut read, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+            while !is_whole(&read)
+                && stream.read(&mut piece).is_ok_and(|bytes| {
+                    bytes > 0 && {
+                        read.extend_from_slice(&piece[..bytes]);
+                        true
+                    }
+                })
+            {}
             let (head, body) = match acts.get(number) {
                 Some(Act::Silence) => {
                     held.push(stream);
@@ -295,7 +311,7 @@ async fn time_that_the_endpoint_took_is_not_the_agents() {
             "restful_server_gen_iterative.attempt_limit=1",
             "restful_server_gen_iterative.execute_episodes=0",
             "fail_stop=true",
-            "limits.attempt_minutes=0.1",
+            "limits.attempt_minutes=0.3",
         ];
         let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
         let (on_event, _) = keep();
@@ -310,7 +326,11 @@ async fn time_that_the_endpoint_took_is_not_the_agents() {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        let (finish, (now, faults)) = tokio::join!(runner::run(settings, on_event), looking);
+        let (finish, seen) = tokio::join!(
+            runner::run(settings, on_event),
+            tokio::time::timeout(Duration::from_mins(3), looking)
+        );
+        let (now, faults) = seen.expect("it is seen waiting");
         assert_eq!(finish.unwrap(), Finish::Finished);
         if shown {
             assert_eq!(

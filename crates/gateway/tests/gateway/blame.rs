@@ -24,6 +24,21 @@ async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
     let _ = tokio::time::timeout(after, reading).await;
 }
 
+/// Asks and hangs up once it is so.
+async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
+    tokio::select! {
+        () = hang_up(attempt, body, Duration::from_secs(60)) => panic!("it was answered"),
+        () = so => {}
+    }
+}
+
+/// Waits until the endpoint has got so many requests.
+async fn got(endpoint: &Endpoint, requests: usize) {
+    while endpoint.got().len() < requests {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 fn busy(seconds: &str) -> Act {
     Act::Answer { status: 429, headers: vec![("retry-after", seconds.to_owned())], body: "{}".into() }
 }
@@ -34,10 +49,8 @@ async fn an_attempt_that_waits_out_a_limit_of_the_endpoint_is_not_the_agents() {
     let house = gateway(endpoint.settings()).await;
     let attempt = house.open(attempt(1), None);
     let mut waiting = attempt.waiting();
-    let ((), seen) = tokio::join!(hang_up(&attempt, "{}", Duration::from_millis(300)), async {
-        waiting.changed().await.unwrap();
-        *waiting.borrow_and_update()
-    });
+    hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
+    let seen = *waiting.borrow_and_update();
     assert_eq!(seen, Some(gateway::Waiting { status: 429, tries: 2, of: 3 }), "whoever watches is told");
     assert_eq!(attempt.close().over, None, "it is not given up yet");
     assert_eq!(*attempt.waiting().borrow(), None);
@@ -58,7 +71,11 @@ async fn an_endpoint_that_is_silent_to_the_end_is_asked() {
         let endpoint = Endpoint::start(acts).await;
         let house = gateway(endpoint.settings()).await;
         let attempt = house.open(attempt(1), None);
-        hang_up(&attempt, "{}", Duration::from_millis(100)).await;
+        hang_up_when(&attempt, "{}", async {
+            got(&endpoint, 1).await;
+            tokio::time::sleep(LIMIT / 2).await;
+        })
+        .await;
         attempt.close();
         let why = attempt.blame(LIMIT, true).await;
         assert_eq!(why.is_some(), blamed, "{why:?}");
@@ -107,10 +124,63 @@ async fn an_agent_that_hangs_up_on_an_answer_that_comes_is_not_excused() {
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
     let house = gateway(endpoint.settings()).await;
     let attempt = house.open(attempt(1), None);
-    hang_up(&attempt, r#"{"stream":true}"#, Duration::from_millis(150)).await;
+    hang_up_when(&attempt, r#"{"stream":true}"#, async {
+        got(&endpoint, 1).await;
+        tokio::time::sleep(5 * gap).await;
+    })
+    .await;
     attempt.close();
     assert_eq!(attempt.blame(Duration::from_secs(5), true).await, None);
     assert_eq!(endpoint.got().len(), 1);
+}
+
+/// An agent can ask for what the endpoint refuses; that it hangs up before that is looked into excuses nothing.
+#[tokio::test]
+async fn hanging_up_on_a_refusal_of_the_agents_own_making_is_no_excuse() {
+    let hour = Duration::from_hours(1);
+    for (ours, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
+        let endpoint = Endpoint::start(vec![Act::json(404, "{}"), ours]).await;
+        let house = gateway(endpoint.settings()).await;
+        let attempt = house.open(attempt(1), None);
+        hang_up_when(&attempt, "{}", got(&endpoint, 2)).await;
+        assert_eq!(attempt.close().over, None);
+        for limit in limits {
+            assert_eq!(attempt.blame(limit, true).await, None, "{limit:?}");
+        }
+    }
+}
+
+/// Nor does a request beside others that are answered.
+#[tokio::test]
+async fn a_limit_that_holds_up_one_request_beside_others_is_no_excuse() {
+    let endpoint = Endpoint::start(vec![busy("60"), Act::json(200, CHAT)]).await;
+    let house = gateway(endpoint.settings()).await;
+    let attempt = house.open(attempt(1), None);
+    hang_up_when(&attempt, "{}", async {
+        got(&endpoint, 1).await;
+        assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
+    })
+    .await;
+    attempt.close();
+    assert_eq!(attempt.blame(Duration::from_hours(1), true).await, None);
+}
+
+/// What takes longer than we wait is the endpoint's only if it does not answer us, either.
+#[tokio::test]
+async fn an_answer_that_takes_too_long_is_looked_into() {
+    for (ours, over) in [(Act::json(200, CHAT), false), (busy("0"), true)] {
+        // The agent's request, ours, and so on.
+        let acts = [Act::Silence, ours].into_iter().cycle().take(6).collect();
+        let endpoint = Endpoint::start(acts).await;
+        let mut settings = endpoint.settings();
+        settings.retry.silence = Duration::from_millis(100);
+        let house = gateway(settings).await;
+        let attempt = house.open(attempt(1), None);
+        let status = post(&attempt, PATH, "{}").await.status();
+        let seen = attempt.close();
+        assert_eq!(seen.over.is_some(), over, "{status}: {:?}", seen.over);
+        assert_eq!(attempt.blame(LIMIT, true).await.is_some(), over);
+    }
 }
 
 /// A prompt that the endpoint refuses within a stream is the agent's own, as often as it sends it.
