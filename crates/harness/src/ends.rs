@@ -48,8 +48,9 @@ pub(crate) fn decide(
     let said = |default: &str| Some(signs.message.clone().unwrap_or_else(|| default.to_owned()));
     let no_request = ended.model_requests == Some(0);
 
-    // A harness that finished and did not exit has finished: its agent's turn was over in time.
-    if exit.timed_out && !signs.finished {
+    // A harness that finished and did not exit has finished: its agent's turn was over in time. Where it asked nothing, the
+    // mark is that of the call before: it did not come as far as to take it back.
+    if exit.timed_out && (!signs.finished || no_request) {
         return if signs.waits_for_endpoint {
             (Some(R::Endpoint), said("the time ran out while it waited for the endpoint"))
         } else if record.malformed_calls() >= MALFORMED {
@@ -312,6 +313,10 @@ mod tests {
         assert_eq!(end_of(|e, _, _| e.exit.code = None), Some(R::Environment));
         assert_eq!(end_of(|e, _, s| (s.finished, e.exit.timed_out) = (true, true)), None);
         assert_eq!(end_of(|e, _, _| e.exit.timed_out = true), Some(R::AgentTimeout));
+        assert_eq!(
+            end_of(|e, _, s| (s.finished, e.exit.timed_out, e.model_requests) = (true, true, Some(0))),
+            Some(R::AgentTimeout)
+        );
         assert_eq!(
             end_of(|e, _, s| (s.waits_for_endpoint, e.exit.timed_out) = (true, true)),
             Some(R::Endpoint)

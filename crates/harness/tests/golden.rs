@@ -460,6 +460,7 @@ fn ends_of_each_way_to_go_wrong() {
                 // It calls that a loop.
                 ("malformed", 0, R::LoopDetected, "OpenHands found the agent stuck"),
                 ("killed", 137, R::KilledItself, "SIGKILL"),
+                ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
             ],
         ),
         (
