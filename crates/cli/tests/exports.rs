@@ -130,10 +130,20 @@ fn every_kind_of_figure_and_table_is_made() {
     for kind in kinds::TABLES {
         let args = [&["table", kind][..], &all].concat();
         assert!(library.ok(&args).contains("| --- |") || library.ok(&args).contains("---: |"), "{kind}");
-        for format in ["csv", "parquet", "tex", "md", "html"] {
+        for format in ["csv", "parquet", "tex", "toml", "md", "html"] {
             let out = format!("{kind}-table.{format}");
             library.ok(&[&args[..], &["--out", &out]].concat());
             assert!(!library.bytes(&out).is_empty());
+        }
+        // As a picture it has the venue's width, unless a page can not hold it.
+        let out = format!("{kind}-table.svg");
+        let made = library.run(&[&args[..], &["--out", &out, "--preset", "neurips", "--json"]].concat());
+        if made.status.success() {
+            let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+            assert!((made["inches"][0].as_f64().expect("a width") - 5.5).abs() < 1e-9, "{kind}: {made}");
+        } else {
+            let said = String::from_utf8_lossy(&made.stderr).into_owned();
+            assert!(said.contains("fit a page") && said.contains("hint: CSV and Parquet"), "{kind}: {said}");
         }
     }
 }
@@ -225,6 +235,42 @@ fn what_is_no_run_has_tables_too() {
 }
 
 #[test]
+fn every_file_of_a_table_makes_every_other_again() {
+    let library = Library::new();
+    let runs = library.runs();
+    let runs: Vec<&str> = runs.iter().take(3).map(String::as_str).collect();
+    for kind in ["runs", "pairs"] {
+        for format in FORMATS {
+            let out = format!("{kind}.{format}");
+            let args =
+                [&["table", kind][..], &runs, &["--out", &out, "--preset", "acl:full", "--grey"]].concat();
+            library.ok(&args);
+        }
+        for from in FORMATS {
+            for to in FORMATS {
+                let (spec, out) = (format!("{kind}.{from}"), format!("again.{to}"));
+                library.ok(&["figure", &spec, "--out", &out]);
+                assert!(
+                    library.bytes(&out) == library.bytes(&format!("{kind}.{to}")),
+                    "{spec} gives another {to}"
+                );
+            }
+        }
+    }
+    let svg = String::from_utf8(library.bytes("runs.svg")).expect("UTF-8");
+    assert!(svg.contains("width=\"453.6pt\"") && svg.contains("Mean stamina"), "{}", &svg[..300]);
+    // Notes stand in a picture, and in the caption of what has none.
+    let notes = "restricted mean over the first";
+    let args = |out| [&["table", "runs"][..], &runs, &["--out", out]].concat();
+    assert!(
+        library.ok(&args("notes.csv")).contains(notes) && !library.ok(&args("notes.svg")).contains(notes)
+    );
+    let narrow =
+        library.fails(&[&["table", "runs"][..], &runs, &["--preset", "nature", "--out", "x.pdf"]].concat());
+    assert!(narrow.contains("icml"), "{narrow}");
+}
+
+#[test]
 fn errors_say_what_can_be_asked_for() {
     let library = Library::new();
     let runs = library.runs();
@@ -236,7 +282,7 @@ fn errors_say_what_can_be_asked_for() {
     assert!(library.fails(&["figure", "survival", "--out", "x.pdf"]).contains("stamina runs"));
     assert!(library.fails(&["figure", "survival", run, "--out", "no/such/x.pdf"]).contains("no/such"));
     assert!(library.fails(&["figure", "survival", run, "--out", "x.pdf", "--height", "5"]).contains("pt"));
-    assert!(library.fails(&["table", "runs", run, "--out", "x.pdf"]).contains(".csv"));
+    assert!(library.fails(&["table", "runs", run, "--out", "x.docx"]).contains(".csv"));
     std::fs::write(library.folder.path().join("notes.toml"), "a = 1").expect("a file");
     assert!(library.fails(&["figure", "notes.toml", "--out", "x.pdf"]).contains("spec"));
 
@@ -277,7 +323,11 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
         "report.html",
         "report.md",
         "figures/survival.parquet",
+        "specs/table-runs.toml",
         "tables/runs.parquet",
+        "tables/runs.pdf",
+        "tables/runs.png",
+        "tables/runs.svg",
         "settings.json",
         "specs/survival.toml",
         "tables/runs.tex",
@@ -303,6 +353,8 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
     assert_eq!(settings["runs"].as_array().map(Vec::len), Some(2));
     library.ok(&["figure", "report/specs/survival.toml", "--out", "again.pdf"]);
     assert!(library.bytes("again.pdf") == library.bytes("report/figures/survival.pdf"));
+    library.ok(&["figure", "report/specs/table-runs.toml", "--out", "again.pdf"]);
+    assert!(library.bytes("again.pdf") == library.bytes("report/tables/runs.pdf"));
 
     for name in ["a.zip", "b.zip"] {
         library.ok(&[&["report"][..], &args, &["--out", name, "--zip"]].concat());

@@ -74,6 +74,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
                 bands: Bands::All,
                 at_risk: true,
                 means: true,
+                events: true,
             }),
         ),
         (

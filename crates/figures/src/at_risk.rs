@@ -15,8 +15,8 @@ pub(crate) struct Row<'a> {
     pub(crate) label: &'a SeriesLabel,
     pub(crate) style: Style,
     pub(crate) points: &'a [SurvivalPoint],
-    /// What stands at the right of the numbers; empty = nothing.
-    pub(crate) extra: String,
+    /// What stands at the right of the numbers, a text a column of [`Place::extras`].
+    pub(crate) extras: Vec<&'a str>,
 }
 
 /// The table's place.
@@ -27,8 +27,8 @@ pub(crate) struct Place<'a> {
     pub(crate) names_right: f64,
     /// Turns that may have a column, and where.
     pub(crate) columns: &'a [(u32, f64)],
-    /// Right edge of the texts at the right, and what stands above them.
-    pub(crate) extra: Option<(f64, &'a str)>,
+    /// Columns at the right: their right edges, and what stands above them.
+    pub(crate) extras: &'a [(f64, &'a str)],
 }
 
 /// Room above the head, in letters.
@@ -62,8 +62,8 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     let head = "At risk";
     let head_right = names_right.max(PAD + sheet.tick_width(head));
     canvas.text(head, (head_right, base(0)), Anchor::End, size, sheet.tokens.muted);
-    if let Some((right, head)) = place.extra {
-        canvas.text(head, (right, base(0)), Anchor::End, size, sheet.tokens.muted);
+    for (right, head) in place.extras {
+        canvas.text(head, (*right, base(0)), Anchor::End, size, sheet.tokens.muted);
     }
     let columns = columns(sheet, place, rows);
     let names = shown_all(&rows.iter().map(|row| row.label).collect::<Vec<_>>(), names_right - PAD, size);
@@ -78,8 +78,8 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
                 canvas.text(&text, (*x, base), Anchor::Middle, size, color);
             }
         }
-        if let (Some((right, _)), false) = (place.extra, row.extra.is_empty()) {
-            canvas.text(&row.extra, (right, base), Anchor::End, size, color);
+        for ((right, _), text) in place.extras.iter().zip(&row.extras) {
+            canvas.text(text, (*right, base), Anchor::End, size, color);
         }
     }
     (0..rows.len()).map(|i| place.top + TOP * size + (i + 1) as f64 * row_height).collect()
@@ -103,9 +103,10 @@ fn columns(sheet: &Sheet, place: &Place<'_>, rows: &[Row<'_>]) -> Vec<(u32, f64)
             .fold(0.0, f64::max);
         let half = widest / 2.0;
         let inside = x + half <= sheet.width - PAD;
-        let clear = place.extra.is_none_or(|(right, _)| {
-            let extra = rows.iter().map(|r| sheet.tick_width(&r.extra)).fold(0.0, f64::max);
-            x + half + 0.5 * size <= right - extra
+        let clear = place.extras.first().is_none_or(|(right, _)| {
+            let first = rows.iter().filter_map(|r| r.extras.first());
+            let widest = first.map(|text| sheet.tick_width(text)).fold(0.0, f64::max);
+            x + half + 0.5 * size <= right - widest
         });
         if x - half + 0.01 >= free_from && inside && clear {
             kept.push((*turn, *x));

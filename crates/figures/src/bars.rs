@@ -99,7 +99,7 @@ pub(crate) fn published_note(sources: &[String]) -> String {
     if sources.is_empty() {
         String::new()
     } else {
-        format!("Hollow marks: published, {}", sources.join("; "))
+        format!("Hollow diamonds: published, {}", sources.join("; "))
     }
 }
 

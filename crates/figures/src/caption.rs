@@ -102,6 +102,8 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         }
         Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
         Figure::FailureShares(data) => format!("Classes of {}", clean(&data.unit)),
+        // Its notes stand in the picture.
+        Figure::Table(table) => with(clean(&table.title).trim_end_matches('.'), ""),
     }
 }
 
@@ -180,7 +182,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
             Some(known.collect::<Vec<_>>().join(", "))
         }),
         Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),
-        Figure::Bars(_) | Figure::Differences(_) => counts,
+        Figure::Bars(_) | Figure::Differences(_) | Figure::Table(_) => counts,
     }
 }
 
@@ -210,7 +212,7 @@ fn policy(figure: &Figure, method: &Method) -> Option<String> {
 /// The runs that a figure names.
 pub(crate) fn labels(figure: &Figure) -> Vec<&SeriesLabel> {
     match figure {
-        Figure::Survival(_) | Figure::FirstFailures(_) | Figure::Matrix(_) => Vec::new(),
+        Figure::Survival(_) | Figure::FirstFailures(_) | Figure::Matrix(_) | Figure::Table(_) => Vec::new(),
         Figure::SurvivalComparison(data) => data.series.iter().map(|s| &s.label).collect(),
         Figure::FirstFailuresComparison(data) => data.series.iter().map(|s| &s.label).collect(),
         Figure::Differences(data) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::labels::Area;
 use crate::marks::{Anchor, Pen};
-use crate::names::{clean, fit, natural_width, said, shown_all};
+use crate::names::{clean, fit, fit_all, natural_width, said, shown_all};
 use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
@@ -105,7 +105,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(bottom + sheet.below(true) + PAD, &described(data), |canvas| {
         canvas.part("legend");
-        for ((line, x), (i, class)) in legend.iter().zip(data.classes.iter().enumerate()) {
+        for (i, (line, x, text)) in legend.iter().enumerate() {
             let middle = (*line as f64 + 0.5) * 1.6 * size;
             let box_area = Area {
                 left: *x,
@@ -114,9 +114,8 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 bottom: middle + 0.45 * size,
             };
             pattern::fill(canvas, box_area, i, sheet);
-            let text = fit(&class_name(class), sheet.width - PAD - x - 2.1 * size, size);
             canvas.text(
-                &text,
+                text,
                 (x + 2.1 * size, middle + 0.35 * size),
                 Anchor::Start,
                 size,
@@ -163,21 +162,26 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
 }
 
 /// Line and left edge of each class in the legend.
-fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64)> {
+fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64, String)> {
     let size = sheet.sizes.tick_font;
     let (mut line, mut left) = (0, PAD);
-    data.classes
-        .iter()
-        .map(|class| {
-            let width = 2.1 * size + sheet.tick_width(&class_name(class));
+    class_names(data, sheet.width - 2.0 * PAD - 2.1 * size, size)
+        .into_iter()
+        .map(|text| {
+            let width = 2.1 * size + sheet.tick_width(&text);
             if left > PAD && left + width > sheet.width - PAD {
                 (line, left) = (line + 1, PAD);
             }
-            let at = (line, left);
+            let place = (line, left, text);
             left += width + 1.2 * size;
-            at
+            place
         })
         .collect()
+}
+
+/// The names of classes, each in so much room; those that differ stay different.
+pub(crate) fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
+    fit_all(&data.classes.iter().map(class_name).collect::<Vec<_>>(), width, size)
 }
 
 pub(crate) fn class_name(class: &FailureClass) -> String {
@@ -283,6 +287,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
         }
         let unit = fit(&plan.corner, names_right - PAD, size);
         canvas.text(&unit, (names_right, names_height + 0.9 * size), Anchor::End, size, sheet.tokens.muted);
+        let class_names = class_names(data, names_right - PAD, size);
         let mut harness_before = classes.first().is_some_and(|c| c.harness);
         for (i, class) in classes.iter().enumerate() {
             canvas.part(&format!("class-{i}"));
@@ -294,8 +299,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 canvas.line(&[(PAD, top), (sheet.width - PAD, top)], pen);
                 harness_before = class.harness;
             }
-            let name = fit(&class_name(class), names_right - PAD, size);
-            canvas.text(&name, (names_right, base), Anchor::End, size, sheet.tokens.label);
+            canvas.text(&class_names[i], (names_right, base), Anchor::End, size, sheet.tokens.label);
             for (g, group) in groups.iter().enumerate() {
                 let x = left + g as f64 * column;
                 let style = Style::of_label(&group.label, sheet.tokens);

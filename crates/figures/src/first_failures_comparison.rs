@@ -7,9 +7,9 @@ use crate::curve::last_turn_shown;
 use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{said, shown};
+use crate::names::{said, shown_each};
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{FirstFailuresComparison, Layout, SeriesData};
+use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
 use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::words::{count, counted};
@@ -25,6 +25,8 @@ struct Plan {
     legend: f64,
     turns: u32,
     most: u32,
+    /// Names over the panels.
+    names: Vec<String>,
     height: f64,
 }
 
@@ -77,7 +79,26 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let least = title + 3.5 * size + axis;
     let panel = sheet.height.map_or(natural, |h| ((h - rest) / rows as f64).max(least));
     let height = rest + panel * rows as f64 + PAD;
-    Plan { across, panel_width, gap, panel, title, legend, turns, most: most.unwrap_or(0), height }
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
+    let beside = |s: &SeriesData| panel_width - sheet.tick_width(&numbers(s)) - size - swatch_room(sheet);
+    let rooms: Vec<f64> = data.series.iter().map(beside).collect();
+    let names = shown_each(&labels, &rooms, sheet.sizes.name_font);
+    Plan { across, panel_width, gap, panel, title, legend, turns, most: most.unwrap_or(0), names, height }
+}
+
+/// What stands right of a name.
+fn numbers(series: &SeriesData) -> String {
+    format!("{} of {} failed", count(series.summary.events), count(series.summary.n))
+}
+
+/// Half of a panel's marker.
+fn swatch(sheet: &Sheet) -> f64 {
+    0.9 * sheet.sizes.mark
+}
+
+/// What the marker takes left of a name.
+fn swatch_room(sheet: &Sheet) -> f64 {
+    2.0 * swatch(sheet) + 0.5 * sheet.sizes.tick_font
 }
 
 fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>) {
@@ -109,15 +130,11 @@ fn draw_panel(
     let right = left + plan.panel_width;
     let style = Style::of_label(&series.label, sheet.tokens);
     canvas.part(&format!("panel-{i}"));
-    let swatch = 0.9 * sizes.mark;
+    let swatch = swatch(sheet);
     style.marker(canvas, (left + swatch, top + 0.75 * name_size), swatch);
-    let s = &series.summary;
-    let numbers = format!("{} of {} failed", count(s.events), count(s.n));
-    let numbers_width = sheet.tick_width(&numbers);
-    let name_left = left + 2.0 * swatch + 0.5 * size;
-    let name = shown(&series.label, right - numbers_width - size - name_left, name_size);
-    canvas.text(&name, (name_left, top + 1.05 * name_size), Anchor::Start, name_size, style.text);
-    canvas.text(&numbers, (right, top + 1.05 * name_size), Anchor::End, size, sheet.tokens.muted);
+    let name_left = left + swatch_room(sheet);
+    canvas.text(&plan.names[i], (name_left, top + 1.05 * name_size), Anchor::Start, name_size, style.text);
+    canvas.text(&numbers(series), (right, top + 1.05 * name_size), Anchor::End, size, sheet.tokens.muted);
     let bottom = top + plan.panel - sheet.below(false) - 0.4 * size;
     // Room for the count above the highest bar.
     let highest = top + plan.title + 1.2 * size;

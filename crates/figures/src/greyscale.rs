@@ -23,16 +23,19 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
         | Figure::Differences(_)
         | Figure::Bars(_)
         | Figure::Matrix(_)
-        | Figure::FailureShares(_) => false,
+        | Figure::FailureShares(_)
+        | Figure::Table(_) => false,
     };
     if !marks_are_drawn {
         return Vec::new();
     }
+    let has_lines = matches!(spec.figure, Figure::SurvivalComparison(_) | Figure::Retries(_));
     let all = shown(&spec.figure);
     let mut found = Vec::new();
     for (i, a) in all.iter().enumerate() {
         for b in &all[i + 1..] {
-            let same_mark = usize::from(a.mark) % MARKS == usize::from(b.mark) % MARKS;
+            let same = |a: u8, b: u8| usize::from(a) % MARKS == usize::from(b) % MARKS;
+            let same_mark = same(a.marker(), b.marker()) && (!has_lines || same(a.mark, b.mark));
             let apart = (lightness(tokens.series(a.color)) - lightness(tokens.series(b.color))).abs();
             if same_mark && apart < NEAR {
                 let same_color = usize::from(a.color) % SERIES == usize::from(b.color) % SERIES;

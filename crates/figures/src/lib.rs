@@ -8,8 +8,8 @@
 //!
 //! A kind first makes a plan (where everything stands, from measured texts), then draws it. The two of one run stand on
 //! a [`TurnAxis`] that the page gives (`frame`); all others on a `sheet` whose height is up to them. What kinds share:
-//! `scale` (ticks), `labels` (names that do not meet), `at_risk`, `legend`, `notes`, `swatch` (dashes and markers),
-//! `names` (what is hostile or too long), `number`. To add a kind: a struct in `spec`, a file here, an arm in [`draw`]
+//! `scale` (ticks), `labels` (names that do not meet), `at_risk`, `legend`, `notes`, `lines` (texts that are broken),
+//! `swatch` (dashes and markers), `names` (what is hostile or too long), `number`. To add a kind: a struct in `spec`, a file here, an arm in [`draw`]
 //! and in `caption`, pictures in `tests`.
 //!
 //! Conventions: lengths are in px on the screen and in pt in print; turn t stands at [`TurnAxis::x`], the one function
@@ -22,6 +22,7 @@ mod bars;
 mod caption;
 mod curve;
 mod differences;
+mod drawn_table;
 pub mod export;
 mod failure_shares;
 mod first_failures;
@@ -31,6 +32,7 @@ mod frame;
 mod greyscale;
 mod labels;
 mod legend;
+mod lines;
 mod marks;
 mod matrix;
 mod names;
@@ -145,5 +147,6 @@ pub fn draw(spec: &FigureSpec) -> Drawing {
             first_failures_comparison::draw(data, &spec.layout, spec.theme)
         }
         Figure::FailureShares(data) => failure_shares::draw(data, &spec.layout, spec.theme),
+        Figure::Table(table) => drawn_table::draw(table, &spec.layout, spec.theme),
     }
 }

@@ -6,7 +6,7 @@ use crate::bars::published_note;
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit};
+use crate::names::{clean, fit, fit_all};
 use crate::notes;
 use crate::number::decimal;
 use crate::sheet::{Described, PAD, Sheet};
@@ -291,22 +291,28 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
     sentences.join(". ")
 }
 
+/// The names of rows and columns as far as there is room for them; those that differ stay different.
+pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
+    let beside = plan.left - 0.6 * plan.size - PAD;
+    // Names that do not stand upright were seen to fit.
+    let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
+    [
+        fit_all(&data.rows[..plan.rows.min(data.rows.len())], beside, size),
+        fit_all(&data.columns[..plan.columns.min(data.columns.len())], above, size),
+    ]
+}
+
 fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     let size = plan.size;
     canvas.part("names");
     let right = plan.left - 0.6 * size;
+    let [rows, columns] = shown_names(data, plan, size);
     let beside = |name: &str, row: usize| {
         let area = plan.cell(row, 0);
         let base = f64::midpoint(area.top, area.bottom) + 0.35 * size;
-        canvas.text(
-            &fit(&clean(name), right - PAD, size),
-            (right, base),
-            Anchor::End,
-            size,
-            sheet.tokens.label,
-        );
+        canvas.text(name, (right, base), Anchor::End, size, sheet.tokens.label);
     };
-    for (r, name) in data.rows.iter().take(plan.rows).enumerate() {
+    for (r, name) in rows.iter().enumerate() {
         beside(name, r);
     }
     let above = |name: &str, column: usize| {
@@ -314,14 +320,13 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
         let middle = f64::midpoint(area.left, area.right);
         let bottom = plan.top - 0.5 * size;
         if plan.upright {
-            let text = fit(&clean(name), plan.top - 0.7 * size, size);
-            let y = bottom - text_width(&text, size) / 2.0;
-            canvas.upright(&text, (middle + 0.35 * size, y), size, sheet.tokens.label);
+            let y = bottom - text_width(name, size) / 2.0;
+            canvas.upright(name, (middle + 0.35 * size, y), size, sheet.tokens.label);
         } else {
-            canvas.text(&clean(name), (middle, bottom), Anchor::Middle, size, sheet.tokens.label);
+            canvas.text(name, (middle, bottom), Anchor::Middle, size, sheet.tokens.label);
         }
     };
-    for (c, name) in data.columns.iter().take(plan.columns).enumerate() {
+    for (c, name) in columns.iter().enumerate() {
         above(name, c);
     }
     if plan.means[0] {

@@ -68,50 +68,80 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     cut(fits)
 }
 
-/// The word that says that a run was simulated, for so much room: it is never cut before the name is, and is short where
-/// it would leave too little of it.
-fn badge(label: &SeriesLabel, name: &str, width: f64, size: f64) -> &'static str {
-    if !label.simulated {
-        return "";
+/// A cleaned name that has to stand somewhere.
+struct Named {
+    name: String,
+    simulated: bool,
+}
+
+impl Named {
+    fn of(label: &SeriesLabel) -> Self {
+        Self { name: clean(&label.name), simulated: label.simulated }
     }
-    let room = width - text_width(SIMULATED, size);
-    if room >= (LEAST_NAME * size).min(text_width(name, size)) { SIMULATED } else { SIMULATED_SHORT }
+
+    /// The word that says that it was simulated, for so much room: it is never cut before the name is, and is short where
+    /// it would leave too little of it.
+    fn badge(&self, width: f64, size: f64) -> &'static str {
+        if !self.simulated {
+            return "";
+        }
+        let room = width - text_width(SIMULATED, size);
+        if room >= (LEAST_NAME * size).min(text_width(&self.name, size)) {
+            SIMULATED
+        } else {
+            SIMULATED_SHORT
+        }
+    }
+
+    fn shown(&self, width: f64, size: f64) -> String {
+        let badge = self.badge(width, size);
+        let name = fit(&self.name, width - text_width(badge, size), size);
+        if name.is_empty() { fit(badge.trim_start(), width, size) } else { format!("{name}{badge}") }
+    }
 }
 
-/// A run's name where there is so much room, with the word that says that it was simulated.
-pub(crate) fn shown(label: &SeriesLabel, width: f64, size: f64) -> String {
-    let name = clean(&label.name);
-    let badge = badge(label, &name, width, size);
-    let name = fit(&name, width - text_width(badge, size), size);
-    if name.is_empty() { fit(badge.trim_start(), width, size) } else { format!("{name}{badge}") }
-}
-
-/// The names of runs that stand in one column, each in so much room: those that differ stay different. Where cutting
-/// their middle would make two alike, what they share is cut instead; where even that has no room, they are numbered.
+/// The names of runs of one figure, each in so much room, with the word that says that it was simulated: those that
+/// differ stay different. Where cutting their middle would make two alike, what they share is cut instead; where even
+/// that has no room, they are numbered.
 pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
-    let mut texts: Vec<String> = labels.iter().map(|label| shown(label, width, size)).collect();
+    shown_each(labels, &vec![width; labels.len()], size)
+}
+
+/// The same where each has a room of its own.
+pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
+    apart_in(&labels.iter().map(|label| Named::of(label)).collect::<Vec<_>>(), widths, size)
+}
+
+/// The same for other names than those of runs: scenarios, models, classes.
+pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
+    let named = |name: &T| Named { name: clean(name.as_ref()), simulated: false };
+    apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
+}
+
+fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
+    let mut texts: Vec<String> =
+        named.iter().zip(widths).map(|(named, width)| named.shown(*width, size)).collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, text) in texts.iter().enumerate() {
         groups.entry(text.clone()).or_default().push(i);
     }
     for places in groups.into_values().filter(|places| places.len() > 1) {
-        let names: Vec<String> = places.iter().map(|i| clean(&labels[*i].name)).collect();
+        let names: Vec<&str> = places.iter().map(|i| named[*i].name.as_str()).collect();
         if names.iter().all(|name| *name == names[0]) {
             continue;
         }
-        let parts = apart(&names);
-        for ((i, part), name) in places.iter().zip(parts).zip(&names) {
-            let badge = badge(labels[*i], name, width, size);
-            texts[*i] = format!("{}{badge}", part.fitted(width - text_width(badge, size), size));
+        for (i, part) in places.iter().zip(apart(&names)) {
+            let badge = named[*i].badge(widths[*i], size);
+            texts[*i] = format!("{}{badge}", part.fitted(widths[*i] - text_width(badge, size), size));
         }
     }
     // What is still alike after all gets its number in front.
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for i in 0..texts.len() {
         let first = *seen.entry(texts[i].clone()).or_insert(i);
-        if first != i && clean(&labels[first].name) != clean(&labels[i].name) {
+        if first != i && named[first].name != named[i].name {
             let number = format!("{}: ", i + 1);
-            texts[i] = format!("{number}{}", shown(labels[i], width - text_width(&number, size), size));
+            texts[i] = format!("{number}{}", named[i].shown(widths[i] - text_width(&number, size), size));
         }
     }
     texts
@@ -125,7 +155,7 @@ struct Apart<'a> {
 }
 
 /// Names by what they share at their beginnings and ends.
-fn apart(names: &[String]) -> Vec<Apart<'_>> {
+fn apart<'a>(names: &[&'a str]) -> Vec<Apart<'a>> {
     let letters: Vec<Vec<&str>> =
         names.iter().map(|name| name.graphemes(true).take(20 * MOST_CHARACTERS).collect()).collect();
     let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
@@ -255,9 +285,10 @@ mod tests {
     #[test]
     fn what_was_simulated_says_so() {
         let label = SeriesLabel { simulated: true, ..SeriesLabel::new("a-rather-long-name-of-a-model", 0) };
-        assert_eq!(shown(&label, 1e9, 8.0), "a-rather-long-name-of-a-model (simulated)");
-        let cut = shown(&label, 80.0, 8.0);
+        let whole = shown_all(&[&label], 1e9, 8.0).remove(0);
+        assert_eq!(whole, "a-rather-long-name-of-a-model (simulated)");
+        let cut = shown_all(&[&label], 80.0, 8.0).remove(0);
         assert!(cut.ends_with(" (simulated)") && cut.contains('…') && text_width(&cut, 8.0) <= 80.0, "{cut}");
-        assert!((natural_width(&label, 8.0) - text_width(&shown(&label, 1e9, 8.0), 8.0)).abs() < 1e-9);
+        assert!((natural_width(&label, 8.0) - text_width(&whole, 8.0)).abs() < 1e-9);
     }
 }

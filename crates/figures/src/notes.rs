@@ -3,6 +3,7 @@
 use plotters::style::RGBColor;
 
 use crate::font::text_width;
+use crate::lines::broken;
 use crate::marks::{Anchor, Canvas};
 use crate::names::fit;
 
@@ -29,7 +30,15 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
         if !line.is_empty() {
             lines.push(std::mem::take(&mut line));
         }
-        line = fit(word, width, size);
+        // A word that is longer than a line goes on in the next: cut, two names could become one.
+        let mut pieces = broken(word, width, size);
+        let last = pieces.pop().unwrap_or_default();
+        if lines.len() + pieces.len() < MOST_LINES {
+            lines.append(&mut pieces);
+            line = last;
+        } else {
+            line = fit(word, width, size);
+        }
     }
     if !line.is_empty() {
         lines.push(line);
@@ -85,7 +94,8 @@ mod tests {
     fn notes_break_between_words_and_end() {
         let lines = wrap("Cost unknown: GPT-5.5, a-model-whose-name-is-longer-than-the-line, x", 100.0, 11.0);
         assert!(lines.iter().all(|l| text_width(l, 11.0) <= 100.0), "{lines:?}");
-        assert!(lines.len() > 2 && lines.iter().any(|l| l.contains('…')));
+        assert!(lines.len() > 3 && !lines.concat().contains('…'), "{lines:?}");
+        assert!(lines.concat().contains("a-model-whose-name-is-longer-than-the-line,"), "{lines:?}");
         let many = wrap(&"word ".repeat(5_000), 100.0, 11.0);
         assert_eq!(many.len(), MOST_LINES);
         assert!(many[MOST_LINES - 1].ends_with(" …") && text_width(&many[MOST_LINES - 1], 11.0) <= 100.0);

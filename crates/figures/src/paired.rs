@@ -3,7 +3,7 @@
 use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit, said};
+use crate::names::{clean, fit_all, said};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
@@ -50,8 +50,10 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
             sheet.centred(canvas, "No scenario in both", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
         canvas.part("pairs");
-        for (i, (_, pair)) in pairs.iter().enumerate() {
-            draw_pair(&sheet, canvas, &plan, i, pair, styles);
+        let scenarios: Vec<&str> = pairs.iter().map(|(_, pair)| pair.scenario.as_str()).collect();
+        let names = fit_all(&scenarios, plan.names_right - PAD, sheet.sizes.tick_font);
+        for (i, ((_, pair), name)) in pairs.iter().zip(&names).enumerate() {
+            draw_pair(&sheet, canvas, &plan, i, (pair, name), styles);
         }
     });
     drawing.marks = pairs
@@ -138,7 +140,14 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
     }
 }
 
-fn draw_pair(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, pair: &Pair, styles: [Style; 2]) {
+fn draw_pair(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &Plan,
+    i: usize,
+    (pair, name): (&Pair, &str),
+    styles: [Style; 2],
+) {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     if i == 0 && plan.named {
@@ -149,8 +158,7 @@ fn draw_pair(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, i: usize, pair: &P
     let middle = plan.top + (i as f64 + 0.5) * plan.row;
     let base = middle + 0.35 * size;
     if plan.named {
-        let name = fit(&clean(&pair.scenario), plan.names_right - PAD, size);
-        canvas.text(&name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
+        canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
     }
     let half = (0.95 * sizes.mark).min(0.45 * plan.row);
     let (a, b) = (plan.axis.at(pair.a), plan.axis.at(pair.b));

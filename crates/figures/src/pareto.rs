@@ -5,7 +5,7 @@ use crate::font::text_width;
 use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{said, shown};
+use crate::names::{said, shown_all};
 use crate::notes;
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
@@ -240,8 +240,9 @@ fn names(sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>]) -> Vec<Name> {
     let inside =
         Area { left: plan.left + 2.0, top: 0.0, right: sheet.width - PAD, bottom: plan.bottom - 2.0 };
     let mut names: Vec<Name> = Vec::new();
-    for (i, dot) in dots.iter().enumerate() {
-        let text = shown(&dot.point.label, 0.4 * sheet.width, size);
+    let labels: Vec<&SeriesLabel> = dots.iter().map(|dot| &dot.point.label).collect();
+    let texts = shown_all(&labels, 0.4 * sheet.width, size);
+    for (i, (dot, text)) in dots.iter().zip(texts).enumerate() {
         let width = text_width(&text, size);
         let (px, py) = at(dot);
         let near = half + 0.35 * size;

@@ -25,6 +25,8 @@ const IN_FRONT: usize = 5;
 const NAMED_DIRECTLY: usize = 4;
 
 const Y_NAME: &str = "Share alive after turn";
+/// Over the column of how many failed.
+pub(crate) const EVENTS: &str = "Events/n";
 
 /// A series as it is drawn.
 struct Line<'a> {
@@ -32,6 +34,16 @@ struct Line<'a> {
     style: Style,
     curve: Curve<'a>,
     index: usize,
+}
+
+/// A column at the right of the table.
+struct Extra {
+    head: &'static str,
+    /// The head where there is less room.
+    short: &'static str,
+    texts: Vec<String>,
+    /// Width of the widest text.
+    width: f64,
 }
 
 /// Places of the parts.
@@ -43,8 +55,8 @@ struct Plan {
     bottom: f64,
     /// Room for names beside the curves, or none.
     beside: Option<f64>,
-    /// Width of the texts at the right of the table, or none.
-    means: Option<f64>,
+    /// Columns at the right of the table.
+    extras: Vec<Extra>,
     /// y of the table or of the legend.
     under: f64,
     /// Right edge of the names and samples of the table.
@@ -57,8 +69,7 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
-    let means: Vec<String> = if data.means { lines.iter().map(mean_text).collect() } else { Vec::new() };
-    let plan = plan(data, &sheet, turns, &lines, &means);
+    let plan = plan(data, &sheet, turns, &lines);
     let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
     y.ticks = Y_TICKS.map(|(value, label)| (value, label.to_owned())).to_vec();
     let described =
@@ -73,7 +84,7 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
         if let Some(room) = plan.beside {
             marks.extend(draw_names(&sheet, canvas, &plan, &y, &lines, room));
         }
-        marks.extend(draw_under(&sheet, canvas, data, &plan, &lines, &means));
+        marks.extend(draw_under(&sheet, canvas, data, &plan, &lines));
     });
     drawing.marks = marks;
     drawing.ticks = plan.axis.ticks(sheet.sizes.tick_font);
@@ -137,7 +148,36 @@ fn mean_text(line: &Line<'_>) -> String {
     )
 }
 
-fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>], means: &[String]) -> Plan {
+/// How many failed, of how many.
+fn events_text(line: &Line<'_>) -> String {
+    let summary = &line.data.summary;
+    format!("{}/{}", words::count(summary.events), words::count(summary.n))
+}
+
+/// The columns that are asked for, from left to right.
+fn extras(data: &SurvivalComparison, sheet: &Sheet, lines: &[Line<'_>]) -> Vec<Extra> {
+    let column = |head, short, text: fn(&Line<'_>) -> String| {
+        let texts: Vec<String> = lines.iter().map(text).collect();
+        let width = texts.iter().map(|text| sheet.tick_width(text)).fold(0.0, f64::max);
+        Extra { head, short, texts, width }
+    };
+    let mut extras = Vec::new();
+    if data.at_risk && data.events && !lines.is_empty() {
+        let events = column(EVENTS, EVENTS, events_text);
+        extras.push(Extra { width: events.width.max(sheet.tick_width(EVENTS)), ..events });
+    }
+    if data.at_risk && data.means && !lines.is_empty() {
+        extras.push(column("Mean [95 % CI]", "Mean", mean_text));
+    }
+    extras
+}
+
+/// The room before a column at the right.
+fn before_extra(size: f64) -> f64 {
+    1.6 * size
+}
+
+fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Plan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
@@ -154,17 +194,22 @@ fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
     } else {
         y_part
     };
-    let means_width =
-        means.iter().map(|m| sheet.tick_width(m)).fold(0.0, f64::max) + 1.6 * size + half_number;
-    let means =
-        (data.at_risk && !means.is_empty() && left + means_width < 0.55 * sheet.width).then_some(means_width);
+    let room_of = |extras: &[Extra]| {
+        extras.iter().map(|extra| extra.width + before_extra(size)).sum::<f64>() + half_number
+    };
+    let mut extras = extras(data, sheet, lines);
+    // What does not fit is left out, means first: the curve needs its room.
+    while !extras.is_empty() && left + room_of(&extras) >= 0.55 * sheet.width {
+        extras.pop();
+    }
+    let extras_room = (!extras.is_empty()).then(|| room_of(&extras));
     let beside = {
         let room = widest(sizes.name_font).min(0.26 * sheet.width) + leader(sizes) + 2.0;
         let few = lines.len() <= NAMED_DIRECTLY && !lines.is_empty() && lines.iter().all(|l| !l.style.muted);
-        let room = room.max(means.unwrap_or(0.0));
+        let room = room.max(extras_room.unwrap_or(0.0));
         (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room)
     };
-    let right_part = beside.or(means).unwrap_or(half_last);
+    let right_part = beside.or(extras_room).unwrap_or(half_last);
     let right = sheet.width - PAD - right_part.max(half_last);
     let px_per_turn = (right - left) / f64::from(turns);
     let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
@@ -190,7 +235,7 @@ fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
         top,
         bottom,
         beside,
-        means,
+        extras,
         under,
         names_right,
         height: under + under_height + PAD,
@@ -335,7 +380,6 @@ fn draw_under(
     data: &SurvivalComparison,
     plan: &Plan,
     lines: &[Line<'_>],
-    means: &[String],
 ) -> Vec<Mark> {
     if lines.is_empty() {
         return Vec::new();
@@ -362,17 +406,19 @@ fn draw_under(
             label: &line.data.label,
             style: line.style,
             points: &line.data.points,
-            extra: if plan.means.is_some() { means[i].clone() } else { String::new() },
+            extras: plan.extras.iter().map(|extra| extra.texts[i].as_str()).collect(),
         })
         .collect();
-    let head = "Mean [95 % CI]";
-    let head = if plan.means.is_some_and(|w| w < sheet.tick_width(head)) { "Mean" } else { head };
-    let place = at_risk::Place {
-        top: plan.under,
-        names_right: plan.names_right,
-        columns: &columns,
-        extra: plan.means.map(|_| (sheet.width - PAD, head)),
-    };
+    let mut right = sheet.width - PAD;
+    let mut extras: Vec<(f64, &str)> = Vec::new();
+    for extra in plan.extras.iter().rev() {
+        let room = extra.width + before_extra(sheet.sizes.tick_font);
+        let head = if sheet.tick_width(extra.head) > room { extra.short } else { extra.head };
+        extras.insert(0, (right, head));
+        right -= room;
+    }
+    let place =
+        at_risk::Place { top: plan.under, names_right: plan.names_right, columns: &columns, extras: &extras };
     let height = at_risk::row_height(&sheet.sizes);
     let tops = at_risk::draw(sheet, canvas, &place, &rows);
     let area = |top: f64| Area { left: PAD, top, right: sheet.width - PAD, bottom: top + height };

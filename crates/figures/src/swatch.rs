@@ -4,6 +4,7 @@ use plotters::style::RGBColor;
 
 use crate::frame::Sizes;
 use crate::marks::{Canvas, Pen};
+use crate::spec::SeriesLabel;
 use crate::theme::Tokens;
 
 /// Number of dash patterns and of markers; an index beyond begins anew.
@@ -16,9 +17,9 @@ const DASHES: [&[f64]; MARKS] = [
     &[2.0, 2.0],
     &[6.0, 2.0, 2.0, 2.0],
     &[10.0, 3.0],
-    &[1.2, 1.6],
-    &[8.0, 2.0, 2.0, 2.0, 2.0, 2.0],
-    &[4.0, 4.0],
+    &[1.2, 2.8],
+    &[10.0, 2.0, 2.0, 2.0, 2.0, 2.0],
+    &[5.0, 5.0],
 ];
 
 /// How a series is drawn.
@@ -26,22 +27,28 @@ const DASHES: [&[f64]; MARKS] = [
 pub(crate) struct Style {
     pub(crate) color: RGBColor,
     pub(crate) text: RGBColor,
-    mark: u8,
+    paper: RGBColor,
+    dash: u8,
+    marker: u8,
     /// In the background: a thin grey line without marker.
     pub(crate) muted: bool,
 }
 
 impl Style {
-    pub(crate) fn of(color: u8, mark: u8, tokens: &Tokens) -> Self {
-        Self { color: tokens.series(color), text: tokens.series_text(color), mark, muted: false }
-    }
-
-    pub(crate) fn of_label(label: &crate::spec::SeriesLabel, tokens: &Tokens) -> Self {
-        Self::of(label.color, label.mark, tokens)
+    pub(crate) fn of_label(label: &SeriesLabel, tokens: &Tokens) -> Self {
+        Self {
+            color: tokens.series(label.color),
+            text: tokens.series_text(label.color),
+            paper: tokens.paper,
+            dash: label.mark,
+            marker: label.marker(),
+            muted: false,
+        }
     }
 
     pub(crate) fn in_background(tokens: &Tokens) -> Self {
-        Self { color: mixed(tokens.muted, tokens.paper), text: tokens.muted, mark: 0, muted: true }
+        let color = mixed(tokens.muted, tokens.paper);
+        Self { color, text: tokens.muted, paper: tokens.paper, dash: 0, marker: 0, muted: true }
     }
 
     /// A line in its colour, width and dashes.
@@ -51,7 +58,7 @@ impl Style {
             return;
         }
         let pen = Pen::new(self.color, sizes.curve);
-        let dashes = DASHES[usize::from(self.mark) % MARKS];
+        let dashes = DASHES[usize::from(self.dash) % MARKS];
         if dashes.is_empty() {
             canvas.line(points, pen);
         } else {
@@ -66,9 +73,17 @@ impl Style {
         if self.muted {
             return;
         }
-        match outline(self.mark, at, half) {
+        match outline(self.marker, at, half) {
             Outline::Circle => canvas.disc(at, half, self.color),
+            Outline::HollowCircle => {
+                canvas.disc(at, 1.1 * half, self.color);
+                canvas.disc(at, 0.55 * half, self.paper);
+            }
             Outline::Shape(points) => canvas.shape(&points, self.color, 1.0),
+            Outline::HollowShape(outer, inner) => {
+                canvas.shape(&outer, self.color, 1.0);
+                canvas.shape(&inner, self.paper, 1.0);
+            }
             Outline::Strokes(strokes) => {
                 for stroke in strokes {
                     canvas.line(&stroke, Pen::new(self.color, 0.5 * half));
@@ -111,22 +126,26 @@ pub(crate) fn hollow_diamond(
 
 enum Outline {
     Circle,
+    HollowCircle,
     Shape(Vec<(f64, f64)>),
+    HollowShape(Vec<(f64, f64)>, Vec<(f64, f64)>),
     Strokes(Vec<[(f64, f64); 2]>),
 }
 
-fn outline(mark: u8, (x, y): (f64, f64), half: f64) -> Outline {
+fn outline(marker: u8, (x, y): (f64, f64), half: f64) -> Outline {
     let around = |points: &[(f64, f64)]| points.iter().map(|p| (x + p.0 * half, y + p.1 * half)).collect();
     let strokes =
         |ends: &[[(f64, f64); 2]]| ends.iter().map(|e| e.map(|p| (x + p.0 * half, y + p.1 * half))).collect();
-    match usize::from(mark) % MARKS {
+    let square = |half: f64| [(-half, -half), (half, -half), (half, half), (-half, half)];
+    // On a line an upright cross would be a censoring tick, and a triangle on its head is one triangle too many.
+    match usize::from(marker) % MARKS {
         0 => Outline::Circle,
-        1 => Outline::Shape(around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)])),
+        1 => Outline::Shape(around(&square(0.9))),
         2 => Outline::Shape(around(&[(0.0, -1.1), (1.05, 0.8), (-1.05, 0.8)])),
         3 => Outline::Shape(around(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)])),
         4 => Outline::Strokes(strokes(&[[(-0.9, -0.9), (0.9, 0.9)], [(-0.9, 0.9), (0.9, -0.9)]])),
-        5 => Outline::Shape(around(&[(0.0, 1.1), (1.05, -0.8), (-1.05, -0.8)])),
-        6 => Outline::Strokes(strokes(&[[(-1.15, 0.0), (1.15, 0.0)], [(0.0, -1.15), (0.0, 1.15)]])),
+        5 => Outline::HollowCircle,
+        6 => Outline::HollowShape(around(&square(1.0)), around(&square(0.5))),
         _ => Outline::Strokes(strokes(&[
             [(-1.1, 0.0), (1.1, 0.0)],
             [(-0.6, -1.0), (0.6, 1.0)],

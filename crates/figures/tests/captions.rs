@@ -129,7 +129,7 @@ fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
     (data.cells[0].mean, data.cells[0].ci_low, data.cells[0].ci_high) = (None, None, None);
     data.cells[0].n = 0;
     let text = words(Figure::Matrix(data.clone()));
-    assert!(text.contains("12.5") && text.contains("Hollow marks: published, An article"), "{text}");
+    assert!(text.contains("12.5") && text.contains("Hollow diamonds: published, An article"), "{text}");
     assert!(!text.contains("n = 0") && !text.contains(">unknown<") && text.matches("no run").count() >= 4);
     let spec = FigureSpec::new(Figure::Matrix(data.clone()), Layout::print(486.0), Theme::Print);
     assert!(caption(&spec).contains("n = 0 in 0 cells"), "{}", caption(&spec));

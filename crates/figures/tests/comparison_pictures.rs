@@ -4,7 +4,7 @@
 mod cases;
 mod painted;
 
-use cases::many;
+use cases::{many, tables};
 use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme};
 use painted::check;
 
@@ -138,6 +138,19 @@ fn failure_shares() {
     everywhere("failures-rows", &many::failures(20, 3, SharesForm::Auto));
     check("failures-many-print", many::failures(20, 6, SharesForm::SideBySide), column(), Theme::Print);
     check("failures-gathered-grey", many::failures(20, 3, SharesForm::Stacked), column(), Theme::Grey);
+}
+
+#[test]
+fn tables() {
+    everywhere("table-6", &tables::runs(6));
+    check("table-1-print", tables::runs(1), column(), Theme::Print);
+    check("table-nothing-print", tables::runs(0), column(), Theme::Print);
+    check("table-13-grey", tables::runs(13), full_width(), Theme::Grey);
+    check("table-wide-print", tables::wide(5), column(), Theme::Print);
+    check("table-wide-full-print", tables::wide(5), full_width(), Theme::Print);
+    check("table-odd-print", tables::odd(20), column(), Theme::Print);
+    check("table-odd-full-print", tables::odd(20), full_width(), Theme::Print);
+    check("table-long-light", tables::runs(1_500), Layout::panel(640.0), Theme::Light);
 }
 
 /// The published results of `EvoCode-Bench`, 13 models on 25 tasks, as their survival tables.

@@ -4,7 +4,10 @@
 
 mod cases;
 
-use cases::many;
+use std::collections::BTreeSet;
+
+use cases::{many, tables};
+use figures::table::{Value, known};
 use figures::{
     Bands, Drawing, Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, caption, draw,
     greyscale_check, text_width, venue::Preset,
@@ -126,6 +129,11 @@ fn every_other_kind_fits_everywhere() {
         everywhere(&many::paired(count, turns));
     }
     everywhere(&many::pareto(13, Scale::Log));
+    for count in [0, 1, 8, 300] {
+        everywhere(&tables::runs(count));
+        everywhere(&tables::wide(count));
+    }
+    everywhere(&tables::odd(20));
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -218,13 +226,23 @@ fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure
             data.groups.iter_mut().for_each(|g| rename(&mut g.label));
             data.classes.iter_mut().zip(names).for_each(|(class, name)| class.name.clone_from(name));
         }
+        Figure::Table(table) => {
+            table.columns.iter_mut().zip(names).for_each(|(column, name)| column.heading.clone_from(name));
+            for (value, name) in table.rows.iter_mut().flatten().zip(names.iter().cycle()) {
+                *value = match value {
+                    Some(Value::Text(_)) => known(name.as_str()),
+                    Some(Value::Number(_)) => number().map(Value::Number),
+                    _ => value.take(),
+                };
+            }
+        }
         Figure::Survival(_) | Figure::FirstFailures(_) => {}
     }
     figure
 }
 
 fn figure() -> impl Strategy<Value = Figure> {
-    (0..11u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
+    (0..13u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
         0 | 1 => many::survival(many::runs(count, n, turns), turns),
         2 => many::first_failures(many::runs(count, n, turns)),
         3 => many::differences(count),
@@ -234,6 +252,8 @@ fn figure() -> impl Strategy<Value = Figure> {
         7 => many::retries(count),
         8 => many::paired(n as u32, turns),
         9 => many::failures(6, count, SharesForm::Auto),
+        10 => tables::runs(n),
+        11 => tables::wide(n),
         _ => many::failures(20, count.min(6), SharesForm::SideBySide),
     })
 }
@@ -311,6 +331,78 @@ fn greys_that_can_not_be_told_apart_are_named() {
 }
 
 #[test]
+fn no_two_of_eight_series_share_their_look_in_greys() {
+    type Alone = fn(SeriesLabel) -> Figure;
+    let kinds: [Alone; 6] = [
+        |label| {
+            let Figure::SurvivalComparison(mut data) = many::survival(many::runs(1, 20, 9), 9) else {
+                unreachable!()
+            };
+            data.series[0].label = label;
+            Figure::SurvivalComparison(data)
+        },
+        |label| {
+            let Figure::FirstFailuresComparison(mut data) = many::first_failures(many::runs(1, 20, 9)) else {
+                unreachable!()
+            };
+            data.series[0].label = label;
+            Figure::FirstFailuresComparison(data)
+        },
+        |label| {
+            let Figure::Retries(mut data) = many::retries(1) else { unreachable!() };
+            data.series[0].label = label;
+            Figure::Retries(data)
+        },
+        |label| {
+            let Figure::Pareto(mut data) = many::pareto(1, Scale::Linear) else { unreachable!() };
+            data.points[0].label = label;
+            Figure::Pareto(data)
+        },
+        |label| {
+            let Figure::Differences(mut data) = many::differences(1) else { unreachable!() };
+            data.rows[0].label = label;
+            Figure::Differences(data)
+        },
+        |label| {
+            let Figure::Paired(mut data) = many::paired(4, 9) else { unreachable!() };
+            data.a = label;
+            Figure::Paired(data)
+        },
+    ];
+    // Each of its own mark; and all of one harness, so that only markers differ.
+    let own = |i: u8| SeriesLabel::new("the same name", i);
+    let of_one_harness = |i: u8| SeriesLabel { mark: 0, marker: Some(i), ..own(i) };
+    for alone in kinds {
+        for label in [&own as &dyn Fn(u8) -> SeriesLabel, &of_one_harness] {
+            let looks: BTreeSet<String> = (0..8)
+                .map(|i| {
+                    let spec = FigureSpec::new(alone(label(i)), Layout::print(234.0), Theme::Grey);
+                    let svg = draw(&spec).svg;
+                    // What is left without the grey of each, and without the ids, which are a hash of it.
+                    let shapes = svg.split("=\"#").map(|part| part.get(6..).unwrap_or_default());
+                    let shapes: String = shapes.collect();
+                    shapes.split("id=\"").map(|part| part.split_once('"').map_or(part, |p| p.1)).collect()
+                })
+                .collect();
+            assert_eq!(looks.len(), 8);
+        }
+    }
+    // Runs of four models in two harnesses: without markers of their own they would be alike.
+    let mut series = many::runs(8, 20, 9);
+    for (i, s) in (0..).zip(&mut series) {
+        (s.label.color, s.label.mark) = (i % 4, i / 4);
+    }
+    let spec = |series: &[figures::SeriesData]| {
+        FigureSpec::new(many::survival(series.to_vec(), 9), Layout::panel(600.0), Theme::Print)
+    };
+    assert!(!greyscale_check(&spec(&series)).is_empty());
+    for (i, s) in (0..).zip(&mut series) {
+        s.label.marker = Some(i);
+    }
+    assert!(greyscale_check(&spec(&series)).is_empty());
+}
+
+#[test]
 fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     let words = |figure: Figure| {
         let drawing = draw(&FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print));
@@ -324,10 +416,47 @@ fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     assert!(
         matrix.contains("no run")
             && matrix.contains("simulated")
-            && matrix.contains("Hollow marks: published")
+            && matrix.contains("Hollow diamonds: published")
     );
     let survival = words(many::survival(many::runs(4, 1_000, 40), 40));
     assert!(survival.contains("1,000") && survival.contains("At risk"), "{survival}");
+}
+
+/// Names that differ in their middle only, and are longer than any place for them.
+fn alike() -> Vec<String> {
+    let name = |own: char| format!("{}-{own}-{}", "the-same-beginning".repeat(6), "the-same-end".repeat(6));
+    ['4', '5', '7', '8'].map(name).to_vec()
+}
+
+#[test]
+fn long_names_that_differ_stay_different_wherever_they_are_cut() {
+    let figures = [
+        many::survival(many::runs(4, 20, 9), 9),
+        many::survival(many::runs(8, 20, 9), 9),
+        many::first_failures(many::runs(4, 20, 9)),
+        many::differences(4),
+        many::bars(4),
+        many::pareto(4, Scale::Linear),
+        many::retries(4),
+        many::retries(6),
+        many::paired(4, 9),
+        many::matrix(4, 4),
+        many::failures(4, 4, SharesForm::SideBySide),
+        many::failures(4, 4, SharesForm::Stacked),
+    ];
+    for figure in figures {
+        for preset in ["icml", "neurips:half"] {
+            let layout = Preset::parse(preset).unwrap().layout();
+            let figure =
+                with(figure.clone(), &alike(), &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)]);
+            let spec = FigureSpec::new(figure, layout, Theme::Print);
+            let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
+            // The names of axes are cut, too.
+            let cut: BTreeSet<&String> =
+                texts.iter().filter(|t| t.contains('…') && !t.starts_with("to ")).collect();
+            assert!(cut.len() >= 4, "{preset}: {cut:?} in {texts:?}");
+        }
+    }
 }
 
 /// One figure of each kind.
@@ -345,6 +474,7 @@ fn each_kind() -> Vec<Figure> {
         many::matrix(3, 4),
         many::retries(3),
         many::failures(6, 3, SharesForm::Stacked),
+        tables::runs(3),
     ]
 }
 
@@ -377,6 +507,12 @@ fn the_spec_of_the_documentation_is_one() {
         words.iter().any(|w| w == "−2.52 [−4.20, −0.84]") && words.iter().any(|w| w == "p = 0.003"),
         "{words:?}"
     );
+    let table = page.split("```toml").find(|block| block.contains("kind = \"table\"")).unwrap();
+    let table: FigureSpec = toml::from_str(table.split("```").next().unwrap()).unwrap();
+    let words: Vec<String> = texts(&draw(&table)).into_iter().map(|t| t.text).collect();
+    for word in ["Mean stamina (turns)", "3.18 to 5.86", "unknown", "n/a", "τ is 9 turns."] {
+        assert!(words.iter().any(|w| w == word), "{word}: {words:?}");
+    }
     // The table of presets says what the presets are.
     for preset in Preset::all() {
         let row = page.lines().find(|l| {

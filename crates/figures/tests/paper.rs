@@ -212,7 +212,7 @@ fn a_latex_document_of_every_figure_compiles_without_a_warning() {
             fs::write(folder.path().join(&input), tex.bytes).unwrap();
             body.push_str(&format!("\\includegraphics{{{pdf}}}\\clearpage\n\\input{{{input}}}\\clearpage\n"));
         }
-        let packages = "\\usepackage{graphicx}\\usepackage{pgfplots}\\pgfplotsset{compat=1.18}";
+        let packages = "\\usepackage{graphicx}\\usepackage{pgfplots}\\pgfplotsset{compat=1.18}\\usepackage{array}\\usepackage{booktabs}";
         let document = preset.replace(':', "-");
         compile(folder.path(), &document, width, packages, &body);
         if let Some(keep) = std::env::var_os("KEEP_PAPERS") {

@@ -20,7 +20,7 @@ use base64::engine::general_purpose::STANDARD;
 use figures::export::Format;
 use figures::table::Table;
 use figures::venue::Preset;
-use figures::{FigureSpec, Layout, Theme};
+use figures::{Figure, FigureSpec, Layout, Theme};
 
 pub use again::{MadeAgain, SpecFile};
 pub use bundle::ReportFolder;
@@ -30,6 +30,9 @@ use crate::api::{
     ApiError, DrawFigure, DrawnFigure, ExportFormat, ExportOf, ExportRequest, Exported, FigureOf,
     FigureTheme, Nothing, PresetInfo, PresetList, TableOf,
 };
+
+/// The code of what does not fit a page.
+const TOO_LONG: &str = "export.too_long";
 
 /// A file that was made, before it goes anywhere.
 pub(crate) struct Made {
@@ -116,8 +119,9 @@ impl Workbench {
                 let spec = self.print_spec(figure, preset, *height_pt, *grey)?;
                 figure_file(&spec, format, &file::figure_name(figure))
             }
-            ExportOf::Table { table } => {
-                table_file(&self.table(table)?, request.format, &file::table_name(table))
+            ExportOf::Table { table, preset, grey } => {
+                let (layout, theme) = (preset_layout(preset, None)?, paper(*grey));
+                table_file(self.table(table)?, layout, theme, request.format, &file::table_name(table))
             }
             ExportOf::Report { of, preset } => {
                 self.report_file(of, preset, request.format, request.to.as_deref())
@@ -158,7 +162,7 @@ impl Workbench {
     ) -> Result<FigureSpec, ApiError> {
         let layout = preset_layout(preset, height_pt)?;
         let spec = self.figure_spec(figure)?;
-        Ok(FigureSpec { layout, theme: if grey { Theme::Grey } else { Theme::Print }, ..spec })
+        Ok(FigureSpec { layout, theme: paper(grey), ..spec })
     }
 
     /// A table with its data.
@@ -170,6 +174,11 @@ impl Workbench {
     pub fn table_json(&self, of: &TableOf) -> Result<serde_json::Value, ApiError> {
         Ok(tables::json::of(&self.table(of)?))
     }
+}
+
+/// The colours of what is made for paper.
+const fn paper(grey: bool) -> Theme {
+    if grey { Theme::Grey } else { Theme::Print }
 }
 
 /// The place of a figure for a venue.
@@ -199,7 +208,10 @@ fn height(pt: u32) -> Result<f64, ApiError> {
 
 /// A figure as a file.
 pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Result<Made, ApiError> {
-    let failed = |error: figures::export::ExportError| ApiError::new("export.failed", error.to_string());
+    let failed = |error: figures::export::ExportError| match error.advice() {
+        Some(advice) => ApiError::new(TOO_LONG, error.to_string()).hint(advice),
+        None => ApiError::new("export.failed", error.to_string()),
+    };
     let made = figures::export::export(spec, format).map_err(failed)?;
     let mut warnings = made.warnings;
     warnings.extend(caption::cautions(spec));
@@ -216,29 +228,40 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
         },
         bytes: made.bytes,
         caption: caption::of(spec),
-        inches: Some((made.width / per_inch, made.height / per_inch)),
+        // The values of a table have no size, its picture has.
+        inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))
+            .then_some((made.width / per_inch, made.height / per_inch)),
         warnings,
     })
 }
 
-fn table_file(table: &Table, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
-    let (bytes, extension) = match format {
-        ExportFormat::Csv => (table.to_csv().into_bytes(), "csv"),
-        ExportFormat::Parquet => {
-            let bytes = table.to_parquet(None).map_err(|e| ApiError::new("export.failed", e.to_string()))?;
-            (bytes, "parquet")
-        }
-        ExportFormat::Tex => (table.to_latex().into_bytes(), "tex"),
-        ExportFormat::Md => (table.to_markdown().into_bytes(), "md"),
-        ExportFormat::Html => (table.to_html().into_bytes(), "html"),
-        other => return Err(does_not_fit(other, "A table", "csv, parquet, tex, md, html")),
-    };
+/// A table as a file. As text for readers it has no spec; all else is made as figures are.
+fn table_file(
+    table: Table,
+    layout: Layout,
+    theme: Theme,
+    format: ExportFormat,
+    name: &str,
+) -> Result<Made, ApiError> {
     let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
     sentences.extend(table.notes.iter().cloned());
+    let caption = sentences.join(" ");
+    let text = match format {
+        ExportFormat::Md => table.to_markdown(),
+        ExportFormat::Html => table.to_html(),
+        _ => {
+            let of_figures = figure_format(format).map_err(|_| {
+                does_not_fit(format, "A table", "svg, pdf, png, csv, parquet, tex, toml, md, html")
+            })?;
+            let made = figure_file(&FigureSpec::new(Figure::Table(table), layout, theme), of_figures, name)?;
+            // A picture has its notes in it.
+            return Ok(if of_figures.is_picture() { made } else { Made { caption, ..made } });
+        }
+    };
     Ok(Made {
-        name: format!("{name}.{extension}"),
-        bytes,
-        caption: sentences.join(" "),
+        name: format!("{name}.{}", file::extension(format)),
+        bytes: text.into_bytes(),
+        caption,
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),

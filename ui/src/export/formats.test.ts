@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytesOf, formats, inInches, textOf } from "./formats";
+import { bytesOf, formats, inInches, isPicture, textOf } from "./formats";
 
 test("base64 gives back bytes and letters beyond Latin", () => {
   expect([...bytesOf("AAH/")]).toEqual([0, 1, 255]);
@@ -12,6 +12,12 @@ test("every kind of export has a format, and no format twice", () => {
     expect(list.length).toBeGreaterThan(0);
     expect(new Set(list.map((f) => f.format)).size).toBe(list.length);
   }
+});
+
+test("figures and tables are drawn in the same formats", () => {
+  const drawn = (list: typeof formats.figure) => list.map((f) => f.format).filter(isPicture);
+  expect(drawn(formats.table)).toEqual(drawn(formats.figure));
+  expect(drawn(formats.report)).toEqual([]);
 });
 
 test("sizes are said in inches", () => {

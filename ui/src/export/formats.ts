@@ -23,11 +23,18 @@ const figure: readonly Format[] = [
 ];
 const table: readonly Format[] = [
   { format: "tex", name: "LaTeX", about: "booktabs table", text: true },
+  { format: "pdf", name: "PDF", about: "drawn: vector, fonts embedded" },
+  { format: "svg", name: "SVG", about: "drawn: vector, text as text" },
+  { format: "png", name: "PNG", about: "drawn: 300 dpi, physical size set" },
   { format: "csv", name: "CSV", about: "full precision", text: true },
   { format: "parquet", name: "Parquet", about: "in columns" },
   { format: "md", name: "Markdown", about: "for notes and issues", text: true },
-  { format: "html", name: "HTML", about: "for pages" , text: true },
+  { format: "html", name: "HTML", about: "for pages", text: true },
+  { format: "toml", name: "Spec", about: "makes the same bytes again", text: true },
 ];
+/** What is drawn, for a venue. */
+const pictures: readonly ExportFormat[] = ["pdf", "svg", "png"];
+export const isPicture = (format: ExportFormat): boolean => pictures.includes(format);
 const report: readonly Format[] = [
   { format: "html", name: "HTML", about: "one self-contained page", text: true },
   { format: "md", name: "Markdown", about: "text, tables and figures", text: true },

@@ -87,7 +87,7 @@ pub(crate) struct FigureArgs {
     whose: Whose,
 }
 
-const FIGURES: &[(&str, ExportFormat)] = &[
+pub(super) const FIGURES: &[(&str, ExportFormat)] = &[
     ("svg", ExportFormat::Svg),
     ("pdf", ExportFormat::Pdf),
     ("png", ExportFormat::Png),

@@ -12,6 +12,7 @@ use workbench::api::{
     RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, ValidatePack,
 };
 
+use super::figure::FIGURES;
 use super::whose::{Whose, compared, failures, matrix};
 use super::{absolute, format_of, written};
 use crate::commands::{print, print_json};
@@ -120,10 +121,16 @@ pub(crate) struct TableArgs {
     /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME; or a folder, or a pack
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Where to write it; the ending says as what: csv, parquet, tex, md or html. Without it, it is printed as Markdown,
-    /// or as JSON with --json
+    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, tex, toml, md or html. Without it, it is
+    /// printed as Markdown, or as JSON with --json
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Venue, for width and letters of a picture: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, …
+    #[arg(long, value_name = "VENUE", default_value = "icml", requires = "out")]
+    preset: String,
+    /// In greys
+    #[arg(long, requires = "out")]
+    grey: bool,
     /// Which turns `disagreements` lists
     #[arg(long, value_enum, default_value_t = ModeWord::Different)]
     mode: ModeWord,
@@ -152,13 +159,8 @@ pub(crate) struct TableArgs {
     whose: Whose,
 }
 
-const TABLES: &[(&str, ExportFormat)] = &[
-    ("csv", ExportFormat::Csv),
-    ("parquet", ExportFormat::Parquet),
-    ("tex", ExportFormat::Tex),
-    ("md", ExportFormat::Md),
-    ("html", ExportFormat::Html),
-];
+/// What a table can be beside what a figure can be.
+const TEXT: [(&str, ExportFormat); 2] = [("md", ExportFormat::Md), ("html", ExportFormat::Html)];
 
 /// The turns that `stamina table disagreements` lists, in the order of the page.
 fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<DisagreementRequest, ApiError> {
@@ -319,7 +321,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
 /// `stamina table`.
 pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> Result<ExitCode, ApiError> {
     // A name that says nothing is told before anything is computed.
-    let format = args.out.as_deref().map(|out| format_of(out, TABLES)).transpose()?;
+    let fits = [FIGURES, &TEXT].concat();
+    let format = args.out.as_deref().map(|out| format_of(out, &fits)).transpose()?;
     let table = table_of(workbench, args)?;
     let (Some(out), Some(format)) = (&args.out, format) else {
         if as_json {
@@ -329,7 +332,7 @@ pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> R
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let of = ExportOf::Table { table };
+    let of = ExportOf::Table { table, preset: args.preset.clone(), grey: args.grey };
     let made = workbench.export(ExportRequest { of, format, to: Some(absolute(out)?) })?;
     Ok(written(&made, as_json))
 }

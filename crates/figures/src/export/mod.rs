@@ -1,4 +1,5 @@
-//! Figures as files: SVG, PDF, PNG, pgfplots, and the data behind as CSV and Parquet; each carries its spec.
+//! Figures as files: SVG, PDF, PNG, pgfplots (of a table: booktabs), and the data behind as CSV and Parquet; each carries
+//! its spec.
 //!
 //! Every file is made from a [`FigureSpec`] and nothing else, so the same spec gives the same bytes, and the spec stands in
 //! the file: as `<metadata>` of an SVG, as an attached file of a PDF, as an iTXt chunk of a PNG, as comments of a `.tex`, as
@@ -18,7 +19,9 @@ use std::fmt;
 
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
-use crate::spec::FigureSpec;
+use crate::drawn_table::too_long;
+use crate::number::thousands;
+use crate::spec::{Figure, FigureSpec};
 use crate::table::data_table;
 use crate::tex;
 
@@ -34,7 +37,7 @@ pub enum Format {
     Pdf,
     /// At 300 dots an inch.
     Png,
-    /// A pgfplots picture.
+    /// A pgfplots picture; of a table, a LaTeX table.
     Tex,
     /// The data behind it.
     Csv,
@@ -62,6 +65,11 @@ impl Format {
         }
     }
 
+    /// Whether it is a picture of the figure.
+    pub const fn is_picture(self) -> bool {
+        matches!(self, Self::Svg | Self::Pdf | Self::Png)
+    }
+
     /// The format of files with this ending.
     pub fn of_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
@@ -81,16 +89,26 @@ pub struct File {
     pub warnings: Vec<String>,
 }
 
+/// What does for tables that do not fit a page.
+const LONG_TABLES: &str =
+    "CSV and Parquet have every row, the LaTeX table breaks over pages, and a wider venue fits more";
+
 /// A figure could not be written.
 #[derive(Debug)]
 pub struct ExportError {
     format: Format,
     why: String,
+    advice: Option<&'static str>,
 }
 
 impl ExportError {
     fn new(format: Format, why: impl fmt::Display) -> Self {
-        Self { format, why: why.to_string() }
+        Self { format, why: why.to_string(), advice: None }
+    }
+
+    /// What does instead, if anything does.
+    pub const fn advice(&self) -> Option<&'static str> {
+        self.advice
     }
 }
 
@@ -106,8 +124,19 @@ impl std::error::Error for ExportError {}
 /// [`File::warnings`]).
 ///
 /// # Errors
-/// A spec that TOML can not hold (a seed beyond 2⁶³), a drawing too large for a PNG.
+/// A spec that TOML can not hold (a seed beyond 2⁶³), a drawing too large for a PNG, a table that does not fit a page.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
+    if let Figure::Table(table) = &spec.figure
+        && format.is_picture()
+        && let Some(long) = too_long(table, &spec.layout, spec.theme)
+    {
+        let why = format!(
+            "the table has {} rows, of which {} fit a page at this width",
+            thousands(&long.rows.to_string()),
+            long.fit
+        );
+        return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, why) });
+    }
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);
     let mut warnings = Vec::new();

@@ -75,5 +75,5 @@ pub(super) fn write(
 fn title(svg: &str) -> String {
     let name =
         svg.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(name, _)| name);
-    name.map_or_else(|| "Figure".to_owned(), |name| name.replace("&amp;", "&").replace("&#39;", "'"))
+    name.map_or_else(|| "Figure".to_owned(), spec_text::unescaped)
 }

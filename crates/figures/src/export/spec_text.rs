@@ -175,7 +175,7 @@ fn none() -> SpecError {
 }
 
 /// Text of an XML element as it was before it was escaped.
-fn unescaped(text: &str) -> String {
+pub(super) fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

@@ -24,6 +24,11 @@ const fn yes() -> bool {
     true
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives the field as it is")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// Whose confidence band is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,6 +65,9 @@ pub struct SurvivalComparison {
     /// Whether the table has a column with mean stamina and its interval, where it fits.
     #[serde(default)]
     pub means: bool,
+    /// Whether the table has a column with events of n, where it fits: a paper that sets its own caption says them, too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub events: bool,
 }
 
 /// Histograms of the turn of first failure, one under the other.

@@ -17,6 +17,10 @@ pub struct SeriesLabel {
     /// and three more; then from the start.
     #[serde(default)]
     pub mark: u8,
+    /// Index of the marker where it is not that of `mark`: runs of one harness share their dash, and without colour only
+    /// their markers tell them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<u8>,
     /// Made by a simulation: the figure says so wherever it names it.
     #[serde(default)]
     pub simulated: bool,
@@ -25,7 +29,12 @@ pub struct SeriesLabel {
 impl SeriesLabel {
     /// A run that differs from the others of its figure in both channels: colour and mark of the same index.
     pub fn new(name: impl Into<String>, index: u8) -> Self {
-        Self { name: name.into(), color: index, mark: index, simulated: false }
+        Self { name: name.into(), color: index, mark: index, marker: None, simulated: false }
+    }
+
+    /// Index of its marker.
+    pub(crate) fn marker(&self) -> u8 {
+        self.marker.unwrap_or(self.mark)
     }
 }
 

@@ -16,6 +16,7 @@ mod retries;
 use analysis::survival::{StaminaSummary, SurvivalPoint};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
+use crate::table::Table;
 use crate::theme::Theme;
 
 pub use comparison::{
@@ -100,6 +101,8 @@ pub enum Figure {
     Retries(Retries),
     /// Classes of failures as shares of each group's failures.
     FailureShares(FailureShares),
+    /// A table.
+    Table(Table),
 }
 
 /// What the figures of one run are drawn from.

@@ -7,7 +7,7 @@ use super::print::{columns, one_line};
 use crate::svg::escape;
 
 pub(super) fn write(table: &Table) -> String {
-    let printed = columns(table);
+    let printed = columns(table, usize::MAX);
     let safe = |text: &str| escape(&one_line(text));
     let mut out = format!("<table>\n<caption>{}</caption>\n<thead><tr>", safe(&table.title));
     let class = |right: bool| if right { " class=\"number\"" } else { "" };

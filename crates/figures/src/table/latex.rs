@@ -69,7 +69,7 @@ fn pieces(text: &str) -> String {
 }
 
 pub(super) fn write(table: &Table) -> String {
-    let printed = columns(table);
+    let printed = columns(table, usize::MAX);
     let long = table.rows.len() > ONE_PAGE;
     let heading: Vec<String> = printed.iter().map(|c| escape(&one_line(&c.heading))).collect();
     let heading = format!("{} \\\\\n", heading.join(" & "));

@@ -27,7 +27,7 @@ pub fn escape(text: &str) -> String {
 }
 
 pub(super) fn write(table: &Table) -> String {
-    let printed = columns(table);
+    let printed = columns(table, usize::MAX);
     let mut out = format!("**{}**\n\n", escape(&table.title));
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     out.push_str(&line(printed.iter().map(|c| escape(&c.heading)).collect()));

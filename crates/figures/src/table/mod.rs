@@ -1,10 +1,14 @@
-//! Tables as data: a typed [`Table`] goes in; CSV, Parquet, LaTeX, Markdown or HTML comes out.
+//! Tables as data: a typed [`Table`] goes in; CSV, Parquet, LaTeX, Markdown or HTML comes out. As a figure
+//! ([`crate::Figure::Table`]) it is drawn, and its spec travels with its files.
 //!
 //! A column says what it holds (`kind`), in which unit and with how many decimals it is printed. CSV and Parquet are for
 //! machines: every column by its stable name, numbers in full, unknown as an empty field or null. LaTeX, Markdown and HTML
 //! are for readers: headings in words, numbers rounded, the two ends of an interval in one column, unknown as a word.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 mod csv;
 mod html;
@@ -13,14 +17,17 @@ mod markdown;
 mod of_figure;
 mod parquet;
 mod print;
+mod written;
 
 pub use crate::svg::escape as escape_html;
 pub use markdown::escape as escape_markdown;
 pub use of_figure::data_table;
 pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};
+pub(crate) use print::columns;
 
 /// A table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "written::Written", into = "written::Written")]
 pub struct Table {
     /// A stable word for file names and labels: `survival`.
     pub name: String,
@@ -34,34 +41,58 @@ pub struct Table {
     pub notes: Vec<String>,
     /// Rows in which what is missing has a reason of its own, by their index: the word that readers see there in place
     /// of the column's (`no run`).
-    pub absent: BTreeMap<usize, &'static str>,
+    pub absent: BTreeMap<usize, Cow<'static, str>>,
 }
 
 /// A column of a [`Table`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
-    /// Stable name for machines: `ci_low`.
+    /// Stable name for machines, unique in its table: `ci_low`.
     pub name: String,
     /// Heading for readers: `Mean stamina`.
     pub heading: String,
     /// Unit, where there is one: `turns`, `US$`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// What it holds.
+    #[serde(default)]
     pub kind: Kind,
     /// Decimals of printed numbers.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub decimals: u8,
     /// What a reader sees where nothing is known: `unknown`, `n/a`.
-    pub missing: &'static str,
+    #[serde(default = "unknown", skip_serializing_if = "is_unknown")]
+    pub missing: Cow<'static, str>,
     /// Whether this column and the next are the ends of one interval, which readers see as one column.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub interval: bool,
     /// Whether only machines get it: ids and the like, for which a page has no room.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub for_machines: bool,
 }
 
+/// What readers see where a column does not say another word.
+const UNKNOWN: &str = "unknown";
+
+fn unknown() -> Cow<'static, str> {
+    Cow::Borrowed(UNKNOWN)
+}
+
+#[expect(clippy::ptr_arg, reason = "serde gives the field as it is")]
+fn is_unknown(word: &Cow<'static, str>) -> bool {
+    word == UNKNOWN
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Words.
+    #[default]
     Text,
     /// Whole numbers.
     Integer,
@@ -74,16 +105,17 @@ pub enum Kind {
 }
 
 /// A value of a [`Table`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
-    /// Words. Anything may stand in them.
-    Text(String),
+    /// Yes or no.
+    Flag(bool),
     /// A whole number.
     Integer(i64),
     /// A number; what is not finite is unknown.
     Number(f64),
-    /// Yes or no.
-    Flag(bool),
+    /// Words. Anything may stand in them.
+    Text(String),
 }
 
 impl Column {
@@ -95,7 +127,7 @@ impl Column {
             unit: None,
             kind: Kind::Text,
             decimals: 0,
-            missing: "unknown",
+            missing: unknown(),
             interval: false,
             for_machines: false,
         }
@@ -113,7 +145,7 @@ impl Column {
 
     /// A column of probabilities.
     pub fn p(name: &str, heading: &str) -> Self {
-        Self { kind: Kind::P, decimals: 3, missing: "n/a", ..Self::text(name, heading) }
+        Self { kind: Kind::P, decimals: 3, missing: Cow::Borrowed("n/a"), ..Self::text(name, heading) }
     }
 
     /// A column of yes and no.
@@ -126,7 +158,7 @@ impl Column {
         [("ci_low", "95 % CI, low", true), ("ci_high", "95 % CI, high", false)].map(
             |(name, heading, interval)| Self {
                 interval,
-                missing: "n/a",
+                missing: Cow::Borrowed("n/a"),
                 ..Self::number(&format!("{prefix}{name}"), heading, decimals)
             },
         )
@@ -154,7 +186,7 @@ impl Column {
     /// The same column with another word for what is not known.
     #[must_use]
     pub fn missing(mut self, word: &'static str) -> Self {
-        self.missing = word;
+        self.missing = Cow::Borrowed(word);
         self
     }
 }
@@ -226,7 +258,7 @@ impl Table {
 
     /// Adds a row in which whatever is missing is so for one reason: readers see `word` there.
     pub fn push_absent(&mut self, row: Vec<Option<Value>>, word: &'static str) {
-        self.absent.insert(self.rows.len(), word);
+        self.absent.insert(self.rows.len(), Cow::Borrowed(word));
         self.push(row);
     }
 

@@ -26,6 +26,7 @@ pub fn data_table(figure: &Figure) -> Table {
         Figure::Matrix(data) => matrix(data),
         Figure::Retries(data) => retries(data),
         Figure::FailureShares(data) => failure_shares(data),
+        Figure::Table(table) => table.clone(),
     }
 }
 

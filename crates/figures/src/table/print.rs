@@ -4,13 +4,13 @@ use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
 /// A column as readers see it.
-pub(super) struct Printed {
+pub(crate) struct Printed {
     /// Heading with unit.
-    pub(super) heading: String,
-    /// Whether it is set flush right.
-    pub(super) right: bool,
+    pub(crate) heading: String,
+    /// Whether it is set flush right: numbers, whose decimals are as many in every row, and so stand under each other.
+    pub(crate) right: bool,
     /// One text a row.
-    pub(super) texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
 }
 
 fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
@@ -26,8 +26,8 @@ fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
     }
 }
 
-/// The columns of a table as readers see them.
-pub(super) fn columns(table: &Table) -> Vec<Printed> {
+/// The columns of a table as readers see them, of at most so many rows.
+pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
     let mut printed = Vec::new();
     let mut at = 0;
     while let Some(column) = table.columns.get(at) {
@@ -37,7 +37,7 @@ pub(super) fn columns(table: &Table) -> Vec<Printed> {
         }
         let with_next = column.interval && at + 1 < table.columns.len();
         let text = |(index, row): (usize, &Vec<Option<Value>>)| {
-            let missing = table.absent.get(&index).copied().unwrap_or(column.missing);
+            let missing = table.absent.get(&index).map_or(&*column.missing, |word| word);
             let (first, second) =
                 (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
             if !with_next {
@@ -58,7 +58,7 @@ pub(super) fn columns(table: &Table) -> Vec<Printed> {
         printed.push(Printed {
             heading,
             right: !matches!(column.kind, Kind::Text | Kind::Flag),
-            texts: table.rows.iter().enumerate().map(text).collect(),
+            texts: table.rows.iter().take(most).enumerate().map(text).collect(),
         });
         at += if with_next { 2 } else { 1 };
     }
@@ -86,7 +86,7 @@ mod tests {
         table.push(vec![known(-0.004), known(1.0), known(2.005), known(0.0002)]);
         table.push(vec![maybe(None::<f64>), None, known(2.0), None]);
         table.push(vec![known(-1.5), known(-2.0), known(-1.0), known(0.04)]);
-        let printed = columns(&table);
+        let printed = columns(&table, usize::MAX);
         let headings: Vec<&str> = printed.iter().map(|c| c.heading.as_str()).collect();
         assert_eq!(headings, ["Mean (turns)", "95 % CI", "p"]);
         assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50"]);
@@ -103,7 +103,7 @@ mod tests {
         table.push(vec![known(3_u32)]);
         table.push_absent(vec![], "no run");
         table.push(vec![known(1_000_u32)]);
-        let printed = columns(&table);
+        let printed = columns(&table, usize::MAX);
         assert_eq!(printed[0].texts, ["3", "no run", "1,000"]);
         assert_eq!(printed[1].texts, ["n/a", "no run", "n/a"]);
         assert_eq!(printed[2].texts, ["not reached", "no run", "not reached"]);

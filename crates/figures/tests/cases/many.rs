@@ -88,6 +88,7 @@ pub fn survival(series: Vec<SeriesData>, tau: u32) -> Figure {
         bands: Bands::Auto,
         at_risk: true,
         means: false,
+        events: false,
     })
 }
 

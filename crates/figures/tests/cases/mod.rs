@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of them")]
 
 pub mod many;
+pub mod tables;
 
 use analysis::survival::{Observation, kaplan_meier, summarise};
 use figures::RunData;

@@ -3,7 +3,7 @@
 
 use figures::{Figure, Scale, SharesForm};
 
-use crate::cases::{self, many};
+use crate::cases::{self, many, tables};
 
 /// Every kind, and forms of it that are drawn differently, by a word for each.
 pub fn all() -> Vec<(&'static str, Figure)> {
@@ -24,6 +24,9 @@ pub fn all() -> Vec<(&'static str, Figure)> {
         ("retries", many::retries(3)),
         ("failures-stacked", many::failures(5, 4, SharesForm::Stacked)),
         ("failures-side-by-side", many::failures(9, 3, SharesForm::SideBySide)),
+        ("table", tables::runs(6)),
+        ("table-wide", tables::wide(5)),
+        ("table-odd", tables::odd(2)),
         ("nothing", Figure::Survival(cases::nothing())),
     ]
 }

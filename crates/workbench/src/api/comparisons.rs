@@ -106,15 +106,17 @@ pub struct CompareRequest {
     pub pairs: Pairs,
 }
 
-/// How a member is drawn on this page: colour = model, dash and marker = harness; when only one of them varies, it takes
-/// both channels.
+/// How a member is drawn on this page: colour = model, dash = harness; when only one of them varies, it takes both. No two
+/// of eight members share their marker, so that they are told apart without colour, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Swatch {
     /// 1 to 8: `--series-N`.
     pub colour: u32,
-    /// 1 to 8: dash pattern and marker (solid and circle, 6-2 and square, 2-2 and triangle, 6-2-2-2 and diamond, 10-3 and
-    /// cross, and three more).
+    /// 1 to 8: dash pattern (solid, 6-2, 2-2, 6-2-2-2, 10-3, and three more).
     pub dash: u32,
+    /// 1 to 8: marker (circle, square, triangle, diamond, cross, hollow circle, hollow square, asterisk): that of the dash,
+    /// but where another member has it.
+    pub marker: u32,
 }
 
 /// What stands for a member in a list that names it.

@@ -327,10 +327,15 @@ pub enum ExportOf {
         #[serde(default)]
         grey: bool,
     },
-    /// A table.
+    /// A table. Venue and greys are those of its pictures.
     Table {
         /// Which.
         table: TableOf,
+        /// Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
+        preset: String,
+        /// In greys.
+        #[serde(default)]
+        grey: bool,
     },
     /// A report of runs or of a comparison, with figures and tables.
     Report {
@@ -343,7 +348,7 @@ pub enum ExportOf {
     Bundle {
         /// Whose.
         of: CompareRequest,
-        /// Venue of its figures.
+        /// Venue of its figures and of the pictures of its tables.
         preset: String,
     },
 }
@@ -402,7 +407,7 @@ pub struct Exported {
     pub bytes: u64,
     /// Caption for the paper.
     pub caption: String,
-    /// Width and height in inches, of a figure.
+    /// Width and height in inches, of a figure and of a table's picture.
     pub inches: Option<(f64, f64)>,
     /// What does not read well: series that greys do not tell apart, letters that the font lacks, …
     pub warnings: Vec<String>,

@@ -337,7 +337,7 @@ fn name(pools: &mut [Pool]) {
 }
 
 /// Colour = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
-/// members alike, every member gets its own.
+/// members alike, every member gets its own. Members that share their dash get markers of their own.
 fn draw(pools: &mut [Pool]) {
     fn index(levels: &[String]) -> Vec<usize> {
         let mut seen: Vec<&str> = Vec::new();
@@ -357,6 +357,7 @@ fn draw(pools: &mut [Pool]) {
     let swatch = |colour: usize, dash: usize| Swatch {
         colour: (colour % COLOURS) as u32 + 1,
         dash: (dash % DASHES) as u32 + 1,
+        marker: 0,
     };
     let mut swatches: Vec<Swatch> = match (varies(&models), varies(&harnesses)) {
         (true, true) => models.iter().zip(&harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
@@ -367,7 +368,52 @@ fn draw(pools: &mut [Pool]) {
     if distinct.len() < swatches.len() {
         swatches = (0..pools.len()).map(|i| swatch(i, i)).collect();
     }
-    for (pool, swatch) in pools.iter_mut().zip(swatches) {
-        pool.swatch = swatch;
+    let markers = markers(&swatches.iter().map(|s| s.dash).collect::<Vec<_>>());
+    for ((pool, swatch), marker) in pools.iter_mut().zip(swatches).zip(markers) {
+        pool.swatch = Swatch { marker, ..swatch };
+    }
+}
+
+/// Markers of members with these dashes: the first of each dash has its marker, the others those that nobody has. When all
+/// are taken, they are those of the dashes.
+fn markers(dashes: &[u32]) -> Vec<u32> {
+    let mut taken: BTreeSet<u32> = dashes.iter().copied().collect();
+    let mut first_of = BTreeSet::new();
+    let all = 1..=DASHES as u32;
+    dashes
+        .iter()
+        .map(|dash| {
+            if first_of.insert(*dash) {
+                return *dash;
+            }
+            let free = all.clone().find(|marker| !taken.contains(marker)).unwrap_or(*dash);
+            taken.insert(free);
+            free
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_of_eight_members_share_a_marker() {
+        // Models × harnesses in any order: 8 × 1, 4 × 2, 2 × 4, 1 × 8.
+        for harnesses in [1, 2, 4, 8] {
+            let in_blocks: Vec<u32> = (0..8).map(|i| i % harnesses + 1).collect();
+            let in_rows: Vec<u32> = (0..8).map(|i| i * harnesses / 8 + 1).collect();
+            for dashes in [in_blocks, in_rows] {
+                let markers = markers(&dashes);
+                let distinct: BTreeSet<&u32> = markers.iter().collect();
+                assert_eq!(distinct.len(), 8, "{dashes:?}: {markers:?}");
+                assert!(markers.iter().all(|m| (1..=8).contains(m)), "{markers:?}");
+                // Where dashes tell all apart, markers go with them.
+                assert!(harnesses < 8 || markers == dashes);
+            }
+        }
+        // Of more, those that come later begin anew.
+        let many: Vec<u32> = (0..12).map(|i| i % 3 + 1).collect();
+        assert_eq!(markers(&many).len(), 12);
     }
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use figures::SOFTWARE;
 use figures::export::Format;
+use figures::{Figure, FigureSpec, SOFTWARE, Theme};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
@@ -15,9 +15,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::file::{report_name, write_whole};
 use super::report::Figures;
-use super::{Made, figure_file, inputs, table_file};
+use super::{Made, TOO_LONG, figure_file, inputs, preset_layout};
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, Comparison, ExportFormat, Nothing};
+use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
 use crate::summary::run_record;
 
 /// A report that was written.
@@ -31,13 +31,9 @@ pub struct ReportFolder {
     pub warnings: Vec<String>,
 }
 
-/// What a bundle has of each table.
-const TABLES: [(ExportFormat, &str); 4] = [
-    (ExportFormat::Csv, "csv"),
-    (ExportFormat::Parquet, "parquet"),
-    (ExportFormat::Tex, "tex"),
-    (ExportFormat::Md, "md"),
-];
+/// What a bundle has of each figure and, where it fits a page, of each table.
+const FORMATS: [Format; 6] =
+    [Format::Svg, Format::Pdf, Format::Png, Format::Tex, Format::Csv, Format::Parquet];
 
 /// The files of a bundle by their path.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -50,7 +46,7 @@ impl Workbench {
         let mut warnings = report.warnings.clone();
         let mut files = Files::new();
         for figure in report.figures() {
-            for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex, Format::Csv, Format::Parquet] {
+            for format in FORMATS {
                 let made = figure_file(&figure.spec, format, &figure.name)?;
                 warnings.extend(made.warnings);
                 files.insert(format!("figures/{}", made.name), made.bytes);
@@ -58,11 +54,26 @@ impl Workbench {
             let spec = figure_file(&figure.spec, Format::Toml, &figure.name)?;
             files.insert(format!("specs/{}", spec.name), spec.bytes);
         }
+        let layout = preset_layout(preset, None)?;
         for table in report.tables() {
             let name = &table.name;
-            for (format, extension) in TABLES {
-                files.insert(format!("tables/{name}.{extension}"), table_file(table, format, name)?.bytes);
+            let spec = FigureSpec::new(Figure::Table(table.clone()), layout, Theme::Print);
+            for format in FORMATS {
+                match figure_file(&spec, format, name) {
+                    Ok(made) => {
+                        warnings.extend(made.warnings);
+                        files.insert(format!("tables/{}", made.name), made.bytes);
+                    }
+                    Err(error) if error.code == TOO_LONG => {
+                        warnings.push(format!("tables/{name} is not drawn: {}", error.message));
+                    }
+                    Err(error) => return Err(error),
+                }
             }
+            files.insert(format!("tables/{name}.md"), table.to_markdown().into_bytes());
+            // A figure may have the same name.
+            let spec = figure_file(&spec, Format::Toml, &format!("table-{name}"))?;
+            files.insert(format!("specs/{}", spec.name), spec.bytes);
         }
         files.insert(
             "report.md".to_owned(),
@@ -173,8 +184,8 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String]) ->
         "# {}\n\nMade by {SOFTWARE}.\n\n\
          - `report.html` and `report.md`: the report; the page has its figures in it.\n\
          - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), pgfplots, and the data behind it as CSV and Parquet.\n\
-         - `specs/`: each figure with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` makes the same bytes again.\n\
-         - `tables/`: each table as CSV, Parquet, LaTeX (booktabs) and Markdown.\n\
+         - `tables/`: each table as CSV, Parquet, LaTeX (booktabs) and Markdown, and as SVG, PDF and PNG where it fits a page.\n\
+         - `specs/`: each figure and each table with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` makes the same bytes again.\n\
          - `settings.json`: the settings of every run as its source states them, and how ends of episodes are counted.\n\
          - `inputs.sha256`: SHA-256 of every file below the places of the runs in their sources, `SOURCE/PATH`.\n",
         escape(title)

@@ -106,7 +106,14 @@ fn label(member: &ComparedMember) -> SeriesLabel {
 
 fn marked(name: &str, swatch: api::Swatch, simulated: bool) -> SeriesLabel {
     let index = |n: u32| u8::try_from(n.saturating_sub(1)).unwrap_or(0);
-    SeriesLabel { name: name.to_owned(), color: index(swatch.colour), mark: index(swatch.dash), simulated }
+    let (mark, marker) = (index(swatch.dash), index(swatch.marker));
+    SeriesLabel {
+        name: name.to_owned(),
+        color: index(swatch.colour),
+        mark,
+        marker: Some(marker).filter(|marker| *marker != mark),
+        simulated,
+    }
 }
 
 fn summary(stamina: &Stamina) -> StaminaSummary {
@@ -161,6 +168,7 @@ fn survival(data: &Comparison, bands: Bands) -> Figure {
         },
         at_risk: true,
         means: false,
+        events: true,
     })
 }
 
@@ -320,7 +328,7 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
         data.published.iter().filter(|p| published && p.metric == matrix::MEAN_TURNS).filter_map(|p| {
             let name = p.harness.as_ref().map_or_else(|| p.model.clone(), |h| format!("{} · {h}", p.model));
             Some(PublishedPoint {
-                label: SeriesLabel { name, color: 7, mark: 0, simulated: false },
+                label: SeriesLabel { name, color: 7, ..SeriesLabel::default() },
                 retries: p.retries?,
                 mean: p.value,
                 source: matrix::source(&PublishedNumber { retries: None, ..p.clone() }),

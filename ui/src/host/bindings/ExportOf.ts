@@ -26,7 +26,15 @@ grey: boolean, } | { "what": "table",
 /**
  * Which.
  */
-table: TableOf, } | { "what": "report", 
+table: TableOf, 
+/**
+ * Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
+ */
+preset: string, 
+/**
+ * In greys.
+ */
+grey: boolean, } | { "what": "report", 
 /**
  * Whose.
  */
@@ -40,6 +48,6 @@ preset: string, } | { "what": "bundle",
  */
 of: CompareRequest, 
 /**
- * Venue of its figures.
+ * Venue of its figures and of the pictures of its tables.
  */
 preset: string, };

@@ -33,7 +33,7 @@ bytes: number,
  */
 caption: string, 
 /**
- * Width and height in inches, of a figure.
+ * Width and height in inches, of a figure and of a table's picture.
  */
 inches: [number, number] | null, 
 /**

@@ -4,8 +4,7 @@ use plotters::style::RGBColor;
 
 use super::{Picture, bp, fitted};
 use crate::labels::Area;
-use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan, played_lines};
-use crate::names::clean;
+use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan, played_lines, shown_names};
 use crate::number::decimal;
 use crate::sheet::Sheet;
 use crate::spec::{FigureSpec, Margin, Matrix, MatrixCell};
@@ -48,22 +47,22 @@ pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
 fn names(picture: &mut Picture, data: &Matrix, plan: &Plan) {
     let size = picture.tick;
     let right = plan.left - 0.6 * plan.size;
-    let rows = data.rows.iter().take(plan.rows).map(String::as_str);
-    for (row, name) in rows.chain(plan.means[1].then_some("Mean")).enumerate() {
+    let [rows, columns] = shown_names(data, plan, size);
+    for (row, name) in rows.iter().map(String::as_str).chain(plan.means[1].then_some("Mean")).enumerate() {
         let area = plan.cell(row, 0);
         let base = f64::midpoint(area.top, area.bottom) + 0.35 * size;
-        picture.text((right, base), "base east", "", &fitted(&clean(name), right - 1.0, size));
+        picture.text((right, base), "base east", "", &escape(name));
     }
-    let columns = data.columns.iter().take(plan.columns).map(String::as_str);
-    for (column, name) in columns.chain(plan.means[0].then_some("Mean")).enumerate() {
+    for (column, name) in
+        columns.iter().map(String::as_str).chain(plan.means[0].then_some("Mean")).enumerate()
+    {
         let area = plan.cell(0, column);
         let middle = f64::midpoint(area.left, area.right);
         let bottom = plan.top - 0.5 * plan.size;
         if plan.upright {
-            let text = fitted(&clean(name), plan.top - 0.7 * plan.size, size);
-            picture.text((middle, bottom), "west", ",rotate=90", &text);
+            picture.text((middle, bottom), "west", ",rotate=90", &escape(name));
         } else {
-            picture.text((middle, bottom), "base", "", &escape(&clean(name)));
+            picture.text((middle, bottom), "base", "", &escape(name));
         }
     }
 }

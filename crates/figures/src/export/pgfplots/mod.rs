@@ -13,9 +13,10 @@ use std::fmt::Write as _;
 
 use plotters::style::RGBColor;
 
-use crate::font::text_width;
+use crate::names::{clean, fit, shown_all};
 use crate::notes;
 use crate::spec::{Figure, FigureSpec, Fonts, Layout, SeriesLabel};
+use crate::table::Value;
 use crate::tex::{NEEDS, escape};
 use crate::theme::SERIES;
 use crate::{Drawing, SOFTWARE};
@@ -27,11 +28,11 @@ const DASHES: [&str; 8] = [
     "dash pattern=on 1.5bp off 1.5bp",
     "dash pattern=on 4.5bp off 1.5bp on 1.5bp off 1.5bp",
     "dash pattern=on 7.5bp off 2.25bp",
-    "dash pattern=on 0.9bp off 1.2bp",
-    "dash pattern=on 6bp off 1.5bp on 1.5bp off 1.5bp on 1.5bp off 1.5bp",
-    "dash pattern=on 3bp off 3bp",
+    "dash pattern=on 0.9bp off 2.1bp",
+    "dash pattern=on 7.5bp off 1.5bp on 1.5bp off 1.5bp on 1.5bp off 1.5bp",
+    "dash pattern=on 3.75bp off 3.75bp",
 ];
-const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "pentagon*", "+", "asterisk"];
+const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "o", "square", "asterisk"];
 
 /// The begin of a picture, and what everything in it is measured by.
 struct Picture {
@@ -52,7 +53,7 @@ struct Place {
     height: f64,
 }
 
-/// The figure as LaTeX, without its spec.
+/// The figure as LaTeX, without its spec. A table is not drawn: it is a LaTeX table.
 pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
     let fonts = match spec.layout {
         Layout::Print { fonts, .. } => fonts,
@@ -80,6 +81,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Figure::FailureShares(data) => shares::failure_shares(&mut picture, spec, data),
         Figure::Pareto(data) => planes::pareto(&mut picture, data),
         Figure::Matrix(data) => grid::matrix(&mut picture, spec, data),
+        Figure::Table(table) => return table.to_latex(),
     }
     picture.write_notes();
     let mut out = format!(
@@ -125,6 +127,14 @@ pub(super) fn names(figure: &Figure) -> Vec<&str> {
             .map(|g| of(&g.label))
             .chain(data.classes.iter().map(|c| c.name.as_str()))
             .collect(),
+        Figure::Table(table) => {
+            let cells = table.rows.iter().flatten().filter_map(|value| match value {
+                Some(Value::Text(text)) => Some(text.as_str()),
+                _ => None,
+            });
+            let heads = table.columns.iter().map(|column| column.heading.as_str());
+            heads.chain(cells).chain([table.title.as_str()]).collect()
+        }
     }
 }
 
@@ -151,29 +161,17 @@ fn dash(label: &SeriesLabel) -> &'static str {
 }
 
 fn mark(label: &SeriesLabel) -> &'static str {
-    MARKS[usize::from(label.mark) % MARKS.len()]
-}
-
-fn name_of(label: &SeriesLabel) -> String {
-    if label.simulated { format!("{} (simulated)", label.name) } else { label.name.clone() }
+    MARKS[usize::from(label.marker()) % MARKS.len()]
 }
 
 /// A text that takes at most `width` at `size`, its middle left out where it must.
 fn fitted(text: &str, width: f64, size: f64) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text_width(&text, size) <= width {
-        return escape(&text);
-    }
-    let letters: Vec<char> = text.chars().collect();
-    for kept in (1..letters.len()).rev() {
-        let (begin, end) = (kept.div_ceil(2), kept / 2);
-        let short: String =
-            letters[..begin].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect();
-        if text_width(&short, size) <= width {
-            return escape(&short);
-        }
-    }
-    escape("…")
+    escape(&fit(&clean(text), width, size))
+}
+
+/// Names of runs that take at most `width` at `size`; those that differ stay different.
+fn fitted_names(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
+    shown_all(labels, width, size).iter().map(|name| escape(name)).collect()
 }
 
 fn finite(values: impl IntoIterator<Item = Option<f64>>) -> Vec<f64> {
@@ -246,7 +244,8 @@ impl Picture {
         let (columns, rows) = self.legend_size(labels.len());
         let wide = self.width / columns as f64;
         let line = self.line();
-        for (index, label) in labels.iter().enumerate() {
+        let names = fitted_names(labels, wide - 26.0, self.tick);
+        for (index, (label, name)) in labels.iter().zip(names).enumerate() {
             let x = wide * (index / rows) as f64;
             let y = self.height - line * ((index % rows) as f64 + 0.5);
             let (color, dash, mark) = (color(label), dash(label), mark(label));
@@ -265,8 +264,7 @@ impl Picture {
                     bp(y)
                 );
             }
-            let text = fitted(&name_of(label), wide - 26.0, self.tick);
-            self.words((x + 22.0, y), "west", "", &text);
+            self.words((x + 22.0, y), "west", "", &name);
         }
         self.legend_height(labels.len())
     }

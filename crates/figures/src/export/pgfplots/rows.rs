@@ -1,10 +1,10 @@
 //! One row a run, scenario or group.
 
-use super::{Picture, Place, bp, color, coordinates, finite, fitted, mark, name_of, number, range};
+use super::{Picture, Place, bp, color, coordinates, finite, fitted, fitted_names, mark, number, range};
 use crate::bars::{axis_name, published, published_note, value_text};
 use crate::differences::{Texts, texts, value_head};
 use crate::font::text_width;
-use crate::names::said;
+use crate::names::{natural_width, said};
 use crate::paired::{difference, sorted};
 use crate::scale::ValueAxis;
 use crate::spec::{Bars, Differences, Pair, Paired, Scale, SeriesLabel};
@@ -25,12 +25,14 @@ impl Rows {
     }
 }
 
-/// Rows with names of at most this share of the width, and `right` kept free right of the plot.
-pub(super) fn rows(picture: &Picture, names: &[String], above: f64, right: f64, share: f64) -> Rows {
+/// Rows with names of at most this share of the width, and `right` kept free right of the plot. Names that differ stay
+/// different.
+pub(super) fn rows(picture: &Picture, labels: &[&SeriesLabel], above: f64, right: f64, share: f64) -> Rows {
     let size = picture.tick;
-    let widest = names.iter().map(|n| text_width(n, size)).fold(0.0, f64::max);
+    let widest = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
     let left = (widest.min(picture.width * share) + 7.0).ceil();
-    let texts: Vec<String> = names.iter().map(|n| format!("{{{}}}", fitted(n, left - 7.0, size))).collect();
+    let names = fitted_names(labels, left - 7.0, size);
+    let texts: Vec<String> = names.iter().map(|name| format!("{{{name}}}")).collect();
     let bottom = picture.under_axis();
     let place = Place {
         left,
@@ -73,7 +75,7 @@ fn beside<'a>(texts: impl Iterator<Item = &'a str>, size: f64) -> f64 {
 }
 
 pub(super) fn differences(picture: &mut Picture, data: &Differences) {
-    let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
+    let names: Vec<&SeriesLabel> = data.rows.iter().map(|r| &r.label).collect();
     let texts: Vec<Texts> = data.rows.iter().map(texts).collect();
     let (size, line) = (picture.tick, picture.line());
     let head = value_head(data);
@@ -178,7 +180,9 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     make_room(picture, data.pairs.len(), picture.legend_height(2));
     let above = picture.legend(&[&data.a, &data.b], true);
     let pairs: Vec<&Pair> = sorted(data).into_iter().map(|(_, pair)| pair).collect();
-    let names: Vec<String> = pairs.iter().map(|p| p.scenario.clone()).collect();
+    let scenarios: Vec<SeriesLabel> =
+        pairs.iter().map(|p| SeriesLabel::new(p.scenario.as_str(), 0)).collect();
+    let names: Vec<&SeriesLabel> = scenarios.iter().collect();
     let differences: Vec<String> = pairs.iter().map(|p| difference(p)).collect();
     let widest = beside(differences.iter().map(String::as_str).chain(["Δ"]), picture.tick);
     let rows = rows(picture, &names, above, widest + 12.0, NAMES);
@@ -249,7 +253,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
 }
 
 pub(super) fn bars(picture: &mut Picture, data: &Bars) {
-    let names: Vec<String> = data.rows.iter().map(|r| name_of(&r.label)).collect();
+    let names: Vec<&SeriesLabel> = data.rows.iter().map(|r| &r.label).collect();
     let unit = data.unit.as_deref();
     let texts: Vec<String> = data.rows.iter().map(|r| value_text(r, unit)).collect();
     let widest = beside(texts.iter().map(String::as_str), picture.tick) + 8.0;

@@ -1,14 +1,14 @@
 //! Classes of failures: stacked bars, or classes beside groups, as the drawing has them.
 
 use super::rows::{NAMES, make_room, rows};
-use super::{Picture, bp, color, coordinates, fitted, name_of};
-use crate::failure_shares::{class_name, counted_of, group_note, rows_plan, share, stacked, whole};
+use super::{Picture, bp, color, coordinates, fitted, fitted_names};
+use crate::failure_shares::{class_names, counted_of, group_note, rows_plan, share, stacked, whole};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::names::clean;
 use crate::number::percent;
 use crate::sheet::Sheet;
-use crate::spec::{FailureShares, FigureSpec};
+use crate::spec::{FailureShares, FigureSpec, SeriesLabel};
 use crate::tex::escape;
 
 /// Fills of classes, told apart in grey, too.
@@ -27,7 +27,7 @@ fn bars(picture: &mut Picture, data: &FailureShares) {
     let legend_rows = data.classes.len().div_ceil(columns);
     let wide = picture.width / columns as f64;
     make_room(picture, data.groups.len(), legend_rows as f64 * line + 4.0);
-    for (at, class) in data.classes.iter().enumerate() {
+    for (at, name) in class_names(data, wide - 14.0, picture.tick).iter().enumerate() {
         let (x, y) =
             (wide * (at / legend_rows) as f64, picture.height - line * ((at % legend_rows) as f64 + 0.5));
         picture.add(&format!(
@@ -38,10 +38,9 @@ fn bars(picture: &mut Picture, data: &FailureShares) {
             bp(x + 9.0),
             bp(y + 2.5)
         ));
-        let text = fitted(&class_name(class), wide - 14.0, picture.tick);
-        picture.words((x + 12.0, y), "west", "", &text);
+        picture.words((x + 12.0, y), "west", "", &escape(name));
     }
-    let names: Vec<String> = data.groups.iter().map(|g| name_of(&g.label)).collect();
+    let names: Vec<&SeriesLabel> = data.groups.iter().map(|g| &g.label).collect();
     let notes: Vec<String> = data.groups.iter().map(group_note).collect();
     let widest = notes.iter().map(|n| text_width(n, picture.tick)).fold(0.0, f64::max) * 1.1;
     let rows = rows(picture, &names, legend_rows as f64 * line + 4.0, widest + 10.0, NAMES.min(0.34));
@@ -83,20 +82,21 @@ fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) 
     let plan = rows_plan(data, &Sheet::of(&spec.layout, spec.theme));
     let size = picture.tick;
     let head_base = plan.names_height + 0.9 * size;
-    for (at, (group, note)) in data.groups.iter().zip(&plan.notes).enumerate() {
+    let labels: Vec<&SeriesLabel> = data.groups.iter().map(|g| &g.label).collect();
+    let room = if plan.upright { plan.names_height - 0.6 * size } else { plan.head_room };
+    let names = fitted_names(&labels, room, size);
+    for (at, ((group, note), name)) in data.groups.iter().zip(&plan.notes).zip(&names).enumerate() {
         let x = plan.left + at as f64 * plan.column;
-        let name = name_of(&group.label);
         let ink = format!(",text={}", color(&group.label));
         if plan.upright {
-            let text = fitted(&name, plan.names_height - 0.6 * size, size);
             picture.text(
                 (x + 0.5 * size, plan.names_height - 0.3 * size),
                 "west",
                 &format!("{ink},rotate=90"),
-                &text,
+                name,
             );
         } else {
-            picture.text((x, size), "base west", &ink, &fitted(&name, plan.head_room, size));
+            picture.text((x, size), "base west", &ink, name);
         }
         picture.text((x, head_base), "base west", ",text=black!60", &fitted(note, plan.head_room, size));
     }
@@ -104,6 +104,7 @@ fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) 
     picture.text((plan.names_right, head_base), "base east", ",text=black!60", &corner);
     let mut harness_before = data.classes.first().is_some_and(|c| c.harness);
     let rows = data.classes.len();
+    let class_names = class_names(data, plan.names_right - 1.0, size);
     for (row, class) in data.classes.iter().enumerate() {
         let top = plan.head + row as f64 * plan.row;
         let middle = top + plan.row / 2.0;
@@ -117,8 +118,7 @@ fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) 
             ));
             harness_before = class.harness;
         }
-        let name = fitted(&class_name(class), plan.names_right - 1.0, size);
-        picture.text((plan.names_right, base), "base east", "", &name);
+        picture.text((plan.names_right, base), "base east", "", &escape(&class_names[row]));
         for (at, group) in data.groups.iter().enumerate() {
             let x = plan.left + at as f64 * plan.column;
             let n = counted_of(group, row);

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use analysis::survival::SurvivalPoint;
 
-use super::{Picture, Place, bp, color, coordinates, dash, finite, fitted, mark, name_of, number, range};
+use super::{Picture, Place, bp, color, coordinates, dash, finite, fitted_names, mark, number, range};
 use crate::font::text_width;
 use crate::retries::published_notes;
 use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
 };
-use crate::survival_comparison::{in_front, with_bands};
+use crate::survival_comparison::{EVENTS, in_front, with_bands};
 use crate::tex::escape;
 use crate::words::count;
 
@@ -54,6 +54,7 @@ pub(super) fn survival_of_run(picture: &mut Picture, spec: &FigureSpec, data: &R
         bands: Bands::All,
         at_risk: true,
         means: false,
+        events: false,
     };
     curves(picture, spec, &comparison, false);
 }
@@ -80,10 +81,13 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     picture.make_room(if legend { picture.legend_height(labels.len()) } else { 4.0 }, plot, bottom + 4.0);
     let above = if legend { picture.legend(&labels, false) } else { 4.0 };
     let left = picture.label + text_width("0.25", picture.tick) + 12.0;
+    // Small letters of papers are wider than ours by up to a fifth.
+    let events =
+        if data.at_risk && data.events { 1.2 * text_width(EVENTS, picture.tick) + picture.tick } else { 0.0 };
     let place = Place {
         left,
         bottom,
-        width: picture.width - left - 6.0,
+        width: picture.width - left - 6.0 - events,
         height: picture.height - bottom - above - picture.tick / 2.0,
     };
     let ticks = ticks(turns);
@@ -142,6 +146,10 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
     let mut labelled: Vec<u32> = ticks.iter().map(|turn| (*turn).max(1)).collect();
     labelled.dedup();
     picture.words((0.0, top - line / 2.0), "west", "", "At risk");
+    let right = picture.width - 1.0;
+    if data.events {
+        picture.words((right, top - line / 2.0), "east", "", &escape(EVENTS));
+    }
     for (row, series) in data.series.iter().enumerate() {
         let y = top - line * (row as f64 + 1.5);
         let _ = writeln!(
@@ -156,6 +164,11 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
             let Some(point) = series.points.iter().find(|p| p.turn == turn) else { continue };
             let x = place.left + place.width * f64::from(turn) / (f64::from(turns) + 0.5);
             picture.words((x, y), "center", "", &point.at_risk.to_string());
+        }
+        if data.events {
+            let summary = &series.summary;
+            let text = format!("{}/{}", count(summary.events), count(summary.n));
+            picture.words((right, y), "east", "", &escape(&text));
         }
     }
 }
@@ -197,6 +210,12 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
     let each = (picture.height - bottom) / series.len().max(1) as f64;
     let width = picture.width - left - 6.0;
     let per_turn = width / (f64::from(turns) + 0.5);
+    let note = |series: &SeriesData| {
+        format!("{} of {} failed", count(series.summary.events), count(series.summary.n))
+    };
+    let labels: Vec<&SeriesLabel> = series.iter().map(|s| &s.label).collect();
+    let widest = series.iter().map(|s| text_width(&note(s), picture.tick)).fold(0.0, f64::max);
+    let names = fitted_names(&labels, width - 1.1 * widest - picture.tick, picture.tick);
     for (row, series) in series.iter().enumerate() {
         let last = row + 1 == points.len();
         let place = Place {
@@ -235,12 +254,8 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
         picture.end_axis();
         if named {
             let y = place.bottom + place.height + line / 2.0 + 1.0;
-            let summary = &series.summary;
-            let note = format!("{} of {} failed", count(summary.events), count(summary.n));
-            let room = width - 1.1 * text_width(&note, picture.tick) - picture.tick;
-            let text = fitted(&name_of(&series.label), room, picture.tick);
-            picture.words((left, y), "west", "", &text);
-            picture.words((left + width, y), "east", ",text=black!60", &escape(&note));
+            picture.words((left, y), "west", "", &names[row]);
+            picture.words((left + width, y), "east", ",text=black!60", &escape(&note(series)));
         }
     }
 }

@@ -1,0 +1,238 @@
+//! Which columns stand beside each other, and how wide they are.
+
+use std::collections::HashSet;
+
+use super::Column;
+use crate::font::text_width;
+use crate::lines::{broken, widest_part};
+
+/// Between two columns, in letters.
+const GAP: f64 = 1.1;
+/// The most between two columns, where there is room.
+const WIDE_GAP: f64 = 3.0;
+/// Heads take at most so many lines before letters get smaller.
+const HEAD_LINES: usize = 3;
+/// A column of words is not narrower than this, in letters, if it has more.
+const NARROW: f64 = 7.0;
+/// A part of a word that is wider than this, in letters, may be broken.
+const LONG_PART: f64 = 11.0;
+/// A line of words asks for at most so many letters.
+const LONG_LINE: f64 = 30.0;
+/// Most of the width that the columns take that are in every block.
+const KEYS: f64 = 0.42;
+/// Most columns that are in every block.
+const MOST_KEYS: usize = 4;
+
+/// Columns beside each other.
+pub(super) struct Block {
+    pub(super) places: Vec<Place>,
+    pub(super) width: f64,
+    /// Lines of the heads.
+    pub(super) head: u32,
+    /// Lines of each row.
+    pub(super) rows: Vec<u32>,
+}
+
+/// Where a column stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Its index.
+    pub(super) column: usize,
+    /// Left edge, from that of the table.
+    pub(super) left: f64,
+    pub(super) width: f64,
+}
+
+impl Block {
+    pub(super) fn count_lines(&mut self, columns: &[Column], size: f64) {
+        let lines = |text: &str, width: f64| broken(text, width, size).len() as u32;
+        let head = self.places.iter().map(|place| lines(&columns[place.column].heading, place.width));
+        self.head = head.max().unwrap_or(1);
+        let rows = columns.iter().map(|column| column.texts.len()).max().unwrap_or(0);
+        self.rows = (0..rows)
+            .map(|row| {
+                let of = |place: &Place| {
+                    columns[place.column].texts.get(row).map_or(1, |text| lines(text, place.width))
+                };
+                self.places.iter().map(of).max().unwrap_or(1)
+            })
+            .collect();
+    }
+}
+
+/// How wide a column may be.
+#[derive(Clone, Copy)]
+struct Width {
+    /// So that words need no break but those that a reader expects.
+    least: f64,
+    /// So that every text stands in one line, and the head in a few.
+    easy: f64,
+    /// So that the head stands in one line, too.
+    whole: f64,
+}
+
+fn width(column: &Column, size: f64) -> Width {
+    let head = text_width(&column.heading, size);
+    let in_few_lines = || {
+        let part = widest_part(&column.heading, size);
+        let mut width = part.max(head / HEAD_LINES as f64);
+        while broken(&column.heading, width, size).len() > HEAD_LINES {
+            width += size;
+        }
+        width.min(head)
+    };
+    let widest = column.widest(size);
+    let head_least = widest_part(&column.heading, size).min(LONG_PART * size);
+    let least = if column.right {
+        widest
+    } else {
+        let part = column.texts.iter().map(|text| widest_part(text, size)).fold(0.0, f64::max);
+        part.min(LONG_PART * size).max(widest.min(NARROW * size))
+    };
+    let least = least.max(head_least);
+    let easy = widest.max(in_few_lines()).max(least);
+    Width { least, easy, whole: easy.max(head) }
+}
+
+impl Width {
+    /// What a column asks for where texts are broken into lines: one of endless texts asks for no more than others.
+    fn broken(&self, size: f64) -> f64 {
+        self.easy.min(self.least.max(LONG_LINE * size))
+    }
+}
+
+/// Sizes of letters from the largest to the smallest are tried. What fits none of them is broken into lines, and into
+/// blocks, for the smallest. A column that counts rows may be put before the others.
+pub(super) fn of(columns: &mut Vec<Column>, room: f64, [large, small]: [f64; 2]) -> (f64, Vec<Block>) {
+    for size in [large, small] {
+        let widths: Vec<Width> = columns.iter().map(|column| width(column, size)).collect();
+        let gaps = gaps(columns.len(), size);
+        if widths.iter().map(|w| w.easy).sum::<f64>() + gaps <= room {
+            let all: Vec<usize> = (0..columns.len()).collect();
+            let widths = between(&widths, room - gaps, |w| w.easy, |w| w.whole);
+            return (size, vec![block(&all, &widths, room, size)]);
+        }
+    }
+    let size = small;
+    let widths: Vec<Width> = columns.iter().map(|column| width(column, size)).collect();
+    let gaps_of_all = gaps(columns.len(), size);
+    if widths.iter().map(|w| w.least).sum::<f64>() + gaps_of_all <= room {
+        let all: Vec<usize> = (0..columns.len()).collect();
+        let widths = between(&widths, room - gaps_of_all, |w| w.least, |w| w.broken(size));
+        return (size, vec![block(&all, &widths, room, size)]);
+    }
+    (size, folded(columns, room, size))
+}
+
+/// Several blocks under each other.
+fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
+    let widths =
+        |columns: &[Column]| -> Vec<Width> { columns.iter().map(|column| width(column, size)).collect() };
+    let mut all = widths(columns);
+    let fits = |all: &[Width], keys: usize| {
+        all.iter().take(keys).map(|w| w.least).sum::<f64>() + gaps(keys + 1, size) <= KEYS * room
+    };
+    let telling = telling(columns);
+    let keys = match telling {
+        Some(keys) if fits(&all, keys) => keys,
+        _ => {
+            // Whatever tells rows apart is too wide to stand in every block: rows are counted instead.
+            let rows = columns.iter().map(|column| column.texts.len()).max().unwrap_or(0);
+            let numbers = (1..=rows).map(|row| row.to_string()).collect();
+            columns.insert(0, Column { heading: "No.".to_owned(), right: true, texts: numbers });
+            all = widths(columns);
+            1
+        }
+    };
+    let of_keys = between(&all[..keys], KEYS * room - gaps(keys + 1, size), |w| w.least, |w| w.easy);
+    let taken = of_keys.iter().sum::<f64>() + gaps(keys + 1, size);
+    let free = room - taken;
+    let least = |column: usize| all[column].least.min(free);
+    // As few blocks as possible, and then as even as possible.
+    let split = |most: f64| {
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut used = f64::INFINITY;
+        for column in keys..all.len() {
+            let wide = least(column);
+            if used + GAP * size + wide > most + 1e-9 {
+                blocks.push(Vec::new());
+                used = -GAP * size;
+            }
+            used += GAP * size + wide;
+            // The first column does not fit, and so begins the first block.
+            if let Some(block) = blocks.last_mut() {
+                block.push(column);
+            }
+        }
+        blocks
+    };
+    let count = split(free).len();
+    let (mut too_narrow, mut enough) = (0.0, free);
+    for _ in 0..24 {
+        let middle = f64::midpoint(too_narrow, enough);
+        let fits = (keys..all.len()).all(|column| least(column) <= middle) && split(middle).len() == count;
+        if fits { enough = middle } else { too_narrow = middle }
+    }
+    split(enough)
+        .into_iter()
+        .map(|own| {
+            let clamped: Vec<Width> =
+                own.iter().map(|column| Width { least: least(*column), ..all[*column] }).collect();
+            let widths = between(&clamped, free - gaps(own.len(), size), |w| w.least, |w| w.easy);
+            let columns: Vec<usize> = (0..keys).chain(own).collect();
+            block(&columns, &[of_keys.as_slice(), &widths].concat(), room, size)
+        })
+        .collect()
+}
+
+/// How many of the first columns tell every row from every other; `None` = more than stand well in every block.
+fn telling(columns: &[Column]) -> Option<usize> {
+    let rows = columns.first().map_or(0, |column| column.texts.len());
+    (1..=MOST_KEYS.min(columns.len().saturating_sub(1))).find(|keys| {
+        let mut seen = HashSet::new();
+        (0..rows).all(|row| {
+            let key: Vec<&str> = columns
+                .iter()
+                .take(*keys)
+                .filter_map(|column| Some(column.texts.get(row)?.as_str()))
+                .collect();
+            seen.insert(key)
+        })
+    })
+}
+
+fn gaps(columns: usize, size: f64) -> f64 {
+    columns.saturating_sub(1) as f64 * GAP * size
+}
+
+/// Widths from `least` up to `most`, as far as there is room: each gets its share of what is left.
+fn between(
+    widths: &[Width],
+    room: f64,
+    least: impl Fn(&Width) -> f64,
+    most: impl Fn(&Width) -> f64,
+) -> Vec<f64> {
+    let needed: f64 = widths.iter().map(&least).sum();
+    let wanted: f64 = widths.iter().map(|w| (most(w) - least(w)).max(0.0)).sum();
+    let share = if wanted > 0.0 { ((room - needed) / wanted).clamp(0.0, 1.0) } else { 0.0 };
+    widths.iter().map(|w| least(w) + share * (most(w) - least(w)).max(0.0)).collect()
+}
+
+/// Columns of these widths beside each other; what is left of the room goes between them.
+fn block(columns: &[usize], widths: &[f64], room: f64, size: f64) -> Block {
+    let all: f64 = widths.iter().sum();
+    let between = columns.len().saturating_sub(1) as f64;
+    let gap = if between > 0.0 { ((room - all) / between).clamp(0.0, WIDE_GAP * size) } else { 0.0 };
+    let mut left = 0.0;
+    let places: Vec<Place> = columns
+        .iter()
+        .zip(widths)
+        .map(|(column, width)| {
+            let place = Place { column: *column, left, width: *width };
+            left += width + gap;
+            place
+        })
+        .collect();
+    let width = places.last().map_or(0.0, |place| place.left + place.width);
+    Block { places, width, head: 1, rows: Vec::new() }
+}

@@ -1,0 +1,110 @@
+//! Texts in several lines, of which nothing is lost.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::font::text_width;
+
+/// Whether a line may end behind this letter of a word.
+const fn ends_part(c: char) -> bool {
+    matches!(c, '-' | '_' | '/' | '‐' | '–' | '|' | ':' | ';' | ',')
+}
+
+/// Whether a letter stands alone: what is written without spaces may be broken between any two.
+const fn stands_alone(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
+}
+
+/// The parts between which a reader would break a text: words with the space behind them, and the parts of long ones.
+fn parts(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, c)) = letters.next() {
+        let end = at + c.len_utf8();
+        let Some((_, next)) = letters.peek().copied() else { break };
+        // A sign that joins numbers, as in −1:20, joins them still.
+        let joins = ends_part(c) && !next.is_ascii_digit();
+        let alone = stands_alone(c) || stands_alone(next);
+        if next != ' ' && (c == ' ' || alone || (joins && at > from)) {
+            parts.push(&text[from..end]);
+            from = end;
+        }
+    }
+    parts.push(&text[from..]);
+    parts
+}
+
+/// Width of the widest part.
+pub(crate) fn widest_part(text: &str, size: f64) -> f64 {
+    parts(text).into_iter().map(|part| text_width(part.trim_end(), size)).fold(0.0, f64::max)
+}
+
+/// Breaks a text into lines of at most `width`: where a reader would, and in the middle of a word only where it is wider
+/// than a line. A single letter that is wider stands in a line of its own.
+pub(crate) fn broken(text: &str, width: f64, size: f64) -> Vec<String> {
+    // Widths that were measured and added up come back a rounding error short.
+    let width = width + 0.01;
+    if text_width(text, size) <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let mut used = 0.0;
+    for part in parts(text) {
+        let end = text_width(part.trim_end(), size);
+        if used + end > width && !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+            used = 0.0;
+        }
+        if end > width {
+            for letter in part.graphemes(true) {
+                let wide = text_width(letter, size);
+                if used + wide > width && !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                    used = 0.0;
+                }
+                line.push_str(letter);
+                used += wide;
+            }
+        } else {
+            line.push_str(part);
+            used += text_width(part, size);
+        }
+    }
+    lines.push(line);
+    for line in &mut lines {
+        line.truncate(line.trim_end().len());
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_end_where_a_reader_would_end_them() {
+        let of = |text: &str, width: f64| broken(text, width, 10.0);
+        assert_eq!(of("short", 100.0), ["short"]);
+        assert_eq!(of("Cost per survived turn (US$)", 60.0), ["Cost per", "survived", "turn (US$)"]);
+        assert_eq!(of("claude-opus-4.8-with-tools", 60.0), ["claude-", "opus-4.8-", "with-tools"]);
+        assert_eq!(of("−1.00 to −0.25", 40.0), ["−1.00 to", "−0.25"]);
+        assert_eq!(of("通义千问三点五", 31.0), ["通义千", "问三点", "五"]);
+        let lines = of("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb", 30.0);
+        assert_eq!(lines.concat(), "a".repeat(30) + "bb", "{lines:?}");
+        assert!(widest_part("Cost per survived turn", 10.0) < 50.0);
+        assert_eq!(of("", 10.0), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_nothing_is_too_wide(text in "([a-z]{1,12}|[א-ת]{1,5}|[一-十]|[-_/:., 0-9]){0,40}", width in 8.0..200.0f64) {
+            let lines = broken(&text, width, 7.0);
+            let solid = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(solid(&lines.concat()), solid(&text));
+            prop_assert!(lines.iter().all(|line| text_width(line, 7.0) <= width + 0.02), "{:?}", lines);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A table as a spec has it: a row is a table of what is known, by the names of the columns. TOML has no word for unknown.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Column, Kind, Table, Value};
+
+/// What stands in a spec.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Written {
+    #[serde(default = "table")]
+    name: String,
+    #[serde(default)]
+    title: String,
+    columns: Vec<Column>,
+    #[serde(default)]
+    rows: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    absent: Vec<Absent>,
+}
+
+fn table() -> String {
+    "table".to_owned()
+}
+
+/// Known values by the names of their columns, in the order of the columns when they are written.
+struct Row(Vec<(String, Value)>);
+
+/// The word that stands for what a row lacks.
+#[derive(Serialize, Deserialize)]
+struct Absent {
+    /// Index of the row, from 0.
+    row: usize,
+    word: Cow<'static, str>,
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        let mut map = output.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        Ok(Self(BTreeMap::<String, Value>::deserialize(input)?.into_iter().collect()))
+    }
+}
+
+impl From<Table> for Written {
+    fn from(table: Table) -> Self {
+        let Table { name, title, columns, rows, notes, absent } = table;
+        let known = |value: &Value| !matches!(value, Value::Number(number) if !number.is_finite());
+        let rows = rows.into_iter().map(|row| {
+            let values = columns
+                .iter()
+                .zip(row)
+                .filter_map(|(column, value)| Some((column.name.clone(), value.filter(known)?)));
+            Row(values.collect())
+        });
+        let rows = rows.collect();
+        let absent = absent.into_iter().map(|(row, word)| Absent { row, word }).collect();
+        Self { name, title, columns, rows, notes, absent }
+    }
+}
+
+impl From<Written> for Table {
+    fn from(written: Written) -> Self {
+        let Written { name, title, columns, rows, notes, absent } = written;
+        let rows = rows
+            .into_iter()
+            .map(|Row(values)| {
+                let mut values: BTreeMap<String, Value> = values.into_iter().collect();
+                columns
+                    .iter()
+                    .map(|column| values.remove(&column.name).map(|v| fitting(column.kind, v)))
+                    .collect()
+            })
+            .collect();
+        let absent = absent.into_iter().map(|Absent { row, word }| (row, word)).collect();
+        Self { name, title, columns, rows, notes, absent }
+    }
+}
+
+/// Whoever writes a row by hand writes 3 for 3.0.
+fn fitting(kind: Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::Number | Kind::P, Value::Integer(number)) => Value::Number(number as f64),
+        (_, value) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{known, maybe};
+    use super::*;
+
+    #[test]
+    fn a_table_is_the_same_after_toml_and_json_and_what_is_unknown_is_left_out() {
+        let [low, high] = Column::interval("", 2);
+        let columns = vec![
+            Column::text("run", "Run"),
+            Column::number("mean", "Mean", 2).unit("turns"),
+            low,
+            high,
+            Column::integer("n", "n").missing("no run"),
+            Column::flag("simulated", "Simulated").for_machines(),
+        ];
+        let mut table = Table::new("t", "A title", columns);
+        table.push(vec![known("a \"b\""), known(3.0), known(0.1 + 0.2), None, known(12_u32), known(true)]);
+        table.push_absent(vec![known("b")], "no run");
+        table.push(vec![known("true"), maybe(None::<f64>), known(-0.5), known(1e300)]);
+        table.notes.push("A note.".to_owned());
+        let toml = toml::to_string(&table).unwrap();
+        assert_eq!(toml::from_str::<Table>(&toml).unwrap(), table, "{toml}");
+        assert!(toml.contains("run = \"b\"\n\n"), "the second row has a name and no more: {toml}");
+        let json = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
+        // What is not a number is unknown, and by hand a whole number does.
+        table.rows[0][1] = known(f64::NAN);
+        let again: Table = toml::from_str(&toml::to_string(&table).unwrap()).unwrap();
+        assert_eq!(again.rows[0][1], None);
+        let by_hand = "columns = [{ name = \"x\", heading = \"X\", kind = \"number\" }]\nrows = [{ x = 3 }]";
+        let by_hand: Table = toml::from_str(by_hand).unwrap();
+        assert_eq!(by_hand.rows, [[known(3.0)]]);
+    }
+}
