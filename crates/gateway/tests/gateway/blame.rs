@@ -27,7 +27,7 @@ async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
 /// Asks and hangs up once it is so.
 async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
     tokio::select! {
-        () = hang_up(attempt, body, Duration::from_secs(60)) => panic!("it was answered"),
+        () = hang_up(attempt, body, Duration::from_mins(1)) => panic!("it was answered"),
         () = so => {}
     }
 }
