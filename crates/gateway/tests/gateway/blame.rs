@@ -140,7 +140,11 @@ async fn hanging_up_on_a_refusal_of_the_agents_own_making_is_no_excuse() {
     let hour = Duration::from_hours(1);
     for (ours, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
         let endpoint = Endpoint::start(vec![Act::json(404, "{}"), ours]).await;
-        let house = gateway(endpoint.settings()).await;
+        let mut settings = endpoint.settings();
+        // It hangs up before it is tried once more.
+        settings.retry.first_wait = Duration::from_mins(1);
+        settings.retry.longest_wait = Duration::from_mins(1);
+        let house = gateway(settings).await;
         let attempt = house.open(attempt(1), None);
         hang_up_when(&attempt, "{}", got(&endpoint, 2)).await;
         assert_eq!(attempt.close().over, None);
