@@ -267,21 +267,27 @@ fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
     assert_eq!(playing.code(), Some(130), "what was told is still there to be read");
 }
 
+/// A run that another program starts.
+fn begun_by(room: &Room, by: &[&str], args: &[String]) -> Playing {
+    let stamina = room.command(&refs(args));
+    let mut command = Command::new(by[0]);
+    command.args(&by[1..]).arg(stamina.get_program()).args(stamina.get_args()).stdin(Stdio::null());
+    command.envs(stamina.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(stamina.get_current_dir().expect("a folder of its own"));
+    Playing::of(&mut command)
+}
+
 #[test]
 fn a_terminal_that_is_closed_stops_the_run_unless_it_was_told_to_live_on() {
     let room = Room::new();
-    let mut playing = Playing::begin(&room, &small(1, 40));
+    // These tests may themselves have been told to live on.
+    let mut playing = begun_by(&room, &["env", "--default-signal=HUP"], &small(1, 40));
     playing.until("attempt");
     playing.signal("HUP");
     assert_eq!(playing.code(), Some(130));
 
     let room = Room::new();
-    let stamina = room.command(&refs(&small(1, 3)));
-    let mut nohup = Command::new("nohup");
-    nohup.arg(stamina.get_program()).args(stamina.get_args()).stdin(Stdio::null());
-    nohup.envs(stamina.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    nohup.current_dir(stamina.get_current_dir().expect("a folder of its own"));
-    let mut playing = Playing::of(&mut nohup);
+    let mut playing = begun_by(&room, &["nohup"], &small(1, 3));
     playing.until("attempt");
     playing.signal("HUP");
     assert_eq!(playing.until("finished")["how"]["how"], "finished");

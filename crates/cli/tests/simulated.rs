@@ -76,9 +76,13 @@ fn what_a_scripted_model_came_to_says_so_everywhere() {
     let tables = std::fs::read_dir(folder.join("report/tables")).expect("tables");
     for table in tables {
         let name = table.expect("a table").file_name();
-        // Packed: the same table as the CSV beside it.
-        if let Some(packed) = name.to_string_lossy().strip_suffix(".parquet") {
-            assert!(folder.join("report/tables").join(format!("{packed}.csv")).exists(), "{packed}");
+        // Packed: the same table as the CSV beside it, the same drawing as the SVG.
+        let name_of = name.to_string_lossy();
+        let packed = [(".parquet", "csv"), (".pdf", "svg"), (".png", "svg")]
+            .iter()
+            .find_map(|(ending, beside)| Some((name_of.strip_suffix(ending)?, beside)));
+        if let Some((packed, beside)) = packed {
+            assert!(folder.join("report/tables").join(format!("{packed}.{beside}")).exists(), "{packed}");
             continue;
         }
         let text = read(&format!("tables/{}", name.to_string_lossy()));
