@@ -39,14 +39,14 @@ test("curve, at-risk row, histogram and grid share one turn axis", async ({ go, 
   await go(`run/${RUN}`);
   const grid = page.getByRole("grid", { name: "Episodes by turns" });
   await expect(grid).toBeVisible();
+  const figures = page.locator(".figure[role=img]");
+  await expect(figures).toHaveCount(2);
   const cells = (await grid.locator("svg.cells").boundingBox())!;
   // Every other drawing with the axis begins where the cells begin, to half a pixel.
   const lefts = await page.locator("[data-plot-left]").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left + Number((e as HTMLElement).dataset["plotLeft"])));
   expect(lefts.length).toBeGreaterThanOrEqual(4);
   for (const left of lefts) expect(Math.abs(left - cells.x)).toBeLessThanOrEqual(0.5);
   // The figures say in words what they draw.
-  const figures = page.locator(".figure[role=img]");
-  await expect(figures).toHaveCount(2);
   for (const figure of await figures.all()) expect((await figure.getAttribute("aria-label"))!.length).toBeGreaterThan(40);
 });
 
