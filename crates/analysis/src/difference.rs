@@ -38,16 +38,42 @@ pub struct Ratio {
 /// have reached 0 it is the most turns planned in any of them (the second of each pair), or the last failure where that
 /// is unknown. 0 where there is nothing to compare: no runs, or one in which nobody was ever at risk.
 pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
-    let mut longest = 0;
-    let mut known = u32::MAX;
-    for (observations, planned) in runs {
-        let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
-        longest = longest.max(planned.filter(|p| *p > 0).unwrap_or(last));
-        if last == 0 || observations.contains(&Observation::censored_after(last)) {
-            known = known.min(last);
-        }
-    }
-    longest.min(known).min(MAX_TURNS)
+    let longest = runs.iter().map(|(observations, planned)| {
+        planned.filter(|p| *p > 0).unwrap_or_else(|| last_at_risk(observations))
+    });
+    let known = runs.iter().filter_map(|(observations, _)| known_to(observations)).min();
+    longest.max().unwrap_or(0).min(known.unwrap_or(MAX_TURNS)).min(MAX_TURNS)
+}
+
+/// The runs that hold a common τ down, and what it would be without them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortest {
+    /// Their places: the runs that are known to the fewest turns.
+    pub runs: Vec<usize>,
+    /// The common τ of the others, in turns; more than that of all.
+    pub otherwise: u32,
+}
+
+/// Why [`common_tau`] is no greater. `None` = no others are left without those that hold it down, or τ would be the same.
+pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
+    let known: Vec<Option<u32>> = runs.iter().map(|(observations, _)| known_to(observations)).collect();
+    let least = known.iter().flatten().min()?;
+    let (holding, others): (Vec<usize>, Vec<usize>) =
+        (0..runs.len()).partition(|run| known[*run] == Some(*least));
+    let others: Vec<_> = others.into_iter().map(|run| runs[run]).collect();
+    let otherwise = common_tau(&others);
+    (otherwise > common_tau(runs)).then_some(Shortest { runs: holding, otherwise })
+}
+
+/// The last turn at which somebody was at risk; 0 = nobody ever was.
+fn last_at_risk(observations: &[Observation]) -> u32 {
+    observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0)
+}
+
+/// The last turn to which a curve is known; `None` = for ever, because S has reached 0.
+fn known_to(observations: &[Observation]) -> Option<u32> {
+    let last = last_at_risk(observations);
+    (last == 0 || observations.contains(&Observation::censored_after(last))).then_some(last)
 }
 
 /// The difference of mean stamina over `tau` turns, `a` − `b`, of independent groups.

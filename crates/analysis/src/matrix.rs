@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
-use crate::difference::common_tau;
+use crate::difference::{Shortest, common_tau, shortest};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
 
 /// A run that goes into the matrix.
@@ -60,6 +60,8 @@ pub struct Extremes {
 pub struct Matrix {
     /// The horizon of all cells: the greatest to which every cell's curve is known.
     pub tau: u32,
+    /// The cells that hold τ down, by all their runs; `None` = no others would have a greater one.
+    pub shortest: Option<Shortest>,
     /// Rows, by name: each harness with its margin over models.
     pub harnesses: Vec<Margin>,
     /// Columns, by name: each model with its margin over harnesses.
@@ -86,11 +88,14 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
     for pool in pooled.values_mut() {
         pool.observations = observations(&pool.episodes);
     }
-    let curves: Vec<(&[Observation], Option<u32>)> = pooled
-        .values()
-        .filter(|p| p.observations.iter().any(|o| o.last_at_risk() > 0))
-        .map(|p| (p.observations.as_slice(), p.planned))
-        .collect();
+    let known: Vec<&Pool> =
+        pooled.values().filter(|p| p.observations.iter().any(|o| o.last_at_risk() > 0)).collect();
+    let curves: Vec<(&[Observation], Option<u32>)> =
+        known.iter().map(|p| (p.observations.as_slice(), p.planned)).collect();
+    let shortest = shortest(&curves).map(|cells| Shortest {
+        runs: cells.runs.iter().flat_map(|cell| known[*cell].runs.iter().copied()).collect(),
+        ..cells
+    });
     let tau = common_tau(&curves).min(tau.unwrap_or(MAX_TURNS));
     let rows: BTreeSet<&str> = pooled.keys().map(|k| k.0).collect();
     let columns: BTreeSet<&str> = pooled.keys().map(|k| k.1).collect();
@@ -107,6 +112,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
     let column = |c: usize| grid.iter().map(|row| row[c].as_ref()).collect::<Vec<_>>();
     Matrix {
         tau,
+        shortest,
         harnesses: rows.iter().enumerate().map(|(r, name)| margin(name, &row(r))).collect(),
         models: columns.iter().enumerate().map(|(c, name)| margin(name, &column(c))).collect(),
         extremes: (0..columns.len()).map(|c| extremes(&column(c), tau, how)).collect(),

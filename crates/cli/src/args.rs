@@ -97,6 +97,9 @@ pub(crate) enum Command {
         /// With baselines and runs of a scripted model
         #[arg(long)]
         with_baselines: bool,
+        /// Not this run, such as one that was broken off and holds τ down for all; may be said again
+        #[arg(long, value_name = "RUN", conflicts_with = "runs")]
+        without: Vec<String>,
         /// Horizon in turns; as far as every cell is known by default
         #[arg(long, value_name = "TURNS")]
         tau: Option<u32>,

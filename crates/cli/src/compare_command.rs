@@ -7,9 +7,9 @@ use workbench::Workbench;
 use workbench::api::{ApiError, Comparability, ComparedMember, ComparedPair, Comparison};
 use workbench::{p_number, p_value};
 
-use crate::commands::{print, print_json};
 use crate::members::request;
 use crate::numbers::{chi_square, estimate, interval, mean_stamina, notes, number, signed_interval, unknown};
+use crate::print::{print, print_json};
 use crate::table;
 
 /// `stamina compare`.

@@ -17,7 +17,7 @@ pub(crate) use figure::{FigureArgs, figure};
 pub(crate) use report::{ReportArgs, report};
 pub(crate) use table::{TableArgs, table};
 
-use crate::commands::{note, print, print_json};
+use crate::print::{note, print, print_json};
 
 /// A file with this ending, or what it can be instead.
 fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, ApiError> {

@@ -10,9 +10,9 @@ use workbench::api::{
 };
 
 use crate::args::{FailuresBy, FailuresScope};
-use crate::commands::{print, print_json};
 use crate::members::find_members;
 use crate::numbers::{benchmarks, notes, unknown};
+use crate::print::{print, print_json};
 use crate::table;
 
 /// What `stamina failures` was asked.

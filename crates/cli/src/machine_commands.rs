@@ -9,8 +9,8 @@ use workbench::api::ApiError;
 use workbench::runs::{self, ImageNews, bytes};
 
 use crate::args::ImagesCommand;
-use crate::commands::{confirmed, note, print, print_json};
-use crate::scenario_commands::cancel_on_signal;
+use crate::print::{confirmed, note, print, print_json};
+use crate::signals::cancel_on_signal;
 use crate::table;
 
 /// `stamina images`.

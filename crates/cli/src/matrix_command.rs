@@ -8,23 +8,30 @@ use workbench::api::{
     ApiError, Matrix, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest, RetryPoint, RetrySeries,
 };
 
-use crate::commands::{find_run, print, print_json};
+use crate::library_commands::find_run;
 use crate::numbers::{benchmarks, estimate, interval, mean_stamina, notes, number, unknown};
+use crate::print::{print, print_json};
 use crate::table;
 
+/// What `stamina matrix` is asked for.
+pub(crate) struct MatrixAsked {
+    pub(crate) runs: Vec<String>,
+    pub(crate) benchmark: Option<String>,
+    pub(crate) with_baselines: bool,
+    pub(crate) without: Vec<String>,
+    pub(crate) tau: Option<u32>,
+}
+
 /// `stamina matrix`.
-pub(crate) fn matrix(
-    workbench: &Workbench,
-    runs: &[String],
-    benchmark: Option<String>,
-    with_baselines: bool,
-    tau: Option<u32>,
-    as_json: bool,
-) -> Result<ExitCode, ApiError> {
-    let runs =
-        runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect::<Result<Vec<_>, _>>()?;
-    let named = !runs.is_empty();
-    let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, with_baselines, tau })?;
+pub(crate) fn matrix(workbench: &Workbench, asked: MatrixAsked, as_json: bool) -> Result<ExitCode, ApiError> {
+    let find = |runs: &[String]| -> Result<Vec<String>, ApiError> {
+        runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect()
+    };
+    let (runs, without) = (find(&asked.runs)?, find(&asked.without)?);
+    // A group of a cell would have the runs that are left out.
+    let named = !runs.is_empty() || !without.is_empty();
+    let MatrixAsked { benchmark, with_baselines, tau, .. } = asked;
+    let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, without, with_baselines, tau })?;
     let members = cells(&matrix, named);
     let retries =
         if members.is_empty() { None } else { Some(workbench.get_retries(RetriesRequest { members })?) };
@@ -169,6 +176,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
         "benchmarks": benchmarks(&matrix.benchmarks),
         "left_out": matrix.left_out,
         "tau": matrix.tau,
+        "shortest": matrix.shortest,
         "harnesses": matrix.harnesses,
         "models": matrix.models,
         "cells": cells,

@@ -15,10 +15,11 @@ use workbench::runs;
 use workbench::sampler::{is_sampled, pack_beside};
 
 use crate::args::RunArgs;
-use crate::commands::{confirmed, note};
 use crate::preflight_command::{absolute, estimated, library, look_before, must_start, settings};
-use crate::scenario_commands::{self, cancel_on_signal};
-use crate::serve::StopSignals;
+use crate::print::{confirmed, note};
+use crate::scenario_commands;
+use crate::signals::StopSignals;
+use crate::signals::cancel_on_signal;
 use crate::teller::Teller;
 
 /// Exit code of what was stopped.

@@ -12,8 +12,8 @@ use workbench::runs::{self, bytes, duration, short};
 use workbench::{Options, Workbench};
 
 use crate::args::RunArgs;
-use crate::commands::{note, print, print_json};
-use crate::scenario_commands::read_config;
+use crate::pack_files::read_config;
+use crate::print::{note, print, print_json};
 use crate::table;
 
 /// The settings that the arguments name, with absolute paths: a run may be resumed from elsewhere.

@@ -9,7 +9,7 @@ use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::runs::{duration, short};
 
-use crate::commands::note;
+use crate::print::note;
 
 /// Most episodes that are drawn; the rest is counted.
 const MOST_LINES: usize = 30;

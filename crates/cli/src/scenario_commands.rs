@@ -1,33 +1,25 @@
-//! The commands of the scenario engine. They need no library.
+//! Packs: generated, sampled by a model, replayed, checked, validated. These commands need no library.
 
-use std::io::Read as _;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use scenario::client::{CaseResult, CaseStatus};
-use scenario::config::{Config, ConfigError, ConfigFile, Generation, resolve};
-use scenario::ir::{SCHEMA_CAP, Schema};
-use scenario::pack::{self, Manifest, Pack, PackError, Target};
+use scenario::config::{Config, Generation, resolve};
+use scenario::pack::{self, Manifest, Target};
 use scenario::validate::{self, Report};
 use serde_json::json;
 use workbench::api::ApiError;
 use workbench::sampler::Chosen;
 
 use crate::args::Numbers;
-use crate::commands::{note, print, print_json};
-use crate::serve::{StopSignals, stop_signal};
+use crate::pack_files::{config_error, lies_nowhere, open, pack_error, read_config};
+use crate::print::{note, print, print_json};
+use crate::signals::cancel_on_signal;
 use crate::table;
-
-/// How often something long says how far it is.
-const PROGRESS: Duration = Duration::from_secs(1);
-/// Longest time for a suite against a server.
-const SUITE_TIME: Duration = Duration::from_mins(30);
-/// The largest configuration that is read.
-const CONFIG_CAP: u64 = 1 << 20;
+use crate::told::{Told, rounded};
 
 /// `stamina generate`.
 pub(crate) fn generate(
@@ -332,240 +324,4 @@ fn counted(number: u64, what: &str) -> String {
 
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
-}
-
-/// What `stamina serve-reference` serves.
-pub(crate) enum Reference {
-    /// A turn of a pack.
-    OfPack {
-        /// Folder or zip.
-        pack: PathBuf,
-        /// From 0.
-        scenario: u32,
-        /// From 1.
-        turn: u32,
-    },
-    /// A schema in a file, from whoever wrote it.
-    File(PathBuf),
-}
-
-impl Reference {
-    fn schema(&self) -> Result<Schema, ApiError> {
-        match self {
-            Self::OfPack { pack, scenario, turn } => {
-                open(pack)?.schema(*scenario, *turn).map_err(|error| pack_error(&error, pack))
-            }
-            Self::File(path) => {
-                let told = |code: &str, what: String| {
-                    ApiError::new(code, what)
-                        .at(path.display().to_string())
-                        .hint("--schema takes a schema of a turn, as a pack has it in schemas/turn_N.yaml")
-                };
-                let unreadable = |error: std::io::Error| {
-                    let code = if lies_nowhere(&error) { "schema.missing" } else { "schema.unreadable" };
-                    told(code, format!("It can not be read: {error}"))
-                };
-                let mut bytes = Vec::new();
-                let file = std::fs::File::open(path).map_err(unreadable)?;
-                file.take(SCHEMA_CAP + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-                if bytes.len() as u64 > SCHEMA_CAP {
-                    return Err(told("schema.large", format!("It has more than {SCHEMA_CAP} bytes")));
-                }
-                let text = String::from_utf8(bytes)
-                    .map_err(|_| told("schema.form", "It is no text in UTF-8".to_owned()))?;
-                Schema::from_yaml(&text).map_err(|error| told("schema.form", error.to_string()))
-            }
-        }
-    }
-}
-
-/// `stamina serve-reference`.
-pub(crate) fn serve_reference(from: &Reference, port: u16, as_json: bool) -> Result<ExitCode, ApiError> {
-    let schema = from.schema()?;
-    let turn = schema.turn;
-    let scenario = match from {
-        Reference::OfPack { scenario, .. } => Some(*scenario),
-        Reference::File(_) => None,
-    };
-    runtime()?.block_on(async {
-        let world = scenario::reference::World::new(Arc::new(schema));
-        let address = (std::net::Ipv4Addr::LOCALHOST, port).into();
-        let serving = scenario::reference::serve(world, address).await.map_err(|error| {
-            ApiError::new("serve.port", format!("Port {port} can not be opened: {error}"))
-                .hint("Choose another with --port, or 0 for a free one")
-        })?;
-        let url = format!("http://{}", serving.address);
-        if as_json {
-            print_json(&json!({ "url": url, "scenario": scenario, "turn": turn }));
-        } else {
-            print(&format!("{url}\n"));
-        }
-        note("Ctrl-C ends it");
-        stop_signal().await;
-        drop(serving);
-        Ok(ExitCode::SUCCESS)
-    })
-}
-
-/// `stamina test-server`.
-pub(crate) fn test_server(
-    path: &Path,
-    (scenario, turn): (u32, u32),
-    url: &str,
-    cases: &[String],
-    as_json: bool,
-) -> Result<ExitCode, ApiError> {
-    let mut suite = open(path)?.suite(scenario, turn).map_err(|error| pack_error(&error, path))?;
-    for wanted in cases {
-        if !suite.cases.iter().any(|case| is_of(&case.id, wanted)) {
-            return Err(ApiError::new("case.no_such", format!("The suite has no case \"{wanted}\"")).hint(
-                "`stamina test-server … --json` lists their ids; the begin of ids up to a dot is taken too",
-            ));
-        }
-    }
-    if !cases.is_empty() {
-        suite.cases.retain(|case| cases.iter().any(|wanted| is_of(&case.id, wanted)));
-    }
-    let total = suite.cases.len();
-    let told = Told::new();
-    let mut results: Vec<CaseResult> = Vec::with_capacity(total);
-    let begun = Instant::now();
-    let mut on_case = |_: &scenario::suite::Case, result: &CaseResult| {
-        results.push(result.clone());
-        told.tell(|| format!("ran {} of {total} cases", results.len()));
-        ControlFlow::Continue(())
-    };
-    let options =
-        scenario::client::Options { total: Some(SUITE_TIME), ..scenario::client::Options::default() };
-    scenario::client::run_http(url, &suite, &options, &mut on_case).map_err(|error| {
-        ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
-    })?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let passed = results.iter().filter(|result| result.status == CaseStatus::Passed).count();
-    if as_json {
-        print_json(&json!({
-            "passed": passed,
-            "total": total,
-            "cases": results.iter().map(|result| json!({
-                "id": result.id,
-                "status": result.status,
-                "message": result.message,
-            })).collect::<Vec<_>>(),
-            "seconds": rounded(seconds),
-        }));
-    } else {
-        let mut text = String::new();
-        for result in results.iter().filter(|result| result.status != CaseStatus::Passed) {
-            let word = if result.status == CaseStatus::Failed { "failed" } else { "error" };
-            text.push_str(&format!("{word}  {}  {}\n", result.id, result.message.as_deref().unwrap_or("")));
-        }
-        text.push_str(&format!("{passed} of {total} cases passed in {seconds:.2} s\n"));
-        print(&text);
-    }
-    Ok(ExitCode::from(u8::from(passed != total)))
-}
-
-/// Whether a case is meant: its id, or all below a begin of it.
-fn is_of(id: &str, wanted: &str) -> bool {
-    id.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// Whether no file lies at a path, rather than one that can not be read.
-fn lies_nowhere(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
-}
-
-fn open(path: &Path) -> Result<Pack, ApiError> {
-    if !path.exists() {
-        return Err(ApiError::new("source.missing", "There is no such folder or zip")
-            .at(path.display().to_string())
-            .hint("Check the path"));
-    }
-    Pack::open_path(path).map_err(|error| pack_error(&error, path))
-}
-
-pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
-    let shown = path.display().to_string();
-    let unreadable = |what: String| {
-        ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
-    };
-    let size = std::fs::metadata(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?.len();
-    if size > CONFIG_CAP {
-        return Err(unreadable(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?;
-    Ok(ConfigFile { name: shown, text })
-}
-
-fn config_error(error: &ConfigError) -> ApiError {
-    ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys")
-}
-
-fn pack_error(error: &PackError, path: &Path) -> ApiError {
-    let place = error.path().unwrap_or(path);
-    let told = ApiError::new(error.code(), error.to_string());
-    let told = if place.as_os_str().is_empty() { told } else { told.at(place.display().to_string()) };
-    match error {
-        PackError::Occupied { .. } => {
-            told.hint("Choose another --out, or --force to replace a pack of other settings")
-        }
-        PackError::NotAPack(_) => told.hint("`stamina generate --out DIR` makes one"),
-        PackError::Config(_) => told.hint("docs/cli.md lists the keys"),
-        PackError::Version(_) => told.hint(
-            "`stamina generate --values …` with the settings in its manifest makes it again; a pack of a later format \
-             needs a newer Stamina Lab",
-        ),
-        _ => told,
-    }
-}
-
-/// One thread: answers are made one after the other, and hopping between threads would take longer than making them.
-fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| ApiError::new("serve.runtime", format!("The network can not be used: {e}")))
-}
-
-/// A flag that Ctrl-C and SIGTERM set, so that what was begun is taken away; the second ends the program at once.
-pub(crate) fn cancel_on_signal() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
-    let (listening, listens) = std::sync::mpsc::sync_channel::<()>(1);
-    std::thread::spawn(move || {
-        let Ok(runtime) = runtime() else { return };
-        runtime.block_on(async {
-            let Ok(mut signals) = StopSignals::new() else { return };
-            drop(listening);
-            signals.next().await;
-            set.store(true, Ordering::Relaxed);
-            signals.next().await;
-            std::process::exit(130);
-        });
-    });
-    // Nothing is begun before a signal would be heard: it would leave half of it behind. Ends in an error either way.
-    let _ = listens.recv();
-    flag
-}
-
-/// Says how far something is, now and then, on standard error.
-struct Told(Mutex<Instant>);
-
-impl Told {
-    fn new() -> Self {
-        Self(Mutex::new(Instant::now()))
-    }
-
-    fn tell(&self, text: impl Fn() -> String) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() >= PROGRESS {
-            *last = Instant::now();
-            note(&text());
-        }
-    }
-}
-
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1000.0).round() / 1000.0
 }

@@ -19,6 +19,9 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use workbench::Workbench;
 use workbench::api::ApiError;
 
+use crate::print::print;
+use crate::signals::stop_signal;
+
 /// What the pages may load: themselves only.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -65,7 +68,7 @@ pub(crate) async fn serve(
         .layer(set(header::REFERRER_POLICY, "no-referrer"))
         .with_state(host);
     let link = format!("http://127.0.0.1:{port}/?token={token}");
-    crate::commands::print(&if json {
+    print(&if json {
         format!("{}\n", serde_json::json!({ "url": link, "port": port, "token": token }))
     } else {
         format!("Stamina Lab is at {link}\nPress Ctrl C to stop.\n")
@@ -74,54 +77,6 @@ pub(crate) async fn serve(
     tokio::select! {
         ended = axum::serve(listener, app) => ended.map_err(|e| ApiError::new("serve.failed", e.to_string())),
         () = stop_signal() => Ok(()),
-    }
-}
-
-/// Ctrl-C, SIGTERM and a terminal that is closed, from the moment this is made: until then each ends the program at once.
-pub(crate) struct StopSignals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    /// `None` under nohup, which is there to live on.
-    hangup: Option<tokio::signal::unix::Signal>,
-}
-
-impl StopSignals {
-    /// Inside a runtime.
-    pub(crate) fn new() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup,
-        })
-    }
-
-    /// Ends at the next of them.
-    pub(crate) async fn next(&mut self) {
-        let hangup = async {
-            match &mut self.hangup {
-                Some(hangup) => drop(hangup.recv().await),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {}, () = hangup => {} }
-    }
-}
-
-/// Whether this process was started with SIGHUP ignored, as nohup does. Where the system does not tell, it is left alone.
-fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A mask of signals from 1, and SIGHUP is the first.
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
-}
-
-/// Ends at Ctrl-C and at SIGTERM; never, where the system lets nobody listen for them.
-pub(crate) async fn stop_signal() {
-    match StopSignals::new() {
-        Ok(mut signals) => signals.next().await,
-        Err(_) => std::future::pending().await,
     }
 }
 

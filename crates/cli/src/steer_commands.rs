@@ -8,8 +8,8 @@ use serde_json::json;
 use workbench::api::{ApiError, RunAction};
 use workbench::runs::{self, duration};
 
-use crate::commands::{note, print, print_json};
 use crate::preflight_command::absolute;
+use crate::print::{note, print, print_json};
 use crate::table;
 
 /// `stamina pause`, `stamina stop`: of a run of another process.

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use runner::Event;
 use workbench::api::ApiError;
 
-use crate::commands::note;
+use crate::print::note;
 use crate::progress::Progress;
 
 /// Where news go. Dropped without [`Teller::end`], what still waits is lost.

@@ -218,6 +218,8 @@ pub struct Attempt {
     pub cost_usd: Option<f64>,
     /// Tool calls of the agent; `None` = no transcript.
     pub tool_calls: Option<u32>,
+    /// Steps of the agent: calls of its model, each with the tool calls that it asked for; `None` = nothing tells.
+    pub steps: Option<u32>,
     /// When and how long.
     pub timing: Timing,
     /// An exception that the runner recorded: type and message.
@@ -243,6 +245,7 @@ impl Attempt {
             tokens: Tokens::default(),
             cost_usd: None,
             tool_calls: None,
+            steps: None,
             timing: Timing::default(),
             exception: None,
             artifacts: Vec::new(),

@@ -70,6 +70,18 @@ UPDATE play SET seconds = episode.agent_seconds, seconds_turns = episode.reached
   FROM episode WHERE episode.id = play.episode AND episode.agent_seconds IS NOT NULL;
 ",
     },
+    Migration {
+        version: 6,
+        sql: "
+-- What was called steps were tool calls. Steps are known when a source is read again.
+ALTER TABLE play RENAME COLUMN steps TO tool_calls;
+ALTER TABLE play RENAME COLUMN steps_turns TO tool_calls_turns;
+ALTER TABLE play ADD COLUMN steps REAL NOT NULL DEFAULT 0;
+ALTER TABLE play ADD COLUMN steps_turns INTEGER NOT NULL DEFAULT 0;
+-- those of the turns before the first that was not passed; NULL = some of them are not known
+ALTER TABLE play ADD COLUMN steps_survived INTEGER;
+",
+    },
 ];
 
 /// A number over those turns of an episode of which it is known.
@@ -89,7 +101,11 @@ pub struct Used {
     /// Input and output tokens.
     pub tokens: KnownSum,
     /// Tool calls.
+    pub tool_calls: KnownSum,
+    /// Steps of the agent: calls of its model.
     pub steps: KnownSum,
+    /// Steps of the turns before the first that was not passed; `None` = those of some attempt are not known.
+    pub steps_survived: Option<u32>,
     /// Seconds in which the agent worked.
     pub seconds: KnownSum,
 }
@@ -124,9 +140,11 @@ impl Used {
                 attempt.cost_usd.or(asked_no_model.then_some(0.0))
             });
             used.tokens.add(turn, |attempt| tokens(attempt.tokens));
-            used.steps.add(turn, |attempt| attempt.tool_calls.map(f64::from));
+            used.tool_calls.add(turn, |attempt| attempt.tool_calls.map(f64::from));
+            used.steps.add(turn, |attempt| attempt.steps.map(f64::from));
             used.seconds.add(turn, |attempt| attempt.timing.agent_seconds);
         }
+        used.steps_survived = steps_survived(episode);
         used.cost.given(episode.cost_usd, reached);
         used.tokens.given(episode.tokens.and_then(tokens), reached);
         used.seconds.given(episode.timing.agent_seconds, reached);
@@ -137,6 +155,13 @@ impl Used {
     pub(crate) fn whole_cost(&self, reached: u32) -> Option<f64> {
         (reached > 0 && self.cost.turns == reached).then_some(self.cost.sum)
     }
+}
+
+/// The agent's steps at the turns that count for stamina, over all their attempts.
+fn steps_survived(episode: &Episode) -> Option<u32> {
+    let survived = episode.stamina();
+    let turns = episode.turns.iter().filter(|turn| turn.number <= survived);
+    turns.flat_map(|turn| &turn.attempts).try_fold(0_u32, |sum, a| Some(sum.saturating_add(a.steps?)))
 }
 
 /// What was tried at each turn of an episode.
@@ -212,11 +237,11 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     let known = episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| a.timing.agent_seconds);
     let seconds =
         episode.timing.agent_seconds.or_else(|| known.fold(None, |sum, s| Some(sum.unwrap_or(0.0) + s)));
-    let Used { cost, tokens, steps, seconds: worked } = Used::of(episode);
+    let Used { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } = Used::of(episode);
     conn.prepare_cached(
-        "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, steps, steps_turns,
-           seconds, seconds_turns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, tool_calls,
+           tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute(params![
         id,
@@ -226,10 +251,13 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
         cost.turns,
         tokens.sum,
         tokens.turns,
+        tool_calls.sum,
+        tool_calls.turns,
         steps.sum,
         steps.turns,
         worked.sum,
         worked.turns,
+        steps_survived,
     ])?;
     Ok(())
 }
@@ -239,8 +267,8 @@ impl Store {
     pub fn plays(&self, run: RunId) -> Result<Vec<Play>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
-                "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns, steps,
-                   steps_turns, seconds, seconds_turns FROM episode
+                "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns,
+                   play.tool_calls, tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived FROM episode
                  JOIN play ON play.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug",
             )?;
             find.query_and_then([run], |row| {
@@ -257,7 +285,14 @@ impl Store {
                 Ok(Play {
                     episode: row.get(0)?,
                     agent_seconds: row.get(2)?,
-                    used: Used { cost: known(3)?, tokens: known(5)?, steps: known(7)?, seconds: known(9)? },
+                    used: Used {
+                        cost: known(3)?,
+                        tokens: known(5)?,
+                        tool_calls: known(7)?,
+                        steps: known(9)?,
+                        seconds: known(11)?,
+                        steps_survived: row.get(13)?,
+                    },
                     turns: turns.collect::<Result<_>>()?,
                 })
             })?

@@ -85,6 +85,14 @@ CREATE INDEX attempt_by_suite ON attempt (suite) WHERE suite IS NOT NULL;
 ALTER TABLE attempt ADD COLUMN counting TEXT NOT NULL DEFAULT 'share';
 ",
     },
+    Migration {
+        version: 6,
+        sql: "
+-- steps of the agent; only the sources say how many, so all are read again
+ALTER TABLE attempt ADD COLUMN steps INTEGER;
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// A turn as lists show it.
@@ -244,9 +252,9 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
         .prepare_cached(
             "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
                cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting)
+               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25)",
+               ?22, ?23, ?24, ?25, ?26)",
         )?
         .execute(params![
             turn,
@@ -274,6 +282,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
             details,
             described(attempt),
             attempt.counting.as_str(),
+            attempt.steps,
         ])?;
     Ok(())
 }
@@ -369,6 +378,7 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
         tokens: tokens(row, 6)?,
         cost_usd: row.get(9)?,
         tool_calls: row.get(10)?,
+        steps: row.get(23)?,
         timing: read_timing(row, 11)?,
         exception: pair(row, 15)?,
         artifacts: parse_artifacts(row.get::<_, Option<String>>(17)?.as_deref())?,
@@ -385,7 +395,7 @@ const TURN_COLUMNS: &str =
 const ATTEMPT_COLUMNS: &str =
     "number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens,
   output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type,
-  exception_message, artifacts, extra, suite, outcomes, details, counting";
+  exception_message, artifacts, extra, suite, outcomes, details, counting, steps";
 
 fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Attempt>> {
     let sql = format!("SELECT {ATTEMPT_COLUMNS} FROM attempt WHERE turn = ?1 ORDER BY id");

@@ -152,7 +152,10 @@ fn what_episodes_used_is_made_from_older_libraries() {
         let run = store.run("results.a").unwrap().unwrap().entry;
         let costs: Vec<Option<f64>> =
             store.episodes(run.id).unwrap().into_iter().map(|entry| entry.cost_usd).collect();
-        let used: Vec<store::Used> = store.plays(run.id).unwrap().into_iter().map(|play| play.used).collect();
+        // How many steps there were is known when the source is read again.
+        let used: Vec<store::Used> = (store.plays(run.id).unwrap().into_iter())
+            .map(|play| store::Used { steps_survived: None, ..play.used })
+            .collect();
         (costs, used, run.totals.cost_usd, run.totals.cost_known)
     };
     let store = Store::open(&path).unwrap();
@@ -169,7 +172,9 @@ fn what_episodes_used_is_made_from_older_libraries() {
     drop(store);
 
     let conn = raw(&path);
-    for column in ["cost", "tokens", "steps", "seconds"] {
+    conn.execute_batch("ALTER TABLE attempt DROP COLUMN steps; ALTER TABLE play DROP COLUMN steps_survived;")
+        .unwrap();
+    for column in ["cost", "tokens", "tool_calls", "steps", "seconds"] {
         conn.execute_batch(&format!(
             "ALTER TABLE play DROP COLUMN {column}; ALTER TABLE play DROP COLUMN {column}_turns;"
         ))
@@ -180,7 +185,9 @@ fn what_episodes_used_is_made_from_older_libraries() {
     )
     .unwrap();
     drop(conn);
-    assert_eq!(read(&Store::open(&path).unwrap()), written);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(read(&store), written);
+    assert!(store.part_stamps(source).unwrap().is_empty(), "what no older layout kept is read again");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
     let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
     (
         (1_u32..4, verdict, end_reason(), of(any::<u32>()), of(any::<u32>()), of(number()), counting),
-        (vec(test(), 0..5), tokens(), of(number()), of(any::<u32>()), timing()),
+        (vec(test(), 0..5), tokens(), of(number()), (of(any::<u32>()), of(any::<u32>())), timing()),
         (of((text(), text())), vec(artifact(), 0..3), extra()),
     )
         .prop_map(|(a, b, c)| Attempt {
@@ -106,7 +106,8 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             tests: b.0,
             tokens: b.1,
             cost_usd: b.2,
-            tool_calls: b.3,
+            tool_calls: b.3.0,
+            steps: b.3.1,
             timing: b.4,
             exception: c.0,
             artifacts: c.1,

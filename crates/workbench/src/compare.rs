@@ -2,6 +2,7 @@
 
 pub(crate) mod disagreements;
 mod facts;
+pub(crate) mod horizon;
 mod keys;
 pub(crate) mod members;
 mod rules;
@@ -14,10 +15,9 @@ use std::sync::Arc;
 
 use analysis::clusters::{InScenario, observations};
 use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
-use analysis::difference::common_tau;
 use analysis::logrank::stratified_log_rank;
 use analysis::sensitivity::{Sensitivity, sensitivity};
-use analysis::survival::{Observation, StaminaSummary, SurvivalPoint, kaplan_meier};
+use analysis::survival::{StaminaSummary, SurvivalPoint, kaplan_meier};
 use model::{CensoringPolicy, EndReason, Ending};
 use store::Play;
 
@@ -25,6 +25,7 @@ use crate::Workbench;
 use crate::api::{
     self, ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
+use horizon::Horizon;
 use members::Pool;
 
 /// Fewer episodes than this get a caution.
@@ -57,7 +58,8 @@ impl Workbench {
         let pools = members::resolve(&self.store, &request.members)?;
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
         let planned: Vec<Option<u32>> = pools.iter().map(Pool::planned).collect();
-        let known = known_to(&episodes, &planned);
+        let horizon = Horizon::of(&episodes, &planned);
+        let known = horizon.tau;
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > known) {
             return Err(ApiError::new(
                 "compare.tau",
@@ -126,20 +128,12 @@ impl Workbench {
             seed: options.resampling.seed,
         };
         comparison.cautions = cautions(&comparison, &pools, &policy);
+        if request.tau.is_none() {
+            let names: Vec<&str> = comparison.members.iter().map(|member| member.name.as_str()).collect();
+            comparison.cautions.extend(horizon.in_words(&names));
+        }
         Ok(comparison)
     }
-}
-
-/// The last turn to which the curves of all members are known. Members of which nobody was ever at risk do not count.
-fn known_to(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> u32 {
-    let plain: Vec<Vec<Observation>> = episodes.iter().map(|e| observations(e)).collect();
-    let curves: Vec<(&[Observation], Option<u32>)> = plain
-        .iter()
-        .zip(planned)
-        .filter(|(o, _)| o.iter().any(|o| o.last_at_risk() > 0))
-        .map(|(o, planned)| (o.as_slice(), *planned))
-        .collect();
-    common_tau(&curves)
 }
 
 /// Takes away what is said of pairs that have runs in common: tests and intervals take the two for independent. Holm's

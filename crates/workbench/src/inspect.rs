@@ -381,6 +381,7 @@ fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str])
         tokens: attempt.tokens,
         cost_usd: attempt.cost_usd,
         tool_calls: attempt.tool_calls,
+        steps: attempt.steps,
         timing: attempt.timing,
         exception: attempt.exception,
         logs,

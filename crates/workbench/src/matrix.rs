@@ -12,8 +12,10 @@ use store::{RunEntry, RunFilter};
 use crate::Workbench;
 use crate::api::{
     ApiError, HarnessSpread, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest,
+    ShortestCells,
 };
 use crate::benchmarks;
+use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
@@ -110,6 +112,10 @@ impl Workbench {
         let spread = made.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
             tau: made.tau,
+            shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
+                runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),
+                otherwise: cells.otherwise,
+            }),
             harnesses: made.harnesses.iter().map(line).collect(),
             models: made.models.iter().map(line).collect(),
             cells,
@@ -144,6 +150,7 @@ impl Workbench {
                 }
                 runs.retain(|run| request.runs.contains(&run.slug));
             }
+            runs.retain(|run| !request.without.contains(&run.slug));
             Ok(runs)
         };
         // Who names runs means them.
@@ -209,6 +216,10 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
             "{} runs that were named are of other benchmarks, and not in this matrix: {first}, …",
             matrix.left_out.len()
         )),
+    }
+    if let Some(shortest) = &matrix.shortest {
+        let runs: Vec<&str> = shortest.runs.iter().map(String::as_str).collect();
+        cautions.push(held_down(matrix.tau, &runs, shortest.otherwise));
     }
     let missing = matrix.cells.iter().filter(|cell| cell.is_none()).count();
     if missing > 0 {

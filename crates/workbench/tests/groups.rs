@@ -20,9 +20,10 @@ struct Try {
     cost: Option<f64>,
     tokens: Option<u64>,
     calls: Option<u32>,
+    steps: Option<u32>,
 }
 
-const PASSED: Try = Try { outcomes: "..", cost: Some(1.0), tokens: Some(10), calls: Some(2) };
+const PASSED: Try = Try { outcomes: "..", cost: Some(1.0), tokens: Some(10), calls: Some(2), steps: Some(3) };
 const FAILED: Try = Try { outcomes: ".F", ..PASSED };
 
 /// A run to be written: name, harness, model, hash of its pack, and for each scenario its turns with their attempts.
@@ -87,12 +88,13 @@ fn written(number: u32, attempt: &Try) -> String {
     let tokens = attempt.tokens.map(|n| format!(r#"{{"input": {n}, "output": {n}}}"#));
     format!(
         r#"{{"attempt": {number}, "verdict": "{verdict}", "passed": {passed}, "total": {}, "outcomes": "{}", "tokens": {},
-            "cost_usd": {}, "tool_calls": {}}}"#,
+            "cost_usd": {}, "tool_calls": {}, "model_requests": {}}}"#,
         attempt.outcomes.len(),
         attempt.outcomes,
         or_null(tokens),
         or_null(attempt.cost.map(|n| n.to_string())),
         or_null(attempt.calls.map(|n| n.to_string())),
+        or_null(attempt.steps.map(|n| n.to_string())),
     )
 }
 
@@ -238,7 +240,7 @@ fn runs_on_other_packs_share_no_scenario() {
     assert_eq!(paired, [false, true], "scenario_0 of another pack is another scenario");
 }
 
-const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, ..PASSED };
+const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, steps: None, ..PASSED };
 
 fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
@@ -251,7 +253,7 @@ fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
 
 #[test]
 fn a_cost_of_which_a_part_is_unknown_is_unknown() {
-    let idle = Try { cost: None, tokens: Some(0), calls: Some(0), ..FAILED };
+    let idle = Try { cost: None, tokens: Some(0), calls: Some(0), steps: Some(0), ..FAILED };
     // Of the first scenario an attempt does not say what it cost; one of the second asked no model.
     let (member, _) = spent(&[&[&[FAILED, UNKNOWN], &[PASSED], &[FAILED]], &[&[idle, PASSED], &[FAILED]]]);
     let spent = &member.spent;
@@ -273,7 +275,7 @@ fn a_rate_is_over_the_turns_that_say_the_number() {
     let (member, caption) = spent(&[&[&[PASSED], &[UNKNOWN], &[FAILED]], &[&[UNKNOWN], &[UNKNOWN]]]);
     let spent = &member.spent;
     assert_eq!((spent.turns_played, spent.steps_known.turns, spent.steps_known.episodes), (5, 2, 1));
-    assert_eq!((spent.steps_per_turn, spent.tokens_per_turn), (Some(2.0), Some(20.0)));
+    assert_eq!((spent.steps_per_turn, spent.tokens_per_turn), (Some(3.0), Some(20.0)));
     assert!(
         caption.contains("for 1 of 2 episodes"),
         "the caption counts the episodes that say it: {caption}"
@@ -375,6 +377,52 @@ fn failures_are_those_of_one_benchmark_and_say_what_is_not_comparable() {
     let retries = RetriesRequest { members: members(&["lab.a", "lab.bb"]) };
     let retries = library.workbench.get_retries(retries).unwrap();
     assert_eq!(retries.not_comparable, ["Attempt limit: 3 (1 member), 9 (1 member)"]);
+}
+
+#[test]
+fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_left_out() {
+    let whole: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[PASSED], &[PASSED]], &[&[PASSED], &[FAILED]]];
+    let broken_off: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED]], &[&[FAILED]]];
+    let (_folder, library) = library(&[
+        given("whole", "h", "x", whole),
+        given("another", "h", "y", whole),
+        given("short", "h", "z", broken_off),
+    ]);
+    let all = library.compared(members(&["lab.whole", "lab.another", "lab.short"]), Pairs::Reference);
+    assert_eq!(all.tau, 2);
+    let said = |c: &&String| {
+        c.starts_with("τ is 2 because ")
+            && c.ends_with(" is known no further; the others are known to turn 4.")
+    };
+    assert_eq!(all.cautions.iter().filter(said).count(), 1, "{:?}", all.cautions);
+    let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
+    assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("known no further")));
+
+    let matrix = |request: MatrixRequest| library.workbench.get_matrix(request).unwrap();
+    let held = matrix(MatrixRequest::default());
+    let shortest = held.shortest.clone().unwrap();
+    assert_eq!(
+        (held.tau, shortest.runs.as_slice(), shortest.otherwise),
+        (2, &["lab.short".to_owned()][..], 4)
+    );
+    assert!(held.cautions.iter().any(|c| c.starts_with("τ is 2 because lab.short is known no further")));
+    let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
+    assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
+    let asked = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
+    assert_eq!((asked.tau, asked.shortest), (1, None), "who asks for a τ knows it");
+}
+
+#[test]
+fn steps_survived_are_those_of_the_turns_that_count_for_stamina() {
+    // Two steps an attempt: turn 1 in two attempts, turn 2 in one; what came at turn 3 and later buys no stamina.
+    let counted: &[&[&[Try]]] = &[&[&[FAILED, PASSED], &[PASSED], &[FAILED], &[PASSED]]];
+    let (member, _) = spent(counted);
+    let used = &member.spent;
+    assert_eq!((used.steps_survived, used.steps_survived_known), (Some(9.0), 1));
+    assert_eq!((used.steps_per_turn, used.tool_calls_per_turn), (Some(15.0 / 4.0), Some(2.5)));
+    let unknown: &[&[&[Try]]] = &[&[&[UNKNOWN], &[FAILED]]];
+    let (member, _) = spent(unknown);
+    assert_eq!((member.spent.steps_survived, member.spent.steps_survived_known), (None, 0));
 }
 
 #[test]

@@ -18,7 +18,9 @@ export const measureNames: Readonly<Record<Measure, string>> = {
   tokens: "Tokens per turn",
   cost: "Cost per episode",
   time: "Agent time per turn",
-  steps: "Tool calls per turn",
+  steps: "Steps per turn",
+  steps_survived: "Steps survived",
+  tool_calls: "Tool calls per turn",
   cost_per_survived_turn: "Cost per survived turn",
 };
 
@@ -89,6 +91,10 @@ export function measured(m: ComparedMember, measure: Measure): string {
       return secondsOrUnknown(m.spent.seconds_per_turn);
     case "steps":
       return m.spent.steps_per_turn === null ? UNKNOWN : m.spent.steps_per_turn.toFixed(1);
+    case "steps_survived":
+      return m.spent.steps_survived === null ? UNKNOWN : m.spent.steps_survived.toFixed(1);
+    case "tool_calls":
+      return m.spent.tool_calls_per_turn === null ? UNKNOWN : m.spent.tool_calls_per_turn.toFixed(1);
     case "cost_per_survived_turn":
       return perSurvivedTurn(m.spent);
   }

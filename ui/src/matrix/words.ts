@@ -18,6 +18,15 @@ export function readCells(text: string | undefined): number[] {
   return [...new Set((text ?? "").split(",").filter((word) => /^\d{1,6}$/.test(word)).map(Number))];
 }
 
+/** The runs that an address leaves out: `lab.a,lab.b`. */
+export const readRuns = (text: string | undefined): string[] => [...new Set((text ?? "").split(",").filter((run) => run !== ""))];
+
+/** A horizon in whole turns; `null` = as far as every cell is known. */
+export function readTau(text: string | undefined): number | null {
+  const turns = Math.floor(Number(text ?? ""));
+  return turns >= 1 && turns <= 1_000_000 ? turns : null;
+}
+
 /** The same with one cell more, or one less; `null` = none. */
 export function toggled(chosen: readonly number[], at: number): string | null {
   const next = chosen.includes(at) ? chosen.filter((cell) => cell !== at) : [...chosen, at];

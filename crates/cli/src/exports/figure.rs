@@ -13,7 +13,7 @@ use workbench::api::{
 
 use super::whose::{Whose, compared, failures, matrix};
 use super::{absolute, format_of, words, written};
-use crate::commands::{note, print, print_json};
+use crate::print::{note, print, print_json};
 
 /// What a figure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,6 +49,8 @@ pub(crate) enum MeasureWord {
     Cost,
     Time,
     Steps,
+    StepsSurvived,
+    ToolCalls,
     CostPerSurvivedTurn,
 }
 
@@ -126,6 +128,8 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 MeasureWord::Cost => Measure::Cost,
                 MeasureWord::Time => Measure::Time,
                 MeasureWord::Steps => Measure::Steps,
+                MeasureWord::StepsSurvived => Measure::StepsSurvived,
+                MeasureWord::ToolCalls => Measure::ToolCalls,
                 MeasureWord::CostPerSurvivedTurn => Measure::CostPerSurvivedTurn,
             },
             published,

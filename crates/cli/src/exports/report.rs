@@ -10,7 +10,7 @@ use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
 
 use super::whose::compared;
 use super::{absolute, written};
-use crate::commands::{note, print_json};
+use crate::print::{note, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

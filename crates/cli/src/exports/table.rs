@@ -15,7 +15,7 @@ use workbench::api::{
 use super::figure::FIGURES;
 use super::whose::{Whose, compared, failures, matrix};
 use super::{absolute, format_of, written};
-use crate::commands::{print, print_json};
+use crate::print::{print, print_json};
 
 /// What a table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

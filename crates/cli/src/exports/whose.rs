@@ -82,5 +82,5 @@ pub(super) fn matrix(
     whose: &Whose,
 ) -> Result<MatrixRequest, ApiError> {
     let runs = workbench.runs_of(&find_members(workbench, runs)?)?;
-    Ok(MatrixRequest { benchmark: whose.benchmark.clone(), runs, with_baselines: false, tau: whose.tau })
+    Ok(MatrixRequest { benchmark: whose.benchmark.clone(), runs, tau: whose.tau, ..MatrixRequest::default() })
 }

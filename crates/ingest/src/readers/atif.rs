@@ -101,13 +101,21 @@ struct StepFacts {
 }
 
 impl Facts {
-    /// Tool calls of the agent's steps, without those that a continuation repeats from the file before.
-    pub fn tool_calls(&self) -> u32 {
+    /// The agent's steps, without those that a continuation repeats from the file before.
+    fn of_agent(&self) -> impl Iterator<Item = &StepFacts> {
         self.steps
             .iter()
             .filter(|s| s.source.as_deref() == Some("agent") && s.is_copied_context != Some(true))
-            .map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32)
-            .sum()
+    }
+
+    /// How many steps the agent took.
+    pub fn agent_steps(&self) -> u32 {
+        self.of_agent().count() as u32
+    }
+
+    /// Tool calls of the agent's steps.
+    pub fn tool_calls(&self) -> u32 {
+        self.of_agent().map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32).sum()
     }
 
     /// Where in `steps` the first message of the user stands.
@@ -496,7 +504,7 @@ mod tests {
                 "final_metrics": {"total_prompt_tokens": 5, "total_completion_tokens": 0, "total_cost_usd": null}}"#,
         )
         .unwrap();
-        assert_eq!(facts.tool_calls(), 2);
+        assert_eq!((facts.tool_calls(), facts.agent_steps()), (2, 2));
         assert_eq!(facts.first_user_step(), Some(0));
         assert_eq!(facts.totals(), Some((Tokens { input: Some(5), cached: None, output: None }, None)));
     }

@@ -205,10 +205,18 @@ pub struct Spent {
     pub turns_played: u32,
     /// How many of them came after an episode's first failure: in the costs, and in no stamina.
     pub turns_after_failure: u32,
-    /// Tool calls per turn played.
+    /// Steps of the agent (calls of its model) per turn played.
     pub steps_per_turn: Option<f64>,
     /// What that is over.
     pub steps_known: KnownOver,
+    /// Mean over episodes of the steps that the agent took before the first turn not passed.
+    pub steps_survived: Option<f64>,
+    /// Episodes that this is over: those of which all those steps are known.
+    pub steps_survived_known: u32,
+    /// Tool calls per turn played.
+    pub tool_calls_per_turn: Option<f64>,
+    /// What that is over.
+    pub tool_calls_known: KnownOver,
     /// Agent seconds per turn played.
     pub seconds_per_turn: Option<f64>,
     /// What that is over.

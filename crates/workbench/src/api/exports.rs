@@ -23,8 +23,12 @@ pub enum Measure {
     Cost,
     /// Agent seconds per turn played.
     Time,
-    /// Tool calls per turn played.
+    /// Steps of the agent per turn played.
     Steps,
+    /// Steps of the agent before the first turn not passed.
+    StepsSurvived,
+    /// Tool calls per turn played.
+    ToolCalls,
     /// US dollars of whole episodes per turn survived.
     CostPerSurvivedTurn,
 }

@@ -15,6 +15,9 @@ pub struct MatrixRequest {
     /// Only these runs; empty = all of the benchmark.
     #[serde(default)]
     pub runs: Vec<String>,
+    /// Not these runs, such as one that was broken off and would hold τ down for all.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// Baselines and simulated runs, too.
     #[serde(default)]
     pub with_baselines: bool,
@@ -34,6 +37,8 @@ pub struct Matrix {
     pub left_out: Vec<String>,
     /// Horizon in turns, the same for every cell.
     pub tau: u32,
+    /// The cells that hold τ down; `None` = no others would have a greater one, or τ was asked for.
+    pub shortest: Option<ShortestCells>,
     /// Rows.
     pub harnesses: Vec<MatrixLine>,
     /// Columns.
@@ -52,6 +57,15 @@ pub struct Matrix {
     pub policy: String,
     /// Seed of the bootstrap.
     pub seed: u64,
+}
+
+/// What holds the τ of a matrix down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ShortestCells {
+    /// All runs of the cells that are known to the fewest turns, by their ids.
+    pub runs: Vec<String>,
+    /// The τ that it would be without these.
+    pub otherwise: u32,
 }
 
 /// A row or column of the matrix.

@@ -1,4 +1,4 @@
-//! What members used: tokens, cost, time, steps.
+//! What members used: tokens, cost, time, steps, tool calls.
 
 use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
@@ -8,13 +8,16 @@ use super::members::Pool;
 use crate::api::{ComparedMember, KnownOver, Spent};
 
 /// A rate over the turns of which a number is known.
-#[derive(Default)]
 struct PerTurn {
     sum: f64,
     over: KnownOver,
 }
 
 impl PerTurn {
+    const fn new() -> Self {
+        Self { sum: 0.0, over: KnownOver { turns: 0, episodes: 0 } }
+    }
+
     fn add(&mut self, known: KnownSum) {
         if known.turns > 0 && known.sum.is_finite() {
             self.sum += known.sum;
@@ -35,11 +38,13 @@ fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
-    let (mut tokens, mut steps, mut seconds, mut dollars) =
-        (PerTurn::default(), PerTurn::default(), PerTurn::default(), PerTurn::default());
+    let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
+    let mut survived: Vec<f64> = Vec::new();
     for play in plays.iter().flatten() {
         tokens.add(play.used.tokens);
+        tool_calls.add(play.used.tool_calls);
         steps.add(play.used.steps);
+        survived.extend(play.used.steps_survived.map(f64::from));
         seconds.add(play.used.seconds);
         dollars.add(play.used.cost);
     }
@@ -66,6 +71,10 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) 
         turns_after_failure,
         steps_per_turn: steps.rate(),
         steps_known: steps.over,
+        steps_survived: (!survived.is_empty()).then(|| survived.iter().sum::<f64>() / survived.len() as f64),
+        steps_survived_known: survived.len() as u32,
+        tool_calls_per_turn: tool_calls.rate(),
+        tool_calls_known: tool_calls.over,
         seconds_per_turn: seconds.rate(),
         seconds_known: seconds.over,
         cost_per_turn: dollars.rate(),

@@ -248,6 +248,8 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
         Measure::Cost => (spent.cost_per_episode, None, None),
         Measure::Time => (spent.seconds_per_turn, None, None),
         Measure::Steps => (spent.steps_per_turn, None, None),
+        Measure::StepsSurvived => (spent.steps_survived, None, None),
+        Measure::ToolCalls => (spent.tool_calls_per_turn, None, None),
         Measure::CostPerSurvivedTurn => (spent.cost_per_survived_turn, None, None),
     }
 }
@@ -259,7 +261,9 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
         Measure::Tokens => ("Tokens per turn", None),
         Measure::Cost => ("Cost per episode", Some("US$")),
         Measure::Time => ("Agent time per turn", Some("s")),
-        Measure::Steps => ("Tool calls per turn", None),
+        Measure::Steps => ("Steps per turn", None),
+        Measure::StepsSurvived => ("Steps survived", None),
+        Measure::ToolCalls => ("Tool calls per turn", None),
         Measure::CostPerSurvivedTurn => ("Cost per survived turn", Some("US$")),
     };
     let rows = data.members.iter().map(|member| {

@@ -125,7 +125,13 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         }
         Measure::Cost => COST_PER_EPISODE,
         Measure::Time => "Seconds of agent time ÷ turns, over the turns of which every attempt tells it",
-        Measure::Steps => "Tool calls ÷ turns, over the turns of which every attempt tells them",
+        Measure::Steps => {
+            "Steps (calls of the model) ÷ turns, over the turns of which every attempt tells them"
+        }
+        Measure::StepsSurvived => {
+            "Mean over episodes of the steps (calls of the model) before the first turn not passed; of censored episodes those until they were stopped"
+        }
+        Measure::ToolCalls => "Tool calls ÷ turns, over the turns of which every attempt tells them",
         Measure::CostPerSurvivedTurn => {
             "Cost of whole episodes, turns after the first failure included, ÷ their stamina; unknown unless the cost of every episode is known"
         }
@@ -150,6 +156,8 @@ pub(super) fn known(member: &ComparedMember, measure: Measure) -> u32 {
         Measure::Tokens => spent.tokens_known.episodes,
         Measure::Time => spent.seconds_known.episodes,
         Measure::Steps => spent.steps_known.episodes,
+        Measure::StepsSurvived => spent.steps_survived_known,
+        Measure::ToolCalls => spent.tool_calls_known.episodes,
         Measure::Cost | Measure::CostPerSurvivedTurn => spent.cost_known,
     }
 }

@@ -48,7 +48,7 @@ views: Array<SavedView>,
  */
 policy: string, 
 /**
- * Number of the last change; for [`WaitForChanges`].
+ * Number of the last change; for [`super::WaitForChanges`].
  */
 change: number, 
 /**

@@ -63,6 +63,10 @@ cost_usd: number | null,
  */
 tool_calls: number | null, 
 /**
+ * Steps of the agent: calls of its model.
+ */
+steps: number | null, 
+/**
  * When and how long.
  */
 timing: Timing, 

@@ -3,6 +3,7 @@ import type { HarnessSpread } from "./HarnessSpread";
 import type { MatrixCell } from "./MatrixCell";
 import type { MatrixLine } from "./MatrixLine";
 import type { PublishedNumber } from "./PublishedNumber";
+import type { ShortestCells } from "./ShortestCells";
 
 /**
  * Harness × model.
@@ -24,6 +25,10 @@ left_out: Array<string>,
  * Horizon in turns, the same for every cell.
  */
 tau: number, 
+/**
+ * The cells that hold τ down; `None` = no others would have a greater one, or τ was asked for.
+ */
+shortest: ShortestCells | null, 
 /**
  * Rows.
  */

@@ -13,6 +13,10 @@ benchmark: string | null,
  */
 runs: Array<string>, 
 /**
+ * Not these runs, such as one that was broken off and would hold τ down for all.
+ */
+without: Array<string>, 
+/**
  * Baselines and simulated runs, too.
  */
 with_baselines: boolean, 

@@ -34,13 +34,29 @@ turns_played: number,
  */
 turns_after_failure: number, 
 /**
- * Tool calls per turn played.
+ * Steps of the agent (calls of its model) per turn played.
  */
 steps_per_turn: number | null, 
 /**
  * What that is over.
  */
 steps_known: KnownOver, 
+/**
+ * Mean over episodes of the steps that the agent took before the first turn not passed.
+ */
+steps_survived: number | null, 
+/**
+ * Episodes that this is over: those of which all those steps are known.
+ */
+steps_survived_known: number, 
+/**
+ * Tool calls per turn played.
+ */
+tool_calls_per_turn: number | null, 
+/**
+ * What that is over.
+ */
+tool_calls_known: KnownOver, 
 /**
  * Agent seconds per turn played.
  */

@@ -346,7 +346,7 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
     }
 }
 
-/// Counts tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
+/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
 fn trajectory(
     tree: &Tree,
     folder: &str,
@@ -359,13 +359,13 @@ fn trajectory(
         return None;
     }
     let mut first_message = None;
-    let mut calls = 0;
+    let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
     for part in 0..100 {
         let facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
             Ok(Object(facts)) => facts,
             Err(error) => {
-                report.unreadable(&path, &error, "Its tool calls are not counted.");
+                report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
                 // The first part decides whether anything is known.
                 if part == 0 {
                     return None;
@@ -375,6 +375,7 @@ fn trajectory(
         };
         report.files_read += 1;
         calls += facts.tool_calls();
+        steps += facts.agent_steps();
         last_totals = facts.totals().or(last_totals);
         if part == 0 {
             first_message = facts.first_user_step().map(|i| (path.clone(), format!("/steps/{i}/message")));
@@ -385,6 +386,7 @@ fn trajectory(
         }
     }
     attempt.tool_calls = Some(calls);
+    attempt.steps = Some(steps);
     if attempt.tokens.is_unknown()
         && let Some((tokens, cost)) = last_totals
     {

@@ -176,6 +176,8 @@ impl Reader<'_, '_> {
         attempt.tokens = said.tokens.unwrap_or_default();
         attempt.cost_usd = said.cost_usd.filter(|c| c.is_finite());
         attempt.tool_calls = said.tool_calls;
+        // Every call of the model goes through the gateway, and is a step.
+        attempt.steps = said.model_requests;
         attempt.exception = said.exception.map(own::Exception::pair);
         attempt.timing = Timing {
             started_at: said.started_at.map(|t| t.0),

@@ -31,8 +31,10 @@ pub(super) struct Facts {
     pub(super) usage: Usage,
     /// Tool calls.
     pub(super) tool_calls: Option<u32>,
-    /// Steps of the agent.
+    /// Entries of its transcript.
     pub(super) steps: Option<u32>,
+    /// Those of them that are the agent's.
+    pub(super) agent_steps: Option<u32>,
     /// Times.
     pub(super) timing: Timing,
     /// Where its transcript and logs lie.
@@ -102,6 +104,7 @@ impl Facts {
         self.usage.complete(other.usage);
         self.tool_calls = self.tool_calls.or(other.tool_calls);
         self.steps = self.steps.or(other.steps);
+        self.agent_steps = self.agent_steps.or(other.agent_steps);
         let (mine, its) = (&mut self.timing, other.timing);
         mine.started_at = mine.started_at.take().or(its.started_at);
         mine.finished_at = mine.finished_at.take().or(its.finished_at);
@@ -118,10 +121,12 @@ impl Facts {
     pub(super) fn join(&mut self, other: Self) {
         let mut usage = self.usage;
         usage.add(other.usage);
-        let calls = match (self.tool_calls, other.tool_calls) {
+        let sum = |a: Option<u32>, b: Option<u32>| match (a, b) {
             (None, None) => None,
             (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
         };
+        let calls = sum(self.tool_calls, other.tool_calls);
+        let agent_steps = sum(self.agent_steps, other.agent_steps);
         let finished = other.timing.finished_at.clone();
         let later = other.has_verdict();
         if later {
@@ -132,6 +137,7 @@ impl Facts {
         self.complete(other);
         self.usage = usage;
         self.tool_calls = calls;
+        self.agent_steps = agent_steps;
         self.timing.finished_at = finished.or(self.timing.finished_at.take());
     }
 }

@@ -343,6 +343,7 @@ fn of_steps(steps: &Steps) -> Facts {
         usage: steps.usage,
         tool_calls: steps.tool_calls,
         steps: Some(steps.count),
+        agent_steps: Some(steps.of_agent),
         timing: model::Timing {
             started_at: steps.first_at.clone(),
             finished_at: steps.last_at.clone(),

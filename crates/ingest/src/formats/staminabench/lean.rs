@@ -30,6 +30,8 @@ const STEP_VALUES: usize = 4_000;
 pub(super) struct Steps {
     /// How many there are.
     pub(super) count: u32,
+    /// How many of them are the agent's: neither system, user nor tool.
+    pub(super) of_agent: u32,
     /// Tokens and cost of those that name them.
     pub(super) usage: Usage,
     /// Tool calls; `None` = no step names any.

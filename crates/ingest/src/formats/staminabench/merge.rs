@@ -364,6 +364,7 @@ fn attempt(
     attempt.tokens = facts.usage.tokens;
     attempt.cost_usd = facts.usage.cost_usd;
     attempt.tool_calls = facts.tool_calls;
+    attempt.steps = facts.agent_steps;
     attempt.timing = facts.timing;
     attempt.extra = facts.extra;
     if let Some(steps) = facts.steps {

@@ -207,7 +207,6 @@ fn step(index: u32, node: &Node) -> Step {
     };
     let listed = get(&["tool_calls", "calls"]).map(Node::list).unwrap_or_default();
     let mut calls: Vec<ToolCall> = listed.iter().chain(of_type("tool_use")).take(200).map(call).collect();
-    let is_result = of_type("tool_result").next().is_some();
     let said = get(&["text", "content", "message", "response", "thought", "output"]);
     let (text, text_cut) = match (said, node) {
         (Some(said), _) => content(said),
@@ -240,10 +239,7 @@ fn step(index: u32, node: &Node) -> Step {
     let usage = usage::usage_near(node);
     Step {
         index,
-        kind: match get(&["kind", "role", "source", "type", "author"]).and_then(Node::word) {
-            _ if is_result => StepKind::Tool,
-            word => kind(word),
-        },
+        kind: kind_of(node),
         text,
         text_cut,
         reasoning: get(&["reasoning", "reasoning_content", "thinking"])
@@ -328,6 +324,17 @@ fn call(node: &Node) -> ToolCall {
 }
 
 /// Who speaks, by the word of the source. An agent's steps often say nothing of it.
+/// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
+pub(super) fn kind_of(node: &Node) -> StepKind {
+    let get =
+        |name: &str| node.map().iter().find(|(k, v)| normal(k) == name && *v != Node::Null).map(|(_, v)| v);
+    let parts = get("content").map(Node::list).unwrap_or_default();
+    if parts.iter().any(|part| part.get("type").and_then(Node::text).is_some_and(|t| t == "tool_result")) {
+        return StepKind::Tool;
+    }
+    kind(["kind", "role", "source", "type", "author"].into_iter().find_map(get).and_then(Node::word))
+}
+
 fn kind(word: Option<&str>) -> StepKind {
     match word.map(str::to_lowercase).as_deref() {
         Some("system" | "developer") => StepKind::System,

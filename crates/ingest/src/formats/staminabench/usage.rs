@@ -1,8 +1,9 @@
 //! Tokens, cost and times, under the names and in the units that harnesses and providers write them.
 
-use model::Tokens;
+use model::{StepKind, Tokens};
 
 use super::lean::Steps;
+use super::steps::kind_of;
 use super::words::{self, normal};
 use crate::readers::json::Node;
 
@@ -120,6 +121,7 @@ pub(super) fn usage(node: &Node) -> Usage {
 /// Adds one step of a transcript to its sums.
 pub(super) fn sum_step(node: &Node, sum: &mut Steps) {
     sum.count = sum.count.saturating_add(1);
+    sum.of_agent = sum.of_agent.saturating_add(u32::from(kind_of(node) == StepKind::Agent));
     let mut of_step = usage_near(node);
     for (key, value) in node.map() {
         let key = normal(key);

@@ -16,13 +16,15 @@ use crate::api::{
 const MOST_DISAGREEMENTS: u32 = 100;
 
 /// What is measured as bars, with the word for its file.
-const MEASURES: [(Measure, &str); 7] = [
+const MEASURES: [(Measure, &str); 9] = [
     (Measure::Stamina, "bars-stamina"),
     (Measure::Score, "bars-score"),
     (Measure::Tokens, "bars-tokens"),
     (Measure::Cost, "bars-cost"),
     (Measure::Time, "bars-time"),
     (Measure::Steps, "bars-steps"),
+    (Measure::StepsSurvived, "bars-steps-survived"),
+    (Measure::ToolCalls, "bars-tool-calls"),
     (Measure::CostPerSurvivedTurn, "bars-cost-per-survived-turn"),
 ];
 

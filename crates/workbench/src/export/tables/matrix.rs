@@ -233,6 +233,7 @@ mod tests {
             benchmarks: Vec::new(),
             left_out: Vec::new(),
             tau: 10,
+            shortest: None,
             harnesses: vec![line("opencode"), line("codex")],
             models: vec![line("m"), line("n")],
             cells: vec![None; 4],

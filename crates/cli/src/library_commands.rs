@@ -1,0 +1,210 @@
+//! The library: its runs, and one run's survival table and episodes.
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+use workbench::Workbench;
+use workbench::api::{
+    ApiError, EpisodeRef, GridSort, ListRuns, RunGridRequest, RunGrouping, RunRef, RunRow, RunSort,
+};
+
+use crate::args::Sort;
+use crate::print::{print, print_json};
+use crate::{json, table};
+
+fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
+    let mut rows = Vec::new();
+    loop {
+        let page =
+            workbench.list_runs(ListRuns { offset: rows.len() as u32, limit: 500, ..request.clone() })?;
+        let done = page.rows.is_empty();
+        rows.extend(page.rows);
+        if done || rows.len() >= page.total as usize {
+            return Ok(rows);
+        }
+    }
+}
+
+/// `stamina runs`.
+pub(crate) fn runs(
+    workbench: &Workbench,
+    text: String,
+    sort: Sort,
+    ascending: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let sort = match sort {
+        Sort::Stamina => RunSort::Stamina,
+        Sort::Model => RunSort::Model,
+        Sort::Harness => RunSort::Harness,
+        Sort::Benchmark => RunSort::Benchmark,
+        Sort::Source => RunSort::Source,
+        Sort::Episodes => RunSort::Episodes,
+        Sort::Turns => RunSort::Turns,
+        Sort::Score => RunSort::Score,
+        Sort::Tokens => RunSort::Tokens,
+        Sort::Cost => RunSort::Cost,
+        Sort::Date => RunSort::Date,
+    };
+    let request = ListRuns { text, sort, ascending, group: RunGrouping::None, ..ListRuns::default() };
+    let rows = all_runs(workbench, &request)?;
+    if as_json {
+        print_json(&Value::Array(rows.iter().map(json::run).collect()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let unknown = || "unknown".to_owned();
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.id.clone(),
+                format!("{}{}", row.model.as_deref().unwrap_or("unknown"), simulated(row)),
+                row.harness.clone().unwrap_or_else(unknown),
+                row.episodes.to_string(),
+                row.stamina.mean.map_or_else(unknown, |mean| format!("{mean:.2}")),
+                match (row.stamina.ci_low, row.stamina.ci_high) {
+                    (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
+                    _ => "n/a".to_owned(),
+                },
+                row.stamina.tau.to_string(),
+                format!("{}/{}", row.stamina.events, row.stamina.censored),
+                row.score.map_or_else(unknown, |score| format!("{score:.1}")),
+                row.cost_usd.map_or_else(unknown, |cost| format!("${cost:.2}")),
+            ]
+        })
+        .collect();
+    print(&table::table(
+        &[
+            "id",
+            "model",
+            "harness",
+            "episodes",
+            "stamina",
+            "95 % CI",
+            "tau",
+            "events/censored",
+            "score",
+            "cost",
+        ],
+        &[false, false, false, true, true, true, true, true, true, true],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What follows the name of a simulated run.
+fn simulated(row: &RunRow) -> &'static str {
+    if row.simulated { " (simulated)" } else { "" }
+}
+
+/// The line above what is printed of one run, where a scripted model stood in for a real one.
+fn print_simulated(row: &RunRow) {
+    if row.simulated {
+        print(&format!("{}: simulated, a scripted model stood in for a real one\n\n", row.id));
+    }
+}
+
+/// Finds a run by its id, or by a begin or part of it that names it alone.
+pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
+    let mut rows = all_runs(workbench, &ListRuns::default())?;
+    if let Some(exact) = rows.iter().position(|row| row.id == asked) {
+        return Ok(rows.swap_remove(exact));
+    }
+    rows.retain(|row| row.id.contains(asked));
+    if let Some(prefix) = rows.iter().position(|row| row.id.starts_with(asked))
+        && rows.iter().filter(|row| row.id.starts_with(asked)).count() == 1
+    {
+        return Ok(rows.swap_remove(prefix));
+    }
+    match rows.len() {
+        1 => Ok(rows.swap_remove(0)),
+        0 => Err(ApiError::new("run.not_found", format!("There is no run \"{asked}\" in the library"))
+            .hint("`stamina runs` lists the runs with their ids")),
+        _ => {
+            let ids: Vec<&str> = rows.iter().take(5).map(|row| row.id.as_str()).collect();
+            Err(ApiError::new("run.ambiguous", format!("\"{asked}\" names {} runs", rows.len()))
+                .hint(format!("Name one of: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// `stamina survival`.
+pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let row = find_run(workbench, run)?;
+    let rows = workbench.run_survival(RunRef { run: row.id.clone() })?.rows;
+    if as_json {
+        print_json(&Value::Array(rows.iter().map(json::survival).collect()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_simulated(&row);
+    let band = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |v| format!("{v:.3}"));
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|r| {
+            vec![
+                r.turn.to_string(),
+                r.at_risk.to_string(),
+                r.events.to_string(),
+                r.censored.to_string(),
+                format!("{:.3}", r.survival),
+                band(r.ci_low),
+                band(r.ci_high),
+            ]
+        })
+        .collect();
+    print(&table::table(
+        &["turn", "at risk", "events", "censored", "survival", "ci low", "ci high"],
+        &[true; 7],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `stamina show`.
+pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let run = find_run(workbench, run)?;
+    let grid = workbench.run_grid(RunGridRequest {
+        run: run.id.clone(),
+        sort: GridSort::default(),
+        offset: 0,
+        limit: 0,
+    })?;
+    if !as_json {
+        print_simulated(&run);
+        let lines: Vec<Vec<String>> = grid
+            .rows
+            .iter()
+            .map(|e| {
+                vec![
+                    e.episode.clone(),
+                    format!("{}{}", if e.censored { "≥ " } else { "" }, e.stamina),
+                    e.failed_turn.map_or_else(String::new, |t| t.to_string()),
+                    e.end_reason.label().to_owned(),
+                    e.cells.clone(),
+                ]
+            })
+            .collect();
+        print(&table::table(
+            &[
+                "episode",
+                "stamina",
+                "first not passed",
+                "end",
+                "turns (p passed, r after retries, f failed, e error, n not reached, c censored)",
+            ],
+            &[false, true, true, false, false],
+            &lines,
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut value = json::run(&run);
+    let mut episodes = Vec::new();
+    for row in &grid.rows {
+        let episode =
+            workbench.whole_episode(&EpisodeRef { run: run.id.clone(), episode: row.episode.clone() })?;
+        episodes.push(json::episode(row, &episode));
+    }
+    value["episodes"] = Value::Array(episodes);
+    print_json(&value);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,64 @@
+//! Packs and settings in files, as commands are given them: opened or refused in words.
+
+use std::path::Path;
+
+use scenario::config::{ConfigError, ConfigFile};
+use scenario::pack::{Pack, PackError};
+use workbench::api::ApiError;
+
+/// The largest configuration that is read.
+const CONFIG_CAP: u64 = 1 << 20;
+
+/// Whether no file lies at a path, rather than one that can not be read.
+pub(crate) fn lies_nowhere(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
+}
+
+/// Opens a pack.
+pub(crate) fn open(path: &Path) -> Result<Pack, ApiError> {
+    if !path.exists() {
+        return Err(ApiError::new("source.missing", "There is no such folder or zip")
+            .at(path.display().to_string())
+            .hint("Check the path"));
+    }
+    Pack::open_path(path).map_err(|error| pack_error(&error, path))
+}
+
+/// A file of `--configs`.
+pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
+    let shown = path.display().to_string();
+    let unreadable = |what: String| {
+        ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
+    };
+    let size = std::fs::metadata(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?.len();
+    if size > CONFIG_CAP {
+        return Err(unreadable(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?;
+    Ok(ConfigFile { name: shown, text })
+}
+
+/// What is wrong with settings.
+pub(crate) fn config_error(error: &ConfigError) -> ApiError {
+    ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys")
+}
+
+/// What is wrong with a pack, and what to do about it.
+pub(crate) fn pack_error(error: &PackError, path: &Path) -> ApiError {
+    let place = error.path().unwrap_or(path);
+    let told = ApiError::new(error.code(), error.to_string());
+    let told = if place.as_os_str().is_empty() { told } else { told.at(place.display().to_string()) };
+    match error {
+        PackError::Occupied { .. } => {
+            told.hint("Choose another --out, or --force to replace a pack of other settings")
+        }
+        PackError::NotAPack(_) => told.hint("`stamina generate --out DIR` makes one"),
+        PackError::Config(_) => told.hint("docs/cli.md lists the keys"),
+        PackError::Version(_) => told.hint(
+            "`stamina generate --values …` with the settings in its manifest makes it again; a pack of a later format \
+             needs a newer Stamina Lab",
+        ),
+        _ => told,
+    }
+}

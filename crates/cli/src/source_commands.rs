@@ -1,0 +1,241 @@
+//! Sources: reading them, showing them in the app, what an import left, closing them.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, ExitCode};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use workbench::api::{ApiError, ImportReportRequest, Nothing, SourceInfo, SourceRef};
+use workbench::{Options, Workbench};
+
+use crate::print::{note, print, print_json};
+use crate::{json, table};
+
+/// How often a long reading says how far it is.
+const PROGRESS: Duration = Duration::from_secs(2);
+
+/// `stamina ingest`.
+pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
+    let mut sources = Vec::new();
+    let mut errors = Vec::new();
+    let mut failed = false;
+    for path in paths {
+        let told = Cell::new(Instant::now());
+        let progress = |done: u32, total: u32| {
+            if told.get().elapsed() >= PROGRESS {
+                told.set(Instant::now());
+                note(&format!("{}: read {done} of {total}", path.display()));
+            }
+        };
+        match workbench.ingest(path, &progress) {
+            Ok(read) => {
+                if !as_json {
+                    print(&format!(
+                        "{}: {}, {} runs, {} episodes, {} turns, {} attempts, {} warnings\n",
+                        read.path,
+                        read.format_name,
+                        read.runs,
+                        read.episodes,
+                        read.turns,
+                        read.attempts,
+                        read.warnings.len()
+                    ));
+                    for warning in read.warnings.iter().take(10) {
+                        note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
+                    }
+                    if read.warnings.len() > 10 {
+                        note(&format!(
+                            "… {} more warnings; `stamina import-report {}` lists them",
+                            read.warnings.len() - 10,
+                            read.name
+                        ));
+                    }
+                }
+                sources.push(json::ingested(&read));
+            }
+            Err(error) => {
+                crate::report(&error);
+                failed |= !crate::is_of_the_command_line(&error.code);
+                errors.push(json::error(&path.display().to_string(), &error));
+            }
+        }
+    }
+    let code = match (errors.is_empty(), failed) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    if as_json {
+        print_json(&json!({ "sources": sources, "errors": errors }));
+    }
+    ExitCode::from(code)
+}
+
+/// `stamina open`.
+pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> Result<ExitCode, ApiError> {
+    let mut absolute = Vec::new();
+    for path in paths {
+        absolute.push(path.canonicalize().map_err(|e| {
+            ApiError::new("source.missing", format!("The folder or zip can not be opened: {e}"))
+                .at(path.display().to_string())
+        })?);
+    }
+    let options = Options { db: db.map(Path::to_owned), live: false, ..Options::default() };
+    if workbench::app_is_running(&options) {
+        // The running app notices new sources of its library by itself.
+        let workbench = Workbench::open(options)?;
+        for path in &absolute {
+            workbench.register(path)?;
+        }
+        finish_open("handed to the running app", as_json);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let program = find_app()?;
+    let mut process = Process::new(&program);
+    if let Some(db) = db {
+        process.arg("--db").arg(db);
+    }
+    process.args(&absolute).stdin(std::process::Stdio::null()).spawn().map_err(|e| {
+        ApiError::new("open.failed", format!("The desktop app can not be started: {e}"))
+            .at(program.display().to_string())
+    })?;
+    finish_open("started the app", as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn finish_open(what: &str, as_json: bool) {
+    if as_json {
+        print_json(&json!({ "opened": what }));
+    } else {
+        note(what);
+    }
+}
+
+/// The desktop app lies beside this program, or on the `PATH`.
+fn find_app() -> Result<PathBuf, ApiError> {
+    let beside = std::env::current_exe().ok().and_then(|p| p.parent().map(|f| f.join("stamina-lab")));
+    let on_path = std::env::var_os("PATH")
+        .map(|path| std::env::split_paths(&path).collect::<Vec<_>>())
+        .unwrap_or_default();
+    beside
+        .into_iter()
+        .chain(on_path.into_iter().map(|folder| folder.join("stamina-lab")))
+        .find(|program| program.is_file())
+        .ok_or_else(|| {
+            ApiError::new("open.no_app", "The desktop app `stamina-lab` was not found beside this program or on the PATH")
+                .hint("`npm start` in the checkout builds and starts it; `stamina serve` shows the app in a browser")
+        })
+}
+
+/// `stamina sources`.
+pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, ApiError> {
+    let state = workbench.app_state(Nothing {})?;
+    if as_json {
+        print_json(&json!(state.sources));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<Vec<String>> = state
+        .sources
+        .iter()
+        .map(|s| {
+            vec![
+                s.id.to_string(),
+                s.name.clone(),
+                s.format.clone(),
+                s.runs.to_string(),
+                s.warnings.to_string(),
+                s.path.clone(),
+            ]
+        })
+        .collect();
+    print(&table::table(
+        &["number", "name", "format", "runs", "warnings", "path"],
+        &[true, false, false, true, true, false],
+        &lines,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
+    let absolute = Path::new(asked).canonicalize().ok();
+    let sources = workbench.app_state(Nothing {})?.sources;
+    let mut found = sources.into_iter().filter(|s| {
+        s.name == asked
+            || s.id.to_string() == asked
+            || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
+    });
+    match (found.next(), found.next()) {
+        (Some(source), None) => Ok(source),
+        (Some(_), Some(_)) => {
+            Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
+                .hint("Name it by its number; `stamina sources` lists them"))
+        }
+        _ => Err(ApiError::new("source.not_found", format!("There is no source \"{asked}\" in the library"))
+            .hint("`stamina sources` lists them")),
+    }
+}
+
+/// `stamina import-report`.
+pub(crate) fn import_report(
+    workbench: &Workbench,
+    source: &str,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let source = find_source(workbench, source)?;
+    let mut request = ImportReportRequest {
+        source: source.id,
+        treatment: None,
+        code: None,
+        run: None,
+        offset: 0,
+        limit: 1000,
+    };
+    let mut report = workbench.import_report(request.clone())?;
+    while (report.warnings.len() as u64) < report.matching {
+        request.offset = report.warnings.len() as u32;
+        let more = workbench.import_report(request.clone())?.warnings;
+        if more.is_empty() {
+            break;
+        }
+        report.warnings.extend(more);
+    }
+    if as_json {
+        print_json(&json!(report));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{}: {}, {} runs, {} episodes, {} turns and {} not reached, {} attempts, {} files read, {} warnings\n",
+        source.path,
+        source.format,
+        report.runs,
+        report.episodes,
+        report.turns,
+        report.not_reached,
+        report.attempts,
+        report.files_read,
+        report.matching
+    );
+    for warning in &report.warnings {
+        let treatment = match warning.treatment {
+            model::Treatment::Repaired => "repaired",
+            model::Treatment::Skipped => "skipped",
+            model::Treatment::ReadDifferently => "read differently",
+        };
+        text.push_str(&format!("{treatment}: {}: {} [{}]\n", warning.path, warning.message, warning.code));
+    }
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `stamina close`.
+pub(crate) fn close(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
+    let source = find_source(workbench, source)?;
+    workbench.close_source(SourceRef { source: source.id })?;
+    if as_json {
+        print_json(&json!({ "closed": source.path }));
+    } else {
+        note(&format!("{} is not in the library any more; the files are untouched", source.path));
+    }
+    Ok(ExitCode::SUCCESS)
+}

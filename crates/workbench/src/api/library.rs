@@ -1,0 +1,267 @@
+//! The library: its runs as rows, filters and groups, and one run as a whole.
+
+use model::{Baseline, Benchmark, EndReason, Ending, Extra, Tokens};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Columns by which runs are sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RunSort {
+    /// Mean stamina.
+    #[default]
+    Stamina,
+    /// Model name.
+    Model,
+    /// Harness name.
+    Harness,
+    /// Benchmark name.
+    Benchmark,
+    /// Source name.
+    Source,
+    /// Number of episodes.
+    Episodes,
+    /// Planned turns.
+    Turns,
+    /// Score.
+    Score,
+    /// Input plus output tokens.
+    Tokens,
+    /// Cost.
+    Cost,
+    /// Start.
+    Date,
+}
+
+/// By what runs are grouped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RunGrouping {
+    /// By benchmark.
+    #[default]
+    Benchmark,
+    /// By harness.
+    Harness,
+    /// By model.
+    Model,
+    /// By source.
+    Source,
+    /// Not grouped: one group.
+    None,
+}
+
+/// Asks for the runs of all opened sources. Empty lists and `None` do not filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct ListRuns {
+    /// Words that all occur in id, model, harness, benchmark, source, tags or note.
+    pub text: String,
+    /// Only these sources.
+    pub sources: Vec<i64>,
+    /// Only these benchmarks (keys).
+    pub benchmarks: Vec<String>,
+    /// Only these harnesses (`""` = unknown).
+    pub harnesses: Vec<String>,
+    /// Only these models (`""` = unknown).
+    pub models: Vec<String>,
+    /// Only runs with all of these tags.
+    pub tags: Vec<String>,
+    /// `false` leaves out baselines and simulated runs.
+    pub real_only: bool,
+    /// Only runs with import warnings.
+    pub with_warnings: bool,
+    /// At least so many episodes.
+    pub min_episodes: Option<u32>,
+    /// The column.
+    pub sort: RunSort,
+    /// From low to high.
+    pub ascending: bool,
+    /// By what to group.
+    pub group: RunGrouping,
+    /// First row to give.
+    pub offset: u32,
+    /// Most rows to give; 0 = 500.
+    pub limit: u32,
+}
+
+/// A page of runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RunPage {
+    /// In group order, then sorted.
+    pub rows: Vec<RunRow>,
+    /// Every group that matches, in order; rows name theirs by index.
+    pub groups: Vec<RunGroup>,
+    /// How many runs match.
+    pub total: u32,
+    /// What the filters could be set to: (value, label, runs).
+    pub facets: Facets,
+}
+
+/// Values to filter by: (value, label, runs).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Facets {
+    /// Benchmarks.
+    pub benchmarks: Vec<(String, String, u32)>,
+    /// Harnesses; value `""` = unknown.
+    pub harnesses: Vec<(String, String, u32)>,
+    /// Models; value `""` = unknown.
+    pub models: Vec<(String, String, u32)>,
+}
+
+/// A group of runs that share one scale of stamina.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RunGroup {
+    /// What they share.
+    pub title: String,
+    /// Runs in it.
+    pub runs: u32,
+    /// Fewest and most planned turns of an episode; `None` = unknown.
+    pub planned_turns: Option<(u32, u32)>,
+    /// Least and greatest τ of its runs.
+    pub tau: Option<(u32, u32)>,
+    /// The whiskers' scale runs from 0 to this many turns.
+    pub scale: u32,
+}
+
+/// Restricted mean stamina, see `docs/metrics.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct Stamina {
+    /// Mean over turns 1..=τ of the survival function, summed; `None` without episodes.
+    pub mean: Option<f64>,
+    /// Lower end of the 95 % interval; `None` = no variation.
+    pub ci_low: Option<f64>,
+    /// Upper end.
+    pub ci_high: Option<f64>,
+    /// The horizon in turns.
+    pub tau: u32,
+    /// Episodes.
+    pub n: u32,
+    /// Episodes that ended in an event.
+    pub events: u32,
+    /// Episodes that were censored.
+    pub censored: u32,
+    /// Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `None` =
+    /// not reached.
+    pub median: Option<u32>,
+}
+
+/// How many episodes ended for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct EndCount {
+    /// The reason.
+    pub reason: EndReason,
+    /// How the policy counts it.
+    pub ending: Ending,
+    /// Episodes.
+    pub count: u32,
+}
+
+/// One row of the library.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RunRow {
+    /// Stable; used in links and on the command line.
+    pub id: String,
+    /// Number of its source.
+    pub source: i64,
+    /// Name of its source.
+    pub source_name: String,
+    /// Format of its source: `harbor`, `evocode`, `staminabench`.
+    pub format: String,
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// Index of its group on this page.
+    pub group: u32,
+    /// The harness.
+    pub harness: Option<String>,
+    /// Its version.
+    pub harness_version: Option<String>,
+    /// The tool that ran the evaluation, with its version.
+    pub runner: Option<(String, Option<String>)>,
+    /// The model.
+    pub model: Option<String>,
+    /// Its provider.
+    pub provider: Option<String>,
+    /// `oracle` or `nop`.
+    pub baseline: Option<Baseline>,
+    /// Whether a scripted model stood in for a real one.
+    pub simulated: bool,
+    /// Episodes read.
+    pub episodes: u32,
+    /// Episodes planned.
+    pub planned_episodes: Option<u32>,
+    /// Fewest and most planned turns; `None` = unknown.
+    pub planned_turns: Option<(u32, u32)>,
+    /// Most attempts a turn may take.
+    pub attempt_limit: Option<u32>,
+    /// Restricted mean stamina.
+    pub stamina: Stamina,
+    /// The benchmark's own score, recomputed, 0 to 100.
+    pub score: Option<f64>,
+    /// EvoCode's dataset score, 0 to 100.
+    pub dataset_score: Option<f64>,
+    /// EvoCode's case score, 0 to 100.
+    pub case_score: Option<f64>,
+    /// Episodes (tasks) in which every turn passed.
+    pub perfect: u32,
+    /// Figures that the source reports about itself.
+    pub reported: Vec<(String, f64)>,
+    /// End reasons, most frequent first.
+    pub end_reasons: Vec<EndCount>,
+    /// Tokens; unknown parts are `None`.
+    pub tokens: Tokens,
+    /// Cost in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Episodes for which cost is known; fewer than `episodes` means that the sum is partial.
+    pub cost_known: u32,
+    /// Start.
+    pub started_at: Option<String>,
+    /// Import warnings that concern this run.
+    pub warnings: u32,
+    /// What is missing, in words: `25 of 26 tasks`.
+    pub partial: Option<String>,
+    /// Tags of the user.
+    pub tags: Vec<String>,
+    /// Note of the user.
+    pub note: String,
+}
+
+/// Names a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RunRef {
+    /// Id of the run.
+    pub run: String,
+}
+
+/// A run with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RunDetail {
+    /// What the library shows of it.
+    pub row: RunRow,
+    /// The path of its source.
+    pub source_path: String,
+    /// Why each of the censored is censored, and each event an event.
+    pub policy: String,
+    /// Settings in the source's own names.
+    #[ts(type = "Record<string, unknown>")]
+    pub settings: Extra,
+    /// Unknown fields.
+    #[ts(type = "Record<string, unknown>")]
+    pub extra: Extra,
+    /// Episodes that the source counts but does not describe: name, planned turns, passed turns.
+    pub totals_only: Vec<(String, Option<u32>, Option<f64>)>,
+    /// Statements about the run that a reader must know, such as that declared steps are unknown.
+    pub caveats: Vec<String>,
+}
+
+/// Sets tags and note of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Annotate {
+    /// Ids of the runs.
+    pub runs: Vec<String>,
+    /// Tags to add.
+    pub add_tags: Vec<String>,
+    /// Tags to take away.
+    pub remove_tags: Vec<String>,
+    /// The note; `None` = leave as it is.
+    pub note: Option<String>,
+}

@@ -1,0 +1,45 @@
+//! How far all curves of a comparison are known, and who is the reason that it is no further.
+
+use analysis::clusters::{InScenario, observations};
+use analysis::difference::{Shortest, common_tau, shortest};
+use analysis::survival::Observation;
+
+/// The common τ of members.
+pub(crate) struct Horizon {
+    /// The last turn to which the curves of all members are known. Members of which nobody was ever at risk do not count.
+    pub(crate) tau: u32,
+    /// The members that hold it down.
+    shortest: Option<Shortest>,
+}
+
+impl Horizon {
+    pub(crate) fn of(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> Self {
+        let plain: Vec<Vec<Observation>> = episodes.iter().map(|e| observations(e)).collect();
+        let played: Vec<usize> =
+            (0..plain.len()).filter(|at| plain[*at].iter().any(|o| o.last_at_risk() > 0)).collect();
+        let curves: Vec<(&[Observation], Option<u32>)> =
+            played.iter().map(|at| (plain[*at].as_slice(), planned[*at])).collect();
+        let shortest = shortest(&curves).map(|shortest| Shortest {
+            runs: shortest.runs.iter().map(|curve| played[*curve]).collect(),
+            ..shortest
+        });
+        Self { tau: common_tau(&curves), shortest }
+    }
+
+    /// Why it is no greater.
+    pub(crate) fn in_words(&self, names: &[&str]) -> Option<String> {
+        let shortest = self.shortest.as_ref()?;
+        let who: Vec<&str> = shortest.runs.iter().filter_map(|run| names.get(*run).copied()).collect();
+        Some(held_down(self.tau, &who, shortest.otherwise))
+    }
+}
+
+/// The sentence.
+pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
+    let (who, verb) = match who {
+        [one] => ((*one).to_owned(), "is"),
+        [first @ .., last] if who.len() <= 3 => (format!("{} and {last}", first.join(", ")), "are"),
+        _ => (format!("{} of them", who.len()), "are"),
+    };
+    format!("τ is {tau} because {who} {verb} known no further; the others are known to turn {otherwise}.")
+}
