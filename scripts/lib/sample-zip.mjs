@@ -20,7 +20,7 @@ const FORBIDDEN = [/\/(?:home\/(?!agent\b)|Users\/|root\/|work\/|tmp\/wt)[\w.-]*
 
 const README = `# Simulated results
 
-Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios × 20 turns. No model
+Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios of up to 20 turns. No model
 was asked: a scripted one, the oracle of Stamina Lab, answered in three abilities (weak, middling, strong) with seeded
 defects. The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its
 \`report.json\`. An episode ends at its first turn that is not passed in 3 attempts. An episode that was stopped from
@@ -36,6 +36,7 @@ export function packSamples(folder, names, to) {
     const at = path.join(folder, name);
     const report = JSON.parse(readFileSync(path.join(at, "report.json"), "utf8"));
     if (report.run.simulated !== true) stop(`${name} does not say that it is simulated.`);
+    if (!report.run.finished_at) stop(`${name} is not finished: "npm run samples" goes on with it.`);
     entries[`${name}/report.json`] = readFileSync(path.join(at, "report.json"));
     const config = readFileSync(path.join(at, "config.yaml"), "utf8");
     entries[`${name}/config.yaml`] = Buffer.from(config.replace(/^output_dir: .*$/m, `output_dir: ${name}`));

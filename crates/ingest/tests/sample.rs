@@ -29,6 +29,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
         assert!(run.simulated, "{}", place.name);
         assert_eq!((run.attempt_limit, run.planned_episodes), (Some(3), Some(5)), "{}", place.name);
         let model = run.model.clone().unwrap();
+        assert_eq!(run.tags, ["sample", model.trim_start_matches("oracle-")]);
         seen.insert((run.harness.clone().unwrap(), model.clone()));
         let episodes: Vec<_> = survey
             .parts
