@@ -82,6 +82,11 @@ fn a_run_prints_its_events_and_is_in_the_library() {
     );
     let progress = room.json(&["table", "progress", results.to_str().expect("UTF-8")]);
     assert_eq!(progress["rows"].as_array().map(Vec::len), Some(2), "{progress}");
+    for table in [&played, &progress] {
+        let notes = table["notes"].as_array().expect("notes");
+        let how = notes.last().and_then(Value::as_str).expect("how it was made");
+        assert!(how.contains("played on this machine") && how.contains("Stamina Lab"), "{how}");
+    }
     assert_eq!(
         (&progress["rows"][0]["stamina"], &progress["rows"][0]["outcomes"]),
         (&json!(2), &json!("pp"))

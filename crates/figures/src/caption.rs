@@ -1,19 +1,44 @@
 //! The caption of a figure: how its numbers were made, how many there are, and with which software.
 
+use std::borrow::Cow;
+
 use analysis::survival::StaminaSummary;
 
 use crate::names::{clean, said};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
+use crate::table::Table;
 use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
 /// to fill in, but a title is: a caption's first words are the author's.
 pub fn caption(spec: &FigureSpec) -> String {
+    sentence(std::iter::once(drawn(&spec.figure, &spec.method)).chain(made(&spec.figure, &spec.method)))
+}
+
+/// The table of a figure as it is printed and drawn: below its own notes it says how its numbers were made. One of whose
+/// method nothing is known, as when it was written by hand, stays as it is.
+pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Table> {
     let method = &spec.method;
-    let mut parts = vec![drawn(&spec.figure, method)];
-    parts.extend(numbers(&spec.figure, method));
-    parts.extend(tau(&spec.figure, method));
+    if *method == (Method { software: method.software.clone(), ..Method::default() }) {
+        return Cow::Borrowed(table);
+    }
+    let intervals = method.intervals.iter().map(|given| clean(given));
+    let mut table = table.clone();
+    table.notes.push(sentence(intervals.chain(made(&spec.figure, method))));
+    Cow::Owned(table)
+}
+
+/// Its parts in a row; what says nothing is left out.
+fn sentence(parts: impl Iterator<Item = String>) -> String {
+    format!("{}.", parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "))
+}
+
+/// How what is drawn was made, part by part, and with which software.
+fn made(figure: &Figure, method: &Method) -> Vec<String> {
+    let mut parts = Vec::new();
+    parts.extend(numbers(figure, method));
+    parts.extend(tau(figure, method));
     if let Some(test) = &method.test {
         parts.push(clean(test));
     }
@@ -28,15 +53,14 @@ pub fn caption(spec: &FigureSpec) -> String {
     if let Some(scenarios) = method.scenarios {
         parts.push(counted(scenarios, "shared scenario", "shared scenarios"));
     }
-    parts.extend(policy(&spec.figure, method));
-    parts.extend(simulated(&spec.figure));
+    parts.extend(policy(figure, method));
+    parts.extend(simulated(figure));
     parts.extend(method.notes.iter().map(|note| clean(note)));
     parts.push(clean(&method.software));
     if let Some(data) = &method.data {
         parts.push(format!("data {}", clean(data)));
     }
-    parts.retain(|p| !p.is_empty());
-    format!("{}.", parts.join("; "))
+    parts
 }
 
 /// What stands there and how its intervals were made.
@@ -102,7 +126,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         }
         Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
         Figure::FailureShares(data) => format!("Classes of {}", clean(&data.unit)),
-        // Its notes stand in the picture.
+        // Its notes stand in the picture, and in its other files.
         Figure::Table(table) => with(clean(&table.title).trim_end_matches('.'), ""),
     }
 }

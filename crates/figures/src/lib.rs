@@ -147,6 +147,8 @@ pub fn draw(spec: &FigureSpec) -> Drawing {
             first_failures_comparison::draw(data, &spec.layout, spec.theme)
         }
         Figure::FailureShares(data) => failure_shares::draw(data, &spec.layout, spec.theme),
-        Figure::Table(table) => drawn_table::draw(table, &spec.layout, spec.theme),
+        Figure::Table(table) => {
+            drawn_table::draw(&caption::with_method(table, spec), &spec.layout, spec.theme)
+        }
     }
 }

@@ -15,6 +15,8 @@ mod method;
 mod report;
 mod tables;
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figures::export::Format;
@@ -24,6 +26,7 @@ use figures::{Figure, FigureSpec, Layout, Theme};
 
 pub use again::{MadeAgain, SpecFile};
 pub use bundle::ReportFolder;
+pub use inputs::Watch;
 
 use crate::Workbench;
 use crate::api::{
@@ -104,7 +107,13 @@ impl Workbench {
 
     /// Makes a file.
     pub fn export(&self, request: ExportRequest) -> Result<Exported, ApiError> {
-        let made = self.make(&request)?;
+        self.export_watched(&request, &Watch::nobody())
+    }
+
+    /// The same for whoever wants to see how it goes on, or to stop it.
+    pub fn export_watched(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Exported, ApiError> {
+        let made = self.make(request, watch)?;
+        watch.goes_on()?;
         let written = match &request.to {
             Some(to) => Some(self.write_export(to, &made)?),
             None => None,
@@ -112,7 +121,7 @@ impl Workbench {
         Ok(made.exported(request.format, written))
     }
 
-    fn make(&self, request: &ExportRequest) -> Result<Made, ApiError> {
+    fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Made, ApiError> {
         match &request.of {
             ExportOf::Figure { figure, preset, height_pt, grey } => {
                 let format = figure_format(request.format)?;
@@ -120,8 +129,8 @@ impl Workbench {
                 figure_file(&spec, format, &file::figure_name(figure))
             }
             ExportOf::Table { table, preset, grey } => {
-                let (layout, theme) = (preset_layout(preset, None)?, paper(*grey));
-                table_file(self.table(table)?, layout, theme, request.format, &file::table_name(table))
+                let spec = self.table_spec(table, preset_layout(preset, None)?, paper(*grey))?;
+                table_file(&spec, request.format, &file::table_name(table))
             }
             ExportOf::Report { of, preset } => {
                 self.report_file(of, preset, request.format, request.to.as_deref())
@@ -130,7 +139,7 @@ impl Workbench {
                 if request.format != ExportFormat::Zip {
                     return Err(does_not_fit(request.format, "A bundle", "zip"));
                 }
-                self.bundle_file(of, preset)
+                self.bundle_file(of, preset, watch)
             }
         }
     }
@@ -165,9 +174,16 @@ impl Workbench {
         Ok(FigureSpec { layout, theme: paper(grey), ..spec })
     }
 
-    /// A table with its data.
+    /// A table with its data, for its place.
+    fn table_spec(&self, of: &TableOf, layout: Layout, theme: Theme) -> Result<FigureSpec, ApiError> {
+        let table = tables::table(self, of)?;
+        Ok(FigureSpec::new(Figure::Table(table), layout, theme).with_method(self.table_method(of)?))
+    }
+
+    /// A table with its data; its last note says how its numbers were made.
     pub fn table(&self, of: &TableOf) -> Result<Table, ApiError> {
-        tables::table(self, of)
+        let spec = self.table_spec(of, Layout::print(234.0), Theme::Print)?;
+        Ok(printed(&spec)?.into_owned())
     }
 
     /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
@@ -235,17 +251,14 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
     })
 }
 
+/// The table that a spec is.
+fn printed(spec: &FigureSpec) -> Result<Cow<'_, Table>, ApiError> {
+    spec.table().ok_or_else(|| ApiError::new("export.failed", "This is no table"))
+}
+
 /// A table as a file. As text for readers it has no spec; all else is made as figures are.
-fn table_file(
-    table: Table,
-    layout: Layout,
-    theme: Theme,
-    format: ExportFormat,
-    name: &str,
-) -> Result<Made, ApiError> {
-    let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
-    sentences.extend(table.notes.iter().cloned());
-    let caption = sentences.join(" ");
+fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
+    let table = printed(spec)?;
     let text = match format {
         ExportFormat::Md => table.to_markdown(),
         ExportFormat::Html => table.to_html(),
@@ -253,19 +266,27 @@ fn table_file(
             let of_figures = figure_format(format).map_err(|_| {
                 does_not_fit(format, "A table", "svg, pdf, png, csv, parquet, tex, toml, md, html")
             })?;
-            let made = figure_file(&FigureSpec::new(Figure::Table(table), layout, theme), of_figures, name)?;
+            let made = figure_file(spec, of_figures, name)?;
             // A picture has its notes in it.
-            return Ok(if of_figures.is_picture() { made } else { Made { caption, ..made } });
+            let caption = if of_figures.is_picture() { made.caption } else { sentences(&table) };
+            return Ok(Made { caption, ..made });
         }
     };
     Ok(Made {
         name: format!("{name}.{}", file::extension(format)),
         bytes: text.into_bytes(),
-        caption,
+        caption: sentences(&table),
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),
     })
+}
+
+/// The title of a table and its notes, how it was made the last of them.
+fn sentences(table: &Table) -> String {
+    let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
+    sentences.extend(table.notes.iter().cloned());
+    sentences.join(" ")
 }
 
 fn figure_format(format: ExportFormat) -> Result<Format, ApiError> {

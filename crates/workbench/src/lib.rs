@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::ApiError;
-pub use export::{MadeAgain, ReportFolder, SpecFile};
+pub use export::{MadeAgain, ReportFolder, SpecFile, Watch};
 /// p values in words, as figures, reports and tables have them.
 pub use figures::{p_number, p_value};
 pub use live::app_is_running;

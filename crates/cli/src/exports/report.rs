@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use workbench::Workbench;
 use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
+use workbench::{Watch, Workbench};
 
 use super::whose::compared;
 use super::{absolute, written};
 use crate::print::{note, print_json};
+use crate::signals::cancel_on_signal;
+use crate::told::Told;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -37,12 +39,16 @@ pub(crate) struct ReportArgs {
 /// `stamina report`.
 pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) -> Result<ExitCode, ApiError> {
     let of = compared(workbench, &args.runs, args.reference.as_deref(), args.tau)?;
+    let (cancel, told) = (cancel_on_signal(), Told::new());
+    let progress = |done: usize, of: usize| told.tell(|| format!("hashed {done} of {of} input files"));
+    let watch = Watch { progress: &progress, cancel: &cancel };
     if args.zip {
         let of = ExportOf::Bundle { of, preset: args.preset.clone() };
         let request = ExportRequest { of, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
-        return Ok(written(&workbench.export(request)?, as_json));
+        return Ok(written(&workbench.export_watched(&request, &watch)?, as_json));
     }
-    let folder = workbench.export_report(&of, &args.preset, Path::new(&absolute(&args.out)?))?;
+    let to = absolute(&args.out)?;
+    let folder = workbench.export_report_watched(&of, &args.preset, Path::new(&to), &watch)?;
     for warning in &folder.warnings {
         note(&format!("warning: {warning}"));
     }

@@ -62,6 +62,8 @@ pub(crate) enum TableWord {
     Episodes,
     /// Turns of episodes, one a row
     Turns,
+    /// Turns over all episodes: reached, passed, mean score, mean attempts
+    ByTurn,
     /// Every run of the library; takes no run
     Library,
     /// Runs that are or were played here; takes no run
@@ -287,6 +289,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::Rules => TableOf::Rules { of: failed()? },
         TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
         TableWord::Turns => TableOf::Turns { members: of()?.members, sort: sort(args) },
+        TableWord::ByTurn => TableOf::ByTurn { members: of()?.members },
         TableWord::Library => {
             no_run(args, "`stamina table runs RUN…` has those that are named")?;
             TableOf::Library { of: ListRuns::default() }

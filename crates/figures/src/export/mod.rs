@@ -19,6 +19,7 @@ use std::fmt;
 
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
+use crate::caption::with_method;
 use crate::drawn_table::too_long;
 use crate::number::thousands;
 use crate::spec::{Figure, FigureSpec};
@@ -128,7 +129,7 @@ impl std::error::Error for ExportError {}
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     if let Figure::Table(table) = &spec.figure
         && format.is_picture()
-        && let Some(long) = too_long(table, &spec.layout, spec.theme)
+        && let Some(long) = too_long(&with_method(table, spec), &spec.layout, spec.theme)
     {
         let why = format!(
             "the table has {} rows, of which {} fit a page at this width",

@@ -13,9 +13,12 @@ mod method;
 mod paired;
 mod retries;
 
+use std::borrow::Cow;
+
 use analysis::survival::{StaminaSummary, SurvivalPoint};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
+use crate::caption::with_method;
 use crate::table::Table;
 use crate::theme::Theme;
 
@@ -62,6 +65,15 @@ impl FigureSpec {
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = method;
         self
+    }
+
+    /// The table that this is, as it is printed and drawn: its last note says how its numbers were made. `None` = it is
+    /// no table.
+    pub fn table(&self) -> Option<Cow<'_, Table>> {
+        match &self.figure {
+            Figure::Table(table) => Some(with_method(table, self)),
+            _ => None,
+        }
     }
 }
 

@@ -233,6 +233,11 @@ pub enum TableOf {
         #[serde(default)]
         sort: GridSort,
     },
+    /// Turns over all episodes: how many reached and passed them, with which score, in how many attempts.
+    ByTurn {
+        /// Whose.
+        members: Vec<Member>,
+    },
     /// Runs of the library: every one that the filters leave, whatever the request says of pages.
     Library {
         /// Which.

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use figures::SOFTWARE;
 use figures::export::Format;
-use figures::{Figure, FigureSpec, SOFTWARE, Theme};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::file::{report_name, write_whole};
+use super::inputs::Watch;
 use super::report::Figures;
-use super::{Made, TOO_LONG, figure_file, inputs, preset_layout};
+use super::{Made, TOO_LONG, figure_file, inputs, printed};
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
 use crate::summary::run_record;
@@ -40,7 +41,12 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 impl Workbench {
     /// The files of a bundle, and what is to be said of them.
-    fn bundle(&self, of: &CompareRequest, preset: &str) -> Result<(Files, String, Vec<String>), ApiError> {
+    fn bundle(
+        &self,
+        of: &CompareRequest,
+        preset: &str,
+        watch: &Watch<'_>,
+    ) -> Result<(Files, String, Vec<String>), ApiError> {
         let report = self.report(of, preset)?;
         let data = self.compare_runs(of.clone())?;
         let mut warnings = report.warnings.clone();
@@ -54,12 +60,11 @@ impl Workbench {
             let spec = figure_file(&figure.spec, Format::Toml, &figure.name)?;
             files.insert(format!("specs/{}", spec.name), spec.bytes);
         }
-        let layout = preset_layout(preset, None)?;
-        for table in report.tables() {
+        for spec in report.tables() {
+            let table = printed(spec)?;
             let name = &table.name;
-            let spec = FigureSpec::new(Figure::Table(table.clone()), layout, Theme::Print);
             for format in FORMATS {
-                match figure_file(&spec, format, name) {
+                match figure_file(spec, format, name) {
                     Ok(made) => {
                         warnings.extend(made.warnings);
                         files.insert(format!("tables/{}", made.name), made.bytes);
@@ -72,7 +77,7 @@ impl Workbench {
             }
             files.insert(format!("tables/{name}.md"), table.to_markdown().into_bytes());
             // A figure may have the same name.
-            let spec = figure_file(&spec, Format::Toml, &format!("table-{name}"))?;
+            let spec = figure_file(spec, Format::Toml, &format!("table-{name}"))?;
             files.insert(format!("specs/{}", spec.name), spec.bytes);
         }
         files.insert(
@@ -81,12 +86,16 @@ impl Workbench {
         );
         files.insert("report.html".to_owned(), report.to_html().into_bytes());
         files.insert("settings.json".to_owned(), self.snapshot(&data)?);
-        let inputs = inputs::hash(self, &data)?;
+        let inputs = inputs::hash(self, &data, inputs::MOST_BYTES, watch)?;
+        let complete = inputs.warnings.is_empty();
         warnings.extend(inputs.warnings);
         files.insert("inputs.sha256".to_owned(), inputs.sums.into_bytes());
         let mut seen = std::collections::BTreeSet::new();
         warnings.retain(|warning| seen.insert(warning.clone()));
-        files.insert("README.md".to_owned(), readme(&report.title, &data, &files, &warnings).into_bytes());
+        files.insert(
+            "README.md".to_owned(),
+            readme(&report.title, &data, &files, &warnings, complete).into_bytes(),
+        );
         Ok((files, report.title, warnings))
     }
 
@@ -126,8 +135,13 @@ impl Workbench {
     }
 
     /// A bundle as a zip. The same library gives the same bytes.
-    pub(super) fn bundle_file(&self, of: &CompareRequest, preset: &str) -> Result<Made, ApiError> {
-        let (files, title, warnings) = self.bundle(of, preset)?;
+    pub(super) fn bundle_file(
+        &self,
+        of: &CompareRequest,
+        preset: &str,
+        watch: &Watch<'_>,
+    ) -> Result<Made, ApiError> {
+        let (files, title, warnings) = self.bundle(of, preset, watch)?;
         let failed = |e: &dyn std::fmt::Display| {
             ApiError::new("export.failed", format!("The zip can not be made: {e}"))
         };
@@ -148,6 +162,17 @@ impl Workbench {
         preset: &str,
         to: &Path,
     ) -> Result<ReportFolder, ApiError> {
+        self.export_report_watched(of, preset, to, &Watch::nobody())
+    }
+
+    /// The same for whoever wants to see how it goes on, or to stop it.
+    pub fn export_report_watched(
+        &self,
+        of: &CompareRequest,
+        preset: &str,
+        to: &Path,
+        watch: &Watch<'_>,
+    ) -> Result<ReportFolder, ApiError> {
         // A name in the folder that is to be made: its own folder must be there, and outside of the sources.
         let folder = match fs::metadata(to) {
             Ok(found) if found.is_dir() => {
@@ -156,7 +181,8 @@ impl Workbench {
             }
             _ => self.allowed(to)?,
         };
-        let (files, _, warnings) = self.bundle(of, preset)?;
+        let (files, _, warnings) = self.bundle(of, preset, watch)?;
+        watch.goes_on()?;
         let failed = |path: &Path, error: std::io::Error| {
             ApiError::new("export.write", format!("The folder can not be made: {error}"))
                 .at(path.to_string_lossy().into_owned())
@@ -177,8 +203,8 @@ impl Workbench {
     }
 }
 
-/// What is in the bundle, with the hashes of its files.
-fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String]) -> String {
+/// What is in the bundle, with the hashes of its files. `complete` = every input is hashed.
+fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String], complete: bool) -> String {
     let escape = figures::table::escape_markdown;
     let mut out = format!(
         "# {}\n\nMade by {SOFTWARE}.\n\n\
@@ -187,8 +213,9 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String]) ->
          - `tables/`: each table as CSV, Parquet, LaTeX (booktabs) and Markdown, and as SVG, PDF and PNG where it fits a page.\n\
          - `specs/`: each figure and each table with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` makes the same bytes again.\n\
          - `settings.json`: the settings of every run as its source states them, and how ends of episodes are counted.\n\
-         - `inputs.sha256`: SHA-256 of every file below the places of the runs in their sources, `SOURCE/PATH`.\n",
-        escape(title)
+         - `inputs.sha256`: SHA-256 of {} below the places of the runs in their sources, `SOURCE/PATH`.\n",
+        escape(title),
+        if complete { "every file" } else { "the files, but those that its comments say were left out," }
     );
     let simulated: Vec<&str> = data.members.iter().filter(|m| m.simulated).map(|m| m.name.as_str()).collect();
     if !simulated.is_empty() {

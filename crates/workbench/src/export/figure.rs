@@ -56,6 +56,7 @@ impl Workbench {
             FigureOf::Matrix { of, published } => {
                 let data = self.get_matrix(of.clone())?;
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
+                let method = method::noted(method, method::of_matrix_not_comparable(&data));
                 (Figure::Matrix(matrix::figure(&data, *published)), method)
             }
             FigureOf::Retries { of, published } => {
@@ -69,6 +70,7 @@ impl Workbench {
                 let policy = self.get_policy(Nothing {})?.name;
                 let episodes = self.episodes_with_failures(of)?;
                 let method = method::failures(self.policy_method(&policy)?, &data, of.scope, episodes);
+                let method = method::noted(method, method::of_failures_cautions(&data));
                 (Figure::FailureShares(failure_shares(&data, of.group)), method)
             }
         };

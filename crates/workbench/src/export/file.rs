@@ -135,6 +135,7 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Paired { of, .. } => named("paired-table", &of.members),
         TableOf::Episodes { members, .. } => named("episodes", members),
         TableOf::Turns { members, .. } => named("turns", members),
+        TableOf::ByTurn { members } => named("by-turn", members),
         TableOf::Library { .. } => "library".to_owned(),
         TableOf::Played { .. } => "played-runs".to_owned(),
         TableOf::Progress { of } => {

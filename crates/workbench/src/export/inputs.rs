@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use files::Tree;
 use sha2::{Digest as _, Sha256};
@@ -12,20 +15,147 @@ use crate::Workbench;
 use crate::api::{ApiError, Comparison};
 use crate::summary::run_record;
 
-/// The most files and bytes that are hashed for one export; a library of transcripts may have terabytes.
-const MOST_FILES: usize = 50_000;
-const MOST_BYTES: u64 = 4 << 30;
+/// The most bytes that are hashed for one export: transcripts of a large library may have terabytes. Of files there may be
+/// any number.
+pub(super) const MOST_BYTES: u64 = 64 << 30;
+/// Threads that hash; more of them wait for one disk.
+const THREADS: usize = 4;
+/// The most files that are named one by one as not hashed.
+const MOST_NAMED: usize = 1_000;
+
+/// How an export goes on, for whoever waits for it.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Told after each file that was hashed: how many are done, and of how many.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Stops it when it becomes true; nothing is written then.
+    pub cancel: &'a AtomicBool,
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Watch<'_> {
+    /// Nobody waits.
+    pub(super) fn nobody() -> Watch<'static> {
+        Watch { progress: &|_, _| {}, cancel: &NEVER }
+    }
+
+    pub(super) fn goes_on(&self) -> Result<(), ApiError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(ApiError::new("export.stopped", "It was stopped, and nothing was written"));
+        }
+        Ok(())
+    }
+}
 
 /// What was hashed.
 pub(super) struct Inputs {
-    /// `HASH  SOURCE/PATH`, as `sha256sum` writes it, sorted by path.
+    /// `HASH  SOURCE/PATH`, as `sha256sum` writes it, sorted by path; what was left out stands above as comments.
     pub(super) sums: String,
     /// What was left out, and why.
     pub(super) warnings: Vec<String>,
 }
 
-/// Hashes the files of the runs of a comparison.
-pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, ApiError> {
+/// A file that is to be hashed.
+struct Input {
+    tree: Arc<Tree>,
+    source: i64,
+    path: String,
+    /// `SOURCE/PATH`.
+    name: String,
+    size: u64,
+}
+
+/// Hashes the files of the runs of a comparison, up to so many bytes in the order of their paths.
+pub(super) fn hash(
+    workbench: &Workbench,
+    data: &Comparison,
+    most_bytes: u64,
+    watch: &Watch<'_>,
+) -> Result<Inputs, ApiError> {
+    let mut left = Left::default();
+    let (names, inputs) = find(workbench, data, &mut left)?;
+    let mut bytes = 0_u64;
+    let (within, beyond): (Vec<Input>, Vec<Input>) = inputs.into_iter().partition(|input| {
+        bytes = bytes.saturating_add(input.size);
+        bytes <= most_bytes
+    });
+    let hashed = hash_all(&within, watch)?;
+    let mut sums = String::new();
+    for (input, hash) in within.iter().zip(hashed) {
+        match hash {
+            Some(hash) => {
+                let _ = writeln!(sums, "{hash}  {}", line(&input.name));
+            }
+            None => left.file(input, UNREADABLE),
+        }
+    }
+    for input in &beyond {
+        left.file(input, BEYOND);
+    }
+    Ok(Inputs { sums: format!("{}{sums}", left.comments()), warnings: left.warnings(&names, most_bytes) })
+}
+
+fn line(name: &str) -> String {
+    name.replace(['\n', '\r'], "?")
+}
+
+/// Why a file is not hashed.
+const UNREADABLE: &str = "can not be read";
+const BEYOND: &str = "is beyond what one export hashes";
+
+/// What is not hashed.
+#[derive(Default)]
+struct Left {
+    /// Files with the reason.
+    files: Vec<(String, &'static str)>,
+    /// How many of a source for which reason.
+    counts: BTreeMap<(i64, &'static str), u64>,
+    /// Sources that could not be opened.
+    sources: Vec<String>,
+}
+
+impl Left {
+    fn file(&mut self, input: &Input, why: &'static str) {
+        *self.counts.entry((input.source, why)).or_default() += 1;
+        self.files.push((input.name.clone(), why));
+    }
+
+    /// As `sha256sum` passes over them.
+    fn comments(&self) -> String {
+        let mut out = String::new();
+        for source in &self.sources {
+            let _ = writeln!(out, "# Not hashed: {}", line(source));
+        }
+        for (name, why) in self.files.iter().take(MOST_NAMED) {
+            let _ = writeln!(out, "# Not hashed: {} {why}", line(name));
+        }
+        if self.files.len() > MOST_NAMED {
+            let _ = writeln!(out, "# Not hashed: {} more files", self.files.len() - MOST_NAMED);
+        }
+        out
+    }
+
+    fn warnings(&self, names: &BTreeMap<i64, String>, most_bytes: u64) -> Vec<String> {
+        let counted = self.counts.iter().map(|((source, why), count)| {
+            let files = if *count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            let why = if *why == BEYOND {
+                format!("one export hashes at most {} GiB", most_bytes >> 30)
+            } else {
+                format!("{} be read", if *count == 1 { "it can not" } else { "they can not" })
+            };
+            format!("{files} of {} not hashed: {why}", names[source])
+        });
+        self.sources.iter().cloned().chain(counted).collect()
+    }
+}
+
+/// The files below the places of the runs, by their names, and what those of each source begin with.
+fn find(
+    workbench: &Workbench,
+    data: &Comparison,
+    left: &mut Left,
+) -> Result<(BTreeMap<i64, String>, Vec<Input>), ApiError> {
     // Places of each source; a run's place is the folder that its files lie in.
     let mut places: BTreeSet<(i64, String)> = BTreeSet::new();
     let mut paths: BTreeMap<i64, String> = BTreeMap::new();
@@ -35,23 +165,25 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
         paths.insert(record.entry.source, record.source_path.clone());
     }
     let names = names(&paths);
-    let mut sums: BTreeMap<String, String> = BTreeMap::new();
-    let mut seen: BTreeSet<(i64, String)> = BTreeSet::new();
-    let mut warnings = Vec::new();
-    let (mut count, mut bytes) = (0, 0);
-    for (source, place) in places {
-        let (name, path) = (&names[&source], &paths[&source]);
-        let tree = match workbench.live.tree(source, path) {
-            Ok(tree) => tree,
+    let mut trees: BTreeMap<i64, Option<Arc<Tree>>> = BTreeMap::new();
+    for (source, path) in &paths {
+        let tree = match workbench.live.tree(*source, path) {
+            Ok(tree) => Some(tree),
             Err(error) => {
-                warnings.push(format!(
+                let name = &names[source];
+                left.sources.push(format!(
                     "The files of {name} can not be read, so they are not hashed: {}",
                     error.message
                 ));
-                continue;
+                None
             }
         };
-        let mut left = 0_u64;
+        trees.insert(*source, tree);
+    }
+    // Places of runs may lie in one another.
+    let mut found: BTreeMap<String, Input> = BTreeMap::new();
+    for (source, place) in places {
+        let Some(tree) = &trees[&source] else { continue };
         let mut folders = vec![place];
         while let Some(folder) = folders.pop() {
             for entry in tree.list(&folder) {
@@ -60,32 +192,43 @@ pub(super) fn hash(workbench: &Workbench, data: &Comparison) -> Result<Inputs, A
                     folders.push(path);
                     continue;
                 }
-                // Places of runs may lie in one another.
-                if !seen.insert((source, path.clone())) {
-                    continue;
-                }
-                if count >= MOST_FILES || bytes >= MOST_BYTES {
-                    left += 1;
-                    continue;
-                }
-                match sum(&tree, &path) {
-                    Some((hash, size)) => {
-                        count += 1;
-                        bytes += size;
-                        sums.insert(format!("{name}/{path}"), hash);
-                    }
-                    None => left += 1,
-                }
+                let name = format!("{}/{path}", names[&source]);
+                let input =
+                    Input { tree: Arc::clone(tree), source, path, name: name.clone(), size: entry.size };
+                found.insert(name, input);
             }
         }
-        if left > 0 {
-            warnings.push(format!(
-                "{left} files of {name} are not hashed: they can not be read, or there are too many"
-            ));
+    }
+    Ok((names, found.into_values().collect()))
+}
+
+/// The hash of each file; `None` = it can not be read.
+fn hash_all(inputs: &[Input], watch: &Watch<'_>) -> Result<Vec<Option<String>>, ApiError> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        let mut own = Vec::new();
+        while watch.goes_on().is_ok() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = inputs.get(place) else { break };
+            own.push((place, sum(&input.tree, &input.path, watch.cancel)));
+            (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, inputs.len());
+        }
+        own
+    };
+    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, THREADS);
+    let parts: Vec<_> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        handles.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    watch.goes_on()?;
+    let mut hashes = vec![None; inputs.len()];
+    for part in parts {
+        let part = part.map_err(|_| ApiError::new("export.failed", "Hashing the inputs failed inside"))?;
+        for (place, hash) in part {
+            hashes[place] = hash;
         }
     }
-    let lines = sums.into_iter().map(|(path, hash)| format!("{hash}  {}\n", path.replace(['\n', '\r'], "?")));
-    Ok(Inputs { sums: lines.collect(), warnings })
+    Ok(hashes)
 }
 
 /// What the paths of each source begin with: its name, and with as many folders above it as tell it from the others. No two
@@ -124,24 +267,23 @@ fn names(paths: &BTreeMap<i64, String>) -> BTreeMap<i64, String> {
     parts.keys().map(|source| (*source, tail(source, taken[source]).join("/"))).collect()
 }
 
-/// Hash and size of a file; `None` = it can not be read.
-fn sum(tree: &Tree, path: &str) -> Option<(String, u64)> {
+/// Hash of a file; `None` = it can not be read, or nobody waits for it any more.
+fn sum(tree: &Tree, path: &str, cancel: &AtomicBool) -> Option<String> {
     let mut file = tree.open_file(path).ok()?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
-    let mut size = 0;
     loop {
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
         match file.read(&mut buffer) {
             Ok(0) => break,
-            Ok(read) => {
-                hash.update(&buffer[..read]);
-                size += read as u64;
-            }
+            Ok(read) => hash.update(&buffer[..read]),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => return None,
         }
     }
-    Some((hex(&hash.finalize()), size))
+    Some(hex(&hash.finalize()))
 }
 
 /// Bytes in hex.
@@ -155,9 +297,59 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::{CompareRequest, ListRuns, Member};
 
     fn of(paths: &[&str]) -> Vec<String> {
         names(&(1..).zip(paths.iter().map(|path| (*path).to_owned())).collect()).into_values().collect()
+    }
+
+    /// A library of the made-up results, and their comparison.
+    fn compared(folder: &Path) -> (Arc<Workbench>, Comparison) {
+        let db = Some(folder.join("library.sqlite"));
+        let workbench = Workbench::open(crate::Options { db, ..crate::Options::default() }).unwrap();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/staminabench/own");
+        workbench.ingest(&fixture, &|_, _| {}).unwrap();
+        let run =
+            workbench.list_runs(ListRuns { limit: 1, ..ListRuns::default() }).unwrap().rows.remove(0).id;
+        let of = CompareRequest { members: vec![Member::Run { run }], ..CompareRequest::default() };
+        let data = workbench.compare_runs(of).unwrap();
+        (workbench, data)
+    }
+
+    #[test]
+    fn what_is_beyond_the_most_bytes_is_named_in_the_file_and_in_the_warnings() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workbench, data) = compared(folder.path());
+        let told = AtomicUsize::new(0);
+        let progress = |_: usize, of: usize| {
+            told.fetch_max(of, Ordering::Relaxed);
+        };
+        let watch = Watch { progress: &progress, cancel: &NEVER };
+        let all = hash(&workbench, &data, MOST_BYTES, &watch).unwrap();
+        let files = all.sums.lines().count();
+        assert!(files > 3 && all.warnings.is_empty() && !all.sums.contains('#'), "{}", all.sums);
+        assert_eq!(told.load(Ordering::Relaxed), files, "each file is told of");
+        assert_eq!(all.sums, hash(&workbench, &data, MOST_BYTES, &Watch::nobody()).unwrap().sums);
+        let some = hash(&workbench, &data, 2_000, &Watch::nobody()).unwrap();
+        let (left, hashed): (Vec<&str>, Vec<&str>) = some.sums.lines().partition(|l| l.starts_with("# "));
+        assert!(
+            !left.is_empty() && !hashed.is_empty() && left.len() + hashed.len() == files,
+            "{}",
+            some.sums
+        );
+        assert!(left.iter().all(|l| l.starts_with("# Not hashed: own/") && l.ends_with("one export hashes")));
+        assert!(hashed.iter().all(|line| all.sums.contains(line)));
+        assert!(some.warnings[0].starts_with(&format!("{} file", left.len())), "{:?}", some.warnings);
+    }
+
+    #[test]
+    fn it_can_be_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workbench, data) = compared(folder.path());
+        let cancel = AtomicBool::new(false);
+        let progress = |_: usize, _: usize| cancel.store(true, Ordering::Relaxed);
+        let stopped = hash(&workbench, &data, MOST_BYTES, &Watch { progress: &progress, cancel: &cancel });
+        assert_eq!(stopped.err().map(|error| error.code), Some("export.stopped".to_owned()));
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //! Every caption counts its episodes and says by which policy they were counted, also where the policy changes no number: a
 //! reader of the figure sees how many episodes failed. Only a τ is left out where it means nothing, as for costs.
 
+mod of_tables;
+
 use figures::{EpisodeCounts, Method};
 use model::Ending;
 
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
-    Nothing, Stamina,
+    Member, Nothing, PairedComparison, Stamina,
 };
 use crate::compare::members;
 use crate::summary;
@@ -25,6 +27,19 @@ pub(super) fn tau(tau: u32) -> Option<u32> {
 
 fn counts(name: String, of: &Stamina) -> EpisodeCounts {
     EpisodeCounts { name, n: of.n, events: Some(of.events), censored: Some(of.censored) }
+}
+
+/// Their sum, where there are several.
+fn summed(each: Vec<EpisodeCounts>, what: &str) -> Vec<EpisodeCounts> {
+    if each.len() < 2 {
+        return each;
+    }
+    let sum = |of: fn(&EpisodeCounts) -> Option<u32>| {
+        each.iter().map(of).try_fold(0_u32, |all, some| Some(all.saturating_add(some?)))
+    };
+    let name = format!("{} {what}", each.len());
+    let n = sum(|c| Some(c.n)).unwrap_or(0);
+    vec![EpisodeCounts { name, n, events: sum(|c| c.events), censored: sum(|c| c.censored) }]
 }
 
 fn counted<'a>(of: impl IntoIterator<Item = &'a ComparedMember>) -> Vec<EpisodeCounts> {
@@ -69,6 +84,17 @@ fn not_comparable<'a>(settings: impl Iterator<Item = &'a str>) -> Option<String>
         .then(|| format!("Settings differ so that these runs are not comparable: {}", settings.join(", ")))
 }
 
+/// The same from sentences that begin with a setting: `Attempt limit: 3 and 5`.
+fn differing(sentences: &[String]) -> Option<String> {
+    not_comparable(sentences.iter().map(|s| s.split(": ").next().unwrap_or(s)))
+}
+
+/// A method with more notes.
+pub(super) fn noted(mut method: Method, notes: Vec<String>) -> Method {
+    method.notes.extend(notes);
+    method
+}
+
 /// Unpaired differences or ratios, with the log-rank p beside them.
 pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Method {
     let tested = data.pairs.iter().filter(|p| p.p_holm.is_some()).count();
@@ -102,10 +128,13 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
         scenarios: None,
         ..method
     };
-    if found.is_some_and(|p| p.scenarios.iter().any(|s| s.a_at_least || s.b_at_least)) {
-        method.notes.push("Censored episodes enter mean and test by pseudo-observations".to_owned());
-    }
+    method.notes.extend(found.and_then(pseudo_observed));
     method
+}
+
+fn pseudo_observed(paired: &PairedComparison) -> Option<String> {
+    let censored = paired.scenarios.iter().any(|s| s.a_at_least || s.b_at_least);
+    censored.then(|| "Censored episodes enter mean and test by pseudo-observations".to_owned())
 }
 
 /// One measure of each member.
@@ -178,29 +207,37 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     }
 }
 
-/// Harness × model; each cell counts its episodes, the caption sums them up.
-pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
+/// The episodes of each cell, and whether it pools what is not comparable.
+fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
     let name = |lines: &[api::MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
-    let cell = |cell: &api::MatrixCell| {
+    data.cells.iter().flatten().map(move |cell| {
         let name = format!("{} × {}", name(&data.harnesses, cell.harness), name(&data.models, cell.model));
         (counts(name, &cell.stamina), !cell.mixed.is_empty())
-    };
-    let cells: Vec<(EpisodeCounts, bool)> = data.cells.iter().flatten().map(cell).collect();
-    let mut notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
-    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
-    let mixed: Vec<&str> = cells.iter().filter(|(_, mixed)| *mixed).map(|(c, _)| c.name.as_str()).collect();
-    if !mixed.is_empty() {
-        notes.push(format!("Pooled although not comparable: {}", mixed.join(", ")));
-    }
+    })
+}
+
+/// Harness × model; each cell counts its episodes, the caption sums them up.
+pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
+    let notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
     Method {
         tau: tau(data.tau),
         intervals: Some(GREENWOOD.to_owned()),
-        counts: cells.into_iter().map(|(counts, _)| counts).collect(),
+        counts: cells(data).map(|(counts, _)| counts).collect(),
         notes,
         ..method
     }
+}
+
+/// Which of its runs are not comparable: a table says it in its own notes.
+pub(super) fn of_matrix_not_comparable(data: &api::Matrix) -> Vec<String> {
+    let mut notes: Vec<String> = differing(&data.not_comparable).into_iter().collect();
+    let mixed: Vec<String> = cells(data).filter(|(_, mixed)| *mixed).map(|(c, _)| c.name).collect();
+    if !mixed.is_empty() {
+        notes.push(format!("Pooled although not comparable: {}", mixed.join(", ")));
+    }
+    notes
 }
 
 /// Mean stamina by retry budget; events depend on it, and are counted with the most retries.
@@ -209,7 +246,7 @@ pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
         |series: &api::RetrySeries| series.points.last().map(|point| counts(series.marked(), &point.stamina));
     let mut notes =
         vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()];
-    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
+    notes.extend(differing(&data.not_comparable));
     Method {
         tau: tau(data.tau),
         intervals: Some(GREENWOOD.to_owned()),
@@ -239,7 +276,7 @@ pub(super) fn failures(
             "first failures, of {} turns reached without one before",
         ),
     };
-    let mut notes = vec![
+    let notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
         format!(
@@ -248,9 +285,14 @@ pub(super) fn failures(
             data.episodes
         ),
     ];
-    notes.extend(not_comparable(data.not_comparable.iter().map(|s| s.split(": ").next().unwrap_or(s))));
-    notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
     Method { notes, counts: episodes, ..method }
+}
+
+/// What must be known of them: a table says it in its own notes.
+pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
+    let mut notes: Vec<String> = differing(&data.not_comparable).into_iter().collect();
+    notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
+    notes
 }
 
 impl Workbench {
@@ -259,8 +301,13 @@ impl Workbench {
         &self,
         of: &FailuresRequest,
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
+        self.episodes_of(&self.members_with_failures(of)?)
+    }
+
+    /// How the episodes of members ended; of many members their sum.
+    fn episodes_of(&self, of: &[Member]) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
-        let pools = members::resolve(&self.store, &self.members_with_failures(of)?)?;
+        let pools = members::resolve(&self.store, of)?;
         let each: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {
@@ -271,15 +318,6 @@ impl Workbench {
                 EpisodeCounts { name: pool.marked(), n, events: Some(events), censored: Some(n - events) }
             })
             .collect();
-        if each.len() <= MOST_COUNTED {
-            return Ok(each);
-        }
-        let sum = |of: fn(&EpisodeCounts) -> u32| each.iter().map(of).sum::<u32>();
-        Ok(vec![EpisodeCounts {
-            name: format!("{} runs", each.len()),
-            n: sum(|c| c.n),
-            events: Some(sum(|c| c.events.unwrap_or(0))),
-            censored: Some(sum(|c| c.censored.unwrap_or(0))),
-        }])
+        Ok(if each.len() <= MOST_COUNTED { each } else { summed(each, "runs") })
     }
 }

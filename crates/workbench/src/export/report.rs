@@ -13,7 +13,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use figures::table::{Table, escape_html, escape_markdown};
+use figures::table::{escape_html, escape_markdown};
 use figures::{FigureSpec, SOFTWARE};
 
 use super::{Beside, Made, does_not_fit};
@@ -66,9 +66,10 @@ fn in_address(name: &str) -> String {
 pub(super) enum Block {
     Text(String),
     List(Vec<String>),
-    Table(Table),
+    /// A table: a spec of one.
+    Table(Box<FigureSpec>),
     /// A table of many rows, which a page folds up.
-    Long(Table),
+    Long(Box<FigureSpec>),
     Figure(Box<Drawn>),
 }
 
@@ -90,10 +91,10 @@ impl Report {
         })
     }
 
-    /// Its tables.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &Table> {
+    /// Its tables, by their specs.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &FigureSpec> {
         self.sections.iter().flat_map(|s| &s.blocks).filter_map(|b| match b {
-            Block::Table(table) | Block::Long(table) => Some(table),
+            Block::Table(table) | Block::Long(table) => Some(&**table),
             _ => None,
         })
     }
@@ -114,7 +115,9 @@ impl Report {
                             let _ = writeln!(out, "- {}", escape_markdown(item));
                         }
                     }
-                    Block::Table(table) | Block::Long(table) => out.push_str(&table.to_markdown()),
+                    Block::Table(table) | Block::Long(table) => {
+                        out.extend(table.table().map(|table| table.to_markdown()));
+                    }
                     Block::Figure(figure) => {
                         let caption = escape_markdown(&figure.caption);
                         let _ =
@@ -150,9 +153,11 @@ impl Report {
                         out.push_str("</ul>\n");
                     }
                     Block::Table(table) => {
+                        let Some(table) = table.table() else { continue };
                         let _ = writeln!(out, "<div class=\"wide\">{}</div>", table.to_html());
                     }
                     Block::Long(table) => {
+                        let Some(table) = table.table() else { continue };
                         let _ = writeln!(
                             out,
                             "<details><summary>{}, {} rows</summary><div class=\"wide\">{}</div></details>",

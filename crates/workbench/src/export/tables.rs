@@ -10,14 +10,14 @@ mod library;
 mod matrix;
 mod play;
 mod scenarios;
+mod turns;
 
 use figures::table::{Column, Table, Value, known, maybe};
 
-pub(super) use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
+use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
-pub(super) use episodes::table as episodes;
-pub(super) use failures::{flips, origins, repairs, shares};
-pub(super) use matrix::{gains, retries};
+use failures::{flips, origins, repairs, shares};
+use matrix::{gains, retries};
 
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, TableOf};
@@ -38,8 +38,9 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
             let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
             paired(&*compared(&of)?, *other)?
         }
-        TableOf::Episodes { members, sort } => episodes(workbench, members, *sort)?,
+        TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
+        TableOf::ByTurn { members } => turns::by_turn(workbench, members)?,
         TableOf::Library { of } => library::table(workbench, of)?,
         TableOf::Played { over } => play::runs(workbench, *over)?,
         TableOf::Progress { of } => play::progress(workbench, of)?,

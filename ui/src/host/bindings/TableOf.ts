@@ -111,7 +111,11 @@ members: Array<Member>,
 /**
  * Order of the episodes.
  */
-sort: GridSort, } | { "kind": "library", 
+sort: GridSort, } | { "kind": "by_turn", 
+/**
+ * Whose.
+ */
+members: Array<Member>, } | { "kind": "library", 
 /**
  * Which.
  */

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use plotters::style::RGBColor;
 
+use crate::caption::with_method;
 use crate::names::{clean, fit, shown_all};
 use crate::notes;
 use crate::spec::{Figure, FigureSpec, Fonts, Layout, SeriesLabel};
@@ -81,7 +82,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Figure::FailureShares(data) => shares::failure_shares(&mut picture, spec, data),
         Figure::Pareto(data) => planes::pareto(&mut picture, data),
         Figure::Matrix(data) => grid::matrix(&mut picture, spec, data),
-        Figure::Table(table) => return table.to_latex(),
+        Figure::Table(table) => return with_method(table, spec).to_latex(),
     }
     picture.write_notes();
     let mut out = format!(

@@ -1,15 +1,15 @@
 //! The sections of a report, in their order.
 
-use figures::FigureSpec;
 use figures::table::Table;
+use figures::{Figure, FigureSpec, Method, Theme};
 
 use super::super::{caption, preset_layout, tables};
 use super::{Block, Drawn, Report, Section, attempts, words};
 use crate::Workbench;
 use crate::api::{
     ApiError, Bands, CompareRequest, Comparison, DisagreementMode, DisagreementRequest, DisagreementSort,
-    FailureGrouping, FailureScope, FailuresRequest, FigureOf, GridSort, Measure, Nothing, Pairs, Retries,
-    RetriesRequest,
+    FailureGrouping, FailureScope, FailuresRequest, FigureOf, GridSort, Measure, Nothing, Pairs,
+    RetriesRequest, TableOf,
 };
 
 /// The most turns that the table of disagreements has; a page in the app has all.
@@ -28,7 +28,7 @@ const MEASURES: [(Measure, &str); 9] = [
     (Measure::CostPerSurvivedTurn, "bars-cost-per-survived-turn"),
 ];
 
-/// Draws the figures of a report, all for one venue.
+/// Makes the figures and tables of a report, all for one venue.
 struct Figures<'a> {
     workbench: &'a Workbench,
     layout: figures::Layout,
@@ -38,11 +38,29 @@ struct Figures<'a> {
 impl Figures<'_> {
     fn draw(&mut self, name: &str, figure: &FigureOf) -> Result<Block, ApiError> {
         let spec = self.workbench.figure_spec(figure)?;
-        let spec = FigureSpec { layout: self.layout, theme: figures::Theme::Print, ..spec };
+        let spec = FigureSpec { layout: self.layout, theme: Theme::Print, ..spec };
         self.warnings.extend(caption::cautions(&spec));
         let svg = figures::draw(&spec).svg;
         Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::of(&spec), svg, spec })))
     }
+
+    /// A table that can be exported on its own, too.
+    fn table(&self, of: &TableOf) -> Result<Block, ApiError> {
+        Ok(block(self.workbench.table_spec(of, self.layout, Theme::Print)?))
+    }
+
+    /// A table that only reports have.
+    fn own_table(&self, table: Table, method: Method) -> Block {
+        block(FigureSpec::new(Figure::Table(table), self.layout, Theme::Print).with_method(method))
+    }
+}
+
+/// More rows than this are folded up.
+const MOST_ROWS: usize = 40;
+
+fn block(table: FigureSpec) -> Block {
+    let long = matches!(&table.figure, Figure::Table(table) if table.rows.len() > MOST_ROWS);
+    if long { Block::Long(Box::new(table)) } else { Block::Table(Box::new(table)) }
 }
 
 impl Workbench {
@@ -55,25 +73,24 @@ impl Workbench {
         let several = data.members.len() > 1;
         let mut sections = vec![
             section("What this is", words::opening(&data)),
-            section("Runs", vec![Block::Table(tables::runs(&data))]),
+            section("Runs", vec![figures.table(&TableOf::Runs { of: of.clone() })?]),
         ];
         if several {
-            sections.push(section("What differs in their settings", settings(&data)));
+            sections.push(section("What differs in their settings", settings(&figures, of, &data)?));
         }
-        sections.push(section("Survival", survival(&mut figures, of, &data)?));
+        sections.push(section("Survival", survival(&mut figures, of)?));
         if several {
             sections.push(section("Differences", differences(&mut figures, of, &data)?));
-            sections.push(section("Where they disagree", vec![disagreements(self, of)?]));
+            sections.push(section("Where they disagree", vec![disagreements(&figures, of)?]));
         }
         sections.push(section("Score and cost", measures(&mut figures, of, &data)?));
         let played = attempts::read(self, &data)?;
-        sections.push(section("Attempts", vec![Block::Table(attempts::table(&played))]));
+        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, of, &played)?));
         if retries.series.iter().any(|s| s.points.len() > 1) {
-            sections.push(section("Retries", by_budget(&mut figures, of, &retries)?));
+            sections.push(section("Retries", by_budget(&mut figures, of)?));
         }
         sections.push(section("Failures", failures(&mut figures, of, &played)?));
-        let episodes = tables::episodes(self, &of.members, GridSort::Scenario)?;
-        sections.push(section("Scenarios", vec![table(episodes)]));
+        sections.push(section("Scenarios", scenarios(&figures, of)?));
         let cautions = words::cautions(&data, &retries);
         if !cautions.is_empty() {
             sections.push(section("Cautions", vec![Block::List(cautions)]));
@@ -90,33 +107,23 @@ fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.to_owned(), blocks }
 }
 
-/// More rows than this are folded up.
-const MOST_ROWS: usize = 40;
-
-fn table(table: Table) -> Block {
-    if table.rows.len() > MOST_ROWS { Block::Long(table) } else { Block::Table(table) }
-}
-
-fn settings(data: &Comparison) -> Vec<Block> {
-    let mut blocks = vec![Block::Text(words::comparability(data)), Block::Table(tables::settings(data))];
+fn settings(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
+    let mut blocks =
+        vec![Block::Text(words::comparability(data)), figures.table(&TableOf::Settings { of: of.clone() })?];
     if !data.equal.is_empty() {
         let equal =
             data.equal.iter().map(|(setting, value)| format!("{setting}: {value}")).collect::<Vec<_>>();
         blocks.push(Block::Text(format!("The same for all: {}.", equal.join("; "))));
     }
-    blocks
+    Ok(blocks)
 }
 
-fn survival(
-    figures: &mut Figures<'_>,
-    of: &CompareRequest,
-    data: &Comparison,
-) -> Result<Vec<Block>, ApiError> {
+fn survival(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     Ok(vec![
         figures.draw("survival", &FigureOf::Survival { of: of.clone(), bands: Bands::Auto })?,
         figures.draw("first-failures", &FigureOf::FirstFailures { of: of.clone() })?,
-        Block::Table(tables::sensitivity(data)),
-        table(tables::survival(data)),
+        figures.table(&TableOf::Sensitivity { of: of.clone() })?,
+        figures.table(&TableOf::Survival { of: of.clone() })?,
     ])
 }
 
@@ -129,7 +136,7 @@ fn differences(
         figures.draw("differences", &FigureOf::Differences { of: of.clone(), ratio: false })?,
         figures.draw("ratios", &FigureOf::Differences { of: of.clone(), ratio: true })?,
         Block::Text(words::overall(data)),
-        Block::Table(tables::pairs(data)),
+        figures.table(&TableOf::Pairs { of: of.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
     let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
@@ -140,13 +147,13 @@ fn differences(
         blocks.push(figures.draw(&name, &FigureOf::Paired { of: of.clone(), other: *other })?);
     }
     if !others.is_empty() {
-        blocks.push(table(tables::paired(&data, None)?));
+        blocks.push(figures.table(&TableOf::Paired { of, other: None })?);
     }
     Ok(blocks)
 }
 
 /// Turns on which members disagree, the first of them in the order of the page.
-fn disagreements(workbench: &Workbench, of: &CompareRequest) -> Result<Block, ApiError> {
+fn disagreements(figures: &Figures<'_>, of: &CompareRequest) -> Result<Block, ApiError> {
     let request = DisagreementRequest {
         members: of.members.clone(),
         reference: of.reference,
@@ -156,7 +163,9 @@ fn disagreements(workbench: &Workbench, of: &CompareRequest) -> Result<Block, Ap
         offset: 0,
         limit: 0,
     };
-    Ok(table(tables::some_disagreements(workbench, &request, MOST_DISAGREEMENTS)?))
+    let table = tables::some_disagreements(figures.workbench, &request, MOST_DISAGREEMENTS)?;
+    let method = figures.workbench.table_method(&TableOf::Disagreements { of: request })?;
+    Ok(figures.own_table(table, method))
 }
 
 fn measures(
@@ -164,7 +173,7 @@ fn measures(
     of: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![Block::Table(tables::spent(data))];
+    let mut blocks = vec![figures.table(&TableOf::Spent { of: of.clone() })?];
     if data.members.len() < 2 {
         return Ok(blocks);
     }
@@ -182,16 +191,24 @@ fn measures(
     Ok(blocks)
 }
 
-fn by_budget(
-    figures: &mut Figures<'_>,
+fn by_attempt_and_turn(
+    figures: &Figures<'_>,
     of: &CompareRequest,
-    retries: &Retries,
+    played: &[attempts::Played],
 ) -> Result<Vec<Block>, ApiError> {
-    let members = RetriesRequest { members: of.members.clone() };
+    let method = figures.workbench.of_episodes(&of.members)?;
     Ok(vec![
-        figures.draw("retries", &FigureOf::Retries { of: members, published: false })?,
-        Block::Table(tables::gains(retries)),
-        table(tables::retries(retries)),
+        figures.own_table(attempts::table(played), method),
+        figures.table(&TableOf::ByTurn { members: of.members.clone() })?,
+    ])
+}
+
+fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let of = RetriesRequest { members: of.members.clone() };
+    Ok(vec![
+        figures.draw("retries", &FigureOf::Retries { of: of.clone(), published: false })?,
+        figures.table(&TableOf::Gains { of: of.clone() })?,
+        figures.table(&TableOf::Retries { of })?,
     ])
 }
 
@@ -209,12 +226,23 @@ fn failures(
     let data = figures.workbench.get_failures(request.clone())?;
     let mut blocks = vec![Block::Text(words::failures(&data))];
     if data.attempts > 0 {
-        blocks.push(figures.draw("failures", &FigureOf::Failures { of: request })?);
-        blocks.push(table(tables::shares(&data)));
-        blocks.push(Block::Table(tables::origins(&data)));
-        blocks.push(Block::Table(tables::repairs(&data)));
-        blocks.push(table(tables::flips(&data)));
+        let of = || request.clone();
+        blocks.push(figures.draw("failures", &FigureOf::Failures { of: of() })?);
+        blocks.push(figures.table(&TableOf::Failures { of: of() })?);
+        blocks.push(figures.table(&TableOf::Origins { of: of() })?);
+        blocks.push(figures.table(&TableOf::Repairs { of: of() })?);
+        blocks.push(figures.table(&TableOf::Flips { of: of() })?);
     }
-    blocks.push(Block::Table(attempts::errors(played)));
+    let method = figures.workbench.of_episodes(&of.members)?;
+    blocks.push(figures.own_table(attempts::errors(played), method));
     Ok(blocks)
+}
+
+/// Every episode, and every turn of it.
+fn scenarios(figures: &Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let (members, sort) = (&of.members, GridSort::Scenario);
+    Ok(vec![
+        figures.table(&TableOf::Episodes { members: members.clone(), sort })?,
+        figures.table(&TableOf::Turns { members: members.clone(), sort })?,
+    ])
 }

@@ -8,7 +8,7 @@ use crate::api::{ApiError, Comparability, ComparedMember, Comparison};
 use crate::compare::shorter;
 
 /// The runs of a comparison.
-pub(in crate::export) fn runs(data: &Comparison) -> Table {
+pub(super) fn runs(data: &Comparison) -> Table {
     let mut columns = vec![
         Column::text("run", "Run"),
         Column::text("harness", "Harness"),
@@ -61,7 +61,7 @@ pub(in crate::export) fn runs(data: &Comparison) -> Table {
 }
 
 /// What the members of a comparison used.
-pub(in crate::export) fn spent(data: &Comparison) -> Table {
+pub(super) fn spent(data: &Comparison) -> Table {
     let columns = vec![
         Column::text("run", "Run"),
         Column::integer("n", "n"),
@@ -157,7 +157,7 @@ pub(in crate::export) fn spent(data: &Comparison) -> Table {
 }
 
 /// Mean stamina under other ways to count censored episodes.
-pub(in crate::export) fn sensitivity(data: &Comparison) -> Table {
+pub(super) fn sensitivity(data: &Comparison) -> Table {
     let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", "Censored episodes")];
     columns.extend(stamina_columns());
     columns.push(Column::number("change", "Change", 2).unit("turns").missing("n/a"));
@@ -197,7 +197,7 @@ fn caveats(members: &[ComparedMember]) -> Vec<String> {
 }
 
 /// The tests of a comparison.
-pub(in crate::export) fn pairs(data: &Comparison) -> Table {
+pub(super) fn pairs(data: &Comparison) -> Table {
     let [low, high] = Column::interval("difference_", 2);
     let [drawn_low, drawn_high] = Column::interval_by("difference_bootstrap_", "bootstrap", 2);
     let [ratio_low, ratio_high] = Column::interval("ratio_", 2);
@@ -282,7 +282,7 @@ pub(in crate::export) fn pairs(data: &Comparison) -> Table {
 }
 
 /// The reference and another member, or every other, on the scenarios that both played.
-pub(in crate::export) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, ApiError> {
+pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, ApiError> {
     if let Some(other) =
         other.filter(|other| *other == data.reference || *other as usize >= data.members.len())
     {
@@ -361,7 +361,7 @@ fn ends(interval: Option<(f64, f64)>) -> [Option<Value>; 2] {
 }
 
 /// The settings that differ.
-pub(in crate::export) fn settings(data: &Comparison) -> Table {
+pub(super) fn settings(data: &Comparison) -> Table {
     let mut columns = vec![Column::text("setting", "Setting"), Column::text("effect", "Effect")];
     for (index, member) in data.members.iter().enumerate() {
         columns.push(Column::text(&format!("run_{}", index + 1), &member.marked()));
@@ -403,7 +403,7 @@ pub(in crate::export) fn settings(data: &Comparison) -> Table {
 }
 
 /// Kaplan–Meier tables.
-pub(in crate::export) fn survival(data: &Comparison) -> Table {
+pub(super) fn survival(data: &Comparison) -> Table {
     let [low, high] = Column::interval("", 3);
     let columns = vec![
         Column::text("run", "Run"),

@@ -1,7 +1,12 @@
 //! Episodes, and their turns: the grid of a run in rows.
 
+use std::collections::HashMap;
+
 use figures::table::{Column, Table, known, maybe};
 
+use store::PlayedTurn;
+
+use super::turns::score;
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::{members, sets};
@@ -48,11 +53,7 @@ fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<
 }
 
 /// One row an episode.
-pub(in crate::export) fn table(
-    workbench: &Workbench,
-    of: &[Member],
-    sort: GridSort,
-) -> Result<Table, ApiError> {
+pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("scenario", "Scenario"),
         Column::text("run", "Run"),
@@ -109,12 +110,19 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         Column::integer("turn", "Turn"),
         Column::text("state", "Came to"),
         Column::flag("after_failure", "After a failure"),
+        Column::integer("attempts", "Attempts"),
+        Column::integer("passed", "Tests passed"),
+        Column::integer("total", "Tests run"),
+        Column::number("score", "Score", 1),
         Column::integer("failing", "Failing tests").missing("unknown or none"),
     ];
     let mut table = Table::new("turns", "Turns of every episode", columns);
+    let tried = tried(workbench, of)?;
     for played in episodes(workbench, of, sort)? {
         let row = &played.row;
+        let tried = tried.get(&(played.run.clone(), row.episode.clone()));
         for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
+            let now = tried.and_then(|turns| turns.iter().find(|tried| tried.number == turn));
             table.push(vec![
                 known(played.scenario()),
                 known(played.member.as_str()),
@@ -124,15 +132,36 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
                 known(turn),
                 known(state(letter)),
                 known(turn > row.stamina + 1),
+                known(now.map_or(0, |turn| turn.attempts.len() as u32)),
+                maybe(now.and_then(|turn| turn.passed)),
+                maybe(now.and_then(|turn| turn.total)),
+                maybe(now.and_then(score)),
                 maybe(row.failing.get(at).copied().flatten()),
             ]);
         }
     }
     table.notes.push(
-        "Failing tests are those of the last attempt at a turn. After a failure: an earlier turn of the episode was not passed."
+        "Tests and score are those of the last attempt at a turn. Score: tests passed in 100 tests; a turn that passed uncounted has 100, one that ended without a verdict 0. After a failure: an earlier turn of the episode was not passed."
             .to_owned(),
     );
     Ok(table)
+}
+
+/// What was tried at the turns of each episode, by run and episode.
+fn tried(
+    workbench: &Workbench,
+    of: &[Member],
+) -> Result<HashMap<(String, String), Vec<PlayedTurn>>, ApiError> {
+    let mut all = HashMap::new();
+    for pool in members::resolve(&workbench.store, of)? {
+        for run in &pool.runs {
+            let plays = workbench.store.plays(run.record.entry.id)?;
+            for (episode, play) in run.episodes.iter().zip(plays) {
+                all.insert((run.record.entry.slug.clone(), episode.slug.clone()), play.turns);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What a letter of the grid stands for.

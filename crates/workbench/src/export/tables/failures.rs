@@ -6,7 +6,7 @@ use crate::Workbench;
 use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, marked};
 
 /// Classes of failed attempts by group.
-pub(in crate::export) fn shares(data: &Failures) -> Table {
+pub(super) fn shares(data: &Failures) -> Table {
     let [low, high] = Column::interval("", 3);
     let columns = vec![
         Column::text("group", "Group"),
@@ -125,7 +125,7 @@ const fn word(origin: FailureOrigin) -> &'static str {
 }
 
 /// Failing tests by origin.
-pub(in crate::export) fn origins(data: &Failures) -> Table {
+pub(super) fn origins(data: &Failures) -> Table {
     let columns = vec![
         Column::text("origin", "Failing tests"),
         Column::integer("tests", "Number"),
@@ -146,7 +146,7 @@ pub(in crate::export) fn origins(data: &Failures) -> Table {
 }
 
 /// At which attempt turns that failed first passed, and how long failing tests take.
-pub(in crate::export) fn repairs(data: &Failures) -> Table {
+pub(super) fn repairs(data: &Failures) -> Table {
     let repair = &data.total.repair;
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
@@ -178,7 +178,7 @@ pub(in crate::export) fn repairs(data: &Failures) -> Table {
 }
 
 /// Tests that flip most.
-pub(in crate::export) fn flips(data: &Failures) -> Table {
+pub(super) fn flips(data: &Failures) -> Table {
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),

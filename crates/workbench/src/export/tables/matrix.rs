@@ -110,7 +110,7 @@ pub(super) fn published(data: &Matrix) -> Table {
 }
 
 /// Mean stamina by retry budget.
-pub(in crate::export) fn retries(data: &Retries) -> Table {
+pub(super) fn retries(data: &Retries) -> Table {
     let mut columns = vec![Column::text("run", "Run"), Column::integer("retries", "Retries (R)")];
     columns.extend(stamina_columns());
     let mut table = Table::new("retries", "Mean stamina by retry budget", columns);
@@ -170,7 +170,7 @@ pub(super) fn spread(data: &Matrix) -> Table {
 const PICKED: &str = "Best and worst are picked after looking: the ratio of the two is larger than that of two named beforehand.";
 
 /// What retries are worth to each member.
-pub(in crate::export) fn gains(data: &Retries) -> Table {
+pub(super) fn gains(data: &Retries) -> Table {
     let [low, high] = Column::interval("", 2);
     let columns = vec![
         Column::text("run", "Run"),

@@ -1,0 +1,168 @@
+//! How the numbers of a table were made: every kind says it, in the words of the figures that show the same.
+
+use figures::{EpisodeCounts, Method};
+
+use super::{
+    COST_PER_EPISODE, GREENWOOD, counted, differences, failures, matrix, paired, pseudo_observed, retries,
+    summed, tau,
+};
+use crate::Workbench;
+use crate::api::{
+    ApiError, CompareRequest, Comparison, FailuresRequest, JobRef, MatrixRequest, Member, Nothing, Pairs,
+    RetriesRequest, ScenarioTurnRef, TableOf,
+};
+
+const BY_BOOTSTRAP: &str = "95 % CI by a bootstrap that draws scenarios";
+const LOG_LOG: &str = "log-log 95 % CI";
+
+/// What is said of a table that has no statistics: what it is of.
+fn about(what: impl Into<String>) -> Method {
+    Method { notes: vec![what.into()], ..Method::default() }
+}
+
+/// Mean staminas with n, failed and censored in the rows: the caption has their sum.
+fn staminas(method: Method, data: &Comparison) -> Method {
+    Method {
+        tau: tau(data.tau),
+        intervals: Some(GREENWOOD.to_owned()),
+        counts: summed(counted(&data.members), "runs"),
+        ..method
+    }
+}
+
+/// The same pairs in several tests.
+fn pairs(method: Method, data: &Comparison) -> Method {
+    Method {
+        intervals: Some(
+            "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale; of paired differences by Student's t"
+                .to_owned(),
+        ),
+        ..differences(method, data, false)
+    }
+}
+
+/// Every other member against the reference, each pair over its own τ.
+fn all_paired(method: Method, data: &Comparison) -> Method {
+    let found: Vec<_> = data.pairs.iter().filter_map(|pair| pair.paired.as_ref()).collect();
+    let mut method = Method {
+        intervals: Some("95 % CI of Student's t over the differences".to_owned()),
+        test: found.iter().any(|p| p.p.is_some()).then(|| "p: paired t test".to_owned()),
+        counts: counted(&data.members),
+        // How many two of them share, the notes say of each pair.
+        scenarios: None,
+        ..method
+    };
+    method.notes.extend(found.iter().find_map(|found| pseudo_observed(found)));
+    method
+}
+
+impl Workbench {
+    /// How the numbers of a table were made.
+    pub(in crate::export) fn table_method(&self, of: &TableOf) -> Result<Method, ApiError> {
+        match of {
+            TableOf::Runs { of } | TableOf::Sensitivity { of } => self.of_comparison(of, staminas),
+            TableOf::Spent { of } => self.of_comparison(of, |method, data| {
+                let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
+                Method { counts: counted(&data.members), notes, ..method }
+            }),
+            TableOf::Pairs { of } => self.of_comparison(of, pairs),
+            TableOf::Survival { of } => self.of_comparison(of, |method, data| Method {
+                tau: tau(data.tau),
+                intervals: Some(LOG_LOG.to_owned()),
+                counts: counted(&data.members),
+                ..method
+            }),
+            TableOf::Paired { of, other } => {
+                let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+                self.of_comparison(&of, |method, data| match other {
+                    Some(other) => paired(method, data, *other),
+                    None => all_paired(method, data),
+                })
+            }
+            TableOf::Settings { .. } => Ok(about("Settings as the sources of the runs state them")),
+            TableOf::Episodes { members, .. }
+            | TableOf::Turns { members, .. }
+            | TableOf::ByTurn { members } => self.of_episodes(members),
+            TableOf::Disagreements { of } => self.of_episodes(&of.members),
+            TableOf::Library { .. } => {
+                Ok(Method { intervals: Some(GREENWOOD.to_owned()), ..self.current_policy()? })
+            }
+            TableOf::Played { .. } => Ok(about("Runs that were played on this machine, by their own files")),
+            TableOf::Progress { .. } => Ok(about("A run that was played on this machine, by its own files")),
+            TableOf::Suite { of } => self.of_pack(&of.of),
+            TableOf::Findings { of } | TableOf::Mutants { of } => self.of_validation(of),
+            TableOf::Matrix { of } => self.of_matrix(of, GREENWOOD),
+            TableOf::Spread { of } => self.of_matrix(of, BY_BOOTSTRAP),
+            TableOf::Published { of } => {
+                let data = self.matrix(of)?;
+                Ok(about(format!("What others published of {}, as their sources state it", data.benchmark.1)))
+            }
+            TableOf::Retries { of } => self.of_retries(of, GREENWOOD),
+            TableOf::Gains { of } => self.of_retries(of, BY_BOOTSTRAP),
+            TableOf::Failures { of } => {
+                Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
+            }
+            TableOf::Cases { of } => self.of_failures(&of.of),
+            TableOf::Origins { of } | TableOf::Repairs { of } | TableOf::Flips { of } => self.of_failures(of),
+            TableOf::Rules { .. } => {
+                Ok(about("Rules over what the source records; the first that holds decides"))
+            }
+        }
+    }
+
+    fn of_comparison(
+        &self,
+        of: &CompareRequest,
+        make: impl FnOnce(Method, &Comparison) -> Method,
+    ) -> Result<Method, ApiError> {
+        let data = self.comparison(of)?;
+        Ok(make(self.method(&data)?, &data))
+    }
+
+    /// What is read episode by episode.
+    pub(in crate::export) fn of_episodes(&self, members: &[Member]) -> Result<Method, ApiError> {
+        Ok(Method { counts: self.episodes_of(members)?, ..self.current_policy()? })
+    }
+
+    fn current_policy(&self) -> Result<Method, ApiError> {
+        self.policy_method(&self.get_policy(Nothing {})?.name)
+    }
+
+    fn of_matrix(&self, of: &MatrixRequest, intervals: &str) -> Result<Method, ApiError> {
+        let data = self.matrix(of)?;
+        let method = matrix(self.policy_method(&data.policy)?, &data);
+        let counts = summed(method.counts, "cells");
+        Ok(Method { intervals: Some(intervals.to_owned()), counts, ..method })
+    }
+
+    fn of_retries(&self, of: &RetriesRequest, intervals: &str) -> Result<Method, ApiError> {
+        let data = self.retries(of)?;
+        let method = retries(self.current_policy()?, &data);
+        let counts = method
+            .counts
+            .into_iter()
+            .map(|counts| EpisodeCounts { name: format!("{} with the most retries", counts.name), ..counts });
+        Ok(Method { intervals: Some(intervals.to_owned()), counts: counts.collect(), ..method })
+    }
+
+    fn of_failures(&self, of: &FailuresRequest) -> Result<Method, ApiError> {
+        let data = self.get_failures(of.clone())?;
+        let episodes = self.episodes_with_failures(of)?;
+        Ok(failures(self.current_policy()?, &data, of.scope, episodes))
+    }
+
+    fn of_pack(&self, of: &ScenarioTurnRef) -> Result<Method, ApiError> {
+        let packs = self.list_packs(Nothing {})?.packs;
+        let pack = packs.into_iter().find(|pack| (pack.source, &pack.at) == (of.source, &of.at));
+        Ok(about(match pack {
+            Some(pack) if pack.problem.is_none() => {
+                format!("Pack {}, generator {}, SHA-256 {}", pack.name, pack.generator, pack.sha256)
+            }
+            _ => "An opened pack".to_owned(),
+        }))
+    }
+
+    fn of_validation(&self, of: &JobRef) -> Result<Method, ApiError> {
+        Ok(about(self.get_job(of.clone())?.title))
+    }
+}

@@ -1,0 +1,136 @@
+//! Turns over all episodes: what each was worth, and what it took.
+
+use std::collections::BTreeMap;
+
+use figures::table::{Column, Table, known, maybe};
+use model::TurnState;
+use store::PlayedTurn;
+
+use crate::Workbench;
+use crate::api::{ApiError, Member};
+use crate::compare::members;
+
+/// Tests passed in 100 tests of the last attempt. A pass without counts is a whole one, an end without a verdict none.
+pub(super) fn score(turn: &PlayedTurn) -> Option<f64> {
+    match (turn.passed.zip(turn.total), turn.state()) {
+        (Some((passed, total)), _) if total > 0 => {
+            Some(100.0 * f64::from(passed.min(total)) / f64::from(total))
+        }
+        (_, TurnState::Passed | TurnState::PassedAfterRetries) => Some(100.0),
+        (_, TurnState::Error) => Some(0.0),
+        (_, TurnState::Failed | TurnState::Censored | TurnState::NotReached) => None,
+    }
+}
+
+/// A turn of a member, over its episodes.
+#[derive(Default)]
+struct Sum {
+    reached: u32,
+    passed: u32,
+    after_retries: u32,
+    attempts: u32,
+    score: f64,
+    scored: u32,
+}
+
+impl Sum {
+    fn add(&mut self, turn: &PlayedTurn) {
+        let state = turn.state();
+        if state == TurnState::NotReached {
+            return;
+        }
+        self.reached += 1;
+        self.passed += u32::from(matches!(state, TurnState::Passed | TurnState::PassedAfterRetries));
+        self.after_retries += u32::from(state == TurnState::PassedAfterRetries);
+        self.attempts += turn.attempts.len() as u32;
+        if let Some(score) = score(turn) {
+            self.score += score;
+            self.scored += 1;
+        }
+    }
+}
+
+/// One row a turn that any episode of a member reached.
+pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiError> {
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("turn", "Turn"),
+        Column::integer("reached", "Reached"),
+        Column::integer("passed", "Passed"),
+        Column::integer("after_retries", "After retries"),
+        Column::number("score", "Mean score", 1),
+        Column::integer("score_n", "Episodes with a known score").for_machines(),
+        Column::number("attempts", "Mean attempts", 2),
+    ];
+    let mut table = Table::new("by-turn", "Turns over all episodes", columns);
+    let mut partial = false;
+    for pool in members::resolve(&workbench.store, of)? {
+        let mut turns: BTreeMap<u32, Sum> = BTreeMap::new();
+        for run in &pool.runs {
+            for play in workbench.store.plays(run.record.entry.id)? {
+                for turn in &play.turns {
+                    turns.entry(turn.number).or_default().add(turn);
+                }
+            }
+        }
+        for (number, sum) in turns.into_iter().filter(|(_, sum)| sum.reached > 0) {
+            partial |= sum.scored < sum.reached;
+            let mean = |total: f64, over: u32| (over > 0).then(|| total / f64::from(over));
+            table.push(vec![
+                known(pool.marked()),
+                known(number),
+                known(sum.reached),
+                known(sum.passed),
+                known(sum.after_retries),
+                maybe(mean(sum.score, sum.scored)),
+                known(sum.scored),
+                maybe(mean(f64::from(sum.attempts), sum.reached)),
+            ]);
+        }
+    }
+    table.notes.push(
+        "Over the episodes that reached a turn, also behind a failure: later turns are reached by fewer and other episodes. Score: tests passed in 100 tests of the last attempt."
+            .to_owned(),
+    );
+    if partial {
+        table
+            .notes
+            .push("Mean scores are over the episodes of which the score of the turn is known.".to_owned());
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Verdict;
+
+    use super::*;
+
+    fn turn(verdicts: &[Verdict], counts: Option<(u32, u32)>) -> PlayedTurn {
+        PlayedTurn {
+            number: 1,
+            passed: counts.map(|(passed, _)| passed),
+            total: counts.map(|(_, total)| total),
+            attempts: verdicts.iter().map(|verdict| (*verdict, None)).collect(),
+        }
+    }
+
+    #[test]
+    fn the_last_attempt_gives_the_score_and_what_is_not_known_stays_so() {
+        let failed = turn(&[Verdict::Failed, Verdict::Failed], Some((30, 40)));
+        assert_eq!(score(&failed), Some(75.0));
+        assert_eq!(score(&turn(&[Verdict::Failed], None)), None);
+        assert_eq!(score(&turn(&[Verdict::Failed], Some((0, 0)))), None);
+        assert_eq!(score(&turn(&[Verdict::Error], None)), Some(0.0));
+        assert_eq!(score(&turn(&[Verdict::Passed], None)), Some(100.0));
+        assert_eq!(score(&turn(&[Verdict::Unfinished], None)), None);
+        assert_eq!(score(&turn(&[], None)), None);
+        let mut sum = Sum::default();
+        for one in [&failed, &turn(&[Verdict::Failed, Verdict::Passed], Some((40, 40))), &turn(&[], None)] {
+            sum.add(one);
+        }
+        let of = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
+        assert_eq!(of, (2, 1, 1, 4, 2));
+        assert!((sum.score - 175.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,231 @@
+//! Every table that is exported says in its file how its numbers were made, whatever its kind.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::{CensoringPolicy, EndReason, Ending};
+use workbench::api::{
+    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
+    ExportRequest, FailureCasesRequest, FailuresRequest, GridSort, JobRef, JobState, ListRuns, MatrixRequest,
+    Nothing, Pairs, RetriesRequest, ScenarioSuiteRequest, ScenarioTurnRef, SetPolicy, TableOf, ValidatePack,
+};
+
+use library::{Library, members, repository};
+
+const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
+/// What a caption says of a policy that takes a budget for a failure.
+const POLICY: &str = "censoring policy custom (budget: failure)";
+
+/// The number of a kind, and what is said of it. A new kind does not compile until it has both.
+fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
+    const COUNTED: &str = "mini_swe: n = 2, ";
+    const SUMMED: &str = "2 runs: n = 4, ";
+    match of {
+        TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
+        TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
+        TableOf::Pairs { .. } => (2, &[POLICY, COUNTED, "unpaired", "log-rank", "τ = "]),
+        TableOf::Sensitivity { .. } => (3, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
+        TableOf::Settings { .. } => (4, &["Settings as the sources of the runs state them"]),
+        TableOf::Survival { .. } => (5, &[POLICY, COUNTED, "log-log 95 % CI"]),
+        TableOf::Disagreements { .. } => (6, &[POLICY, COUNTED]),
+        TableOf::Matrix { .. } => (7, &[POLICY, "4 cells: n = 7, ", "Greenwood 95 % CI", "τ = "]),
+        TableOf::Spread { .. } => (8, &[POLICY, "4 cells: n = 7, ", "bootstrap", "τ = "]),
+        TableOf::Published { .. } => (9, &["What others published of", "as their sources state it"]),
+        TableOf::Retries { .. } => (10, &[POLICY, "with the most retries: n = 2", "Greenwood 95 % CI"]),
+        TableOf::Gains { .. } => (11, &[POLICY, "with the most retries: n = 2", "bootstrap"]),
+        TableOf::Failures { .. } => (12, &[POLICY, COUNTED, "Wilson's 95 % CI", "rules"]),
+        TableOf::Cases { .. } => (13, &[POLICY, COUNTED, "rules"]),
+        TableOf::Origins { .. } => (14, &[POLICY, COUNTED, "rules"]),
+        TableOf::Repairs { .. } => (15, &[POLICY, COUNTED, "rules"]),
+        TableOf::Flips { .. } => (16, &[POLICY, COUNTED, "rules"]),
+        TableOf::Rules { .. } => (17, &["Rules over what the source records"]),
+        TableOf::Paired { .. } => (18, &[POLICY, COUNTED, "Student's t"]),
+        TableOf::Episodes { .. } => (19, &[POLICY, COUNTED]),
+        TableOf::Turns { .. } => (20, &[POLICY, COUNTED]),
+        TableOf::ByTurn { .. } => (21, &[POLICY, COUNTED]),
+        TableOf::Library { .. } => (22, &[POLICY, "Greenwood 95 % CI"]),
+        TableOf::Played { .. } => (23, &["played on this machine"]),
+        TableOf::Suite { .. } => (24, &["Pack sample-pack", "SHA-256"]),
+        TableOf::Findings { .. } => (25, &["Validate sample-pack"]),
+        TableOf::Mutants { .. } => (26, &["Validate sample-pack"]),
+        // Needs a run that was played: the tests of the command line look at it.
+        TableOf::Progress { .. } => (27, &["played on this machine"]),
+    }
+}
+/// Kinds but the last.
+const KINDS: usize = 27;
+
+fn every(library: &Library) -> Vec<TableOf> {
+    let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
+    let failed = || FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
+    let by_budget = || RetriesRequest { members: members(&TWO) };
+    let (two, sort) = (|| members(&TWO), GridSort::Scenario);
+    let pack = library.workbench.list_packs(Nothing {}).unwrap().packs.remove(0);
+    let place = ScenarioTurnRef { source: pack.source, at: pack.at.clone(), scenario: 0, turn: 1 };
+    let validation = library
+        .workbench
+        .validate_pack(ValidatePack { source: pack.source, at: pack.at, mutants: 0, scenarios: vec![0] })
+        .unwrap();
+    ended(library, &validation);
+    vec![
+        TableOf::Runs { of: of() },
+        TableOf::Spent { of: of() },
+        TableOf::Pairs { of: of() },
+        TableOf::Sensitivity { of: of() },
+        TableOf::Settings { of: of() },
+        TableOf::Survival { of: of() },
+        TableOf::Disagreements { of: disagreements() },
+        TableOf::Matrix { of: MatrixRequest::default() },
+        TableOf::Spread { of: MatrixRequest::default() },
+        TableOf::Published { of: MatrixRequest::default() },
+        TableOf::Retries { of: by_budget() },
+        TableOf::Gains { of: by_budget() },
+        TableOf::Failures { of: failed() },
+        TableOf::Cases { of: FailureCasesRequest { of: failed(), ..FailureCasesRequest::default() } },
+        TableOf::Origins { of: failed() },
+        TableOf::Repairs { of: failed() },
+        TableOf::Flips { of: failed() },
+        TableOf::Rules { of: failed() },
+        TableOf::Paired { of: of(), other: None },
+        TableOf::Paired { of: of(), other: Some(1) },
+        TableOf::Episodes { members: two(), sort },
+        TableOf::Turns { members: two(), sort },
+        TableOf::ByTurn { members: two() },
+        TableOf::Library { of: ListRuns::default() },
+        TableOf::Played { over: false },
+        TableOf::Suite {
+            of: ScenarioSuiteRequest {
+                of: place,
+                text: String::new(),
+                marks: Vec::new(),
+                aspects: Vec::new(),
+                offset: 0,
+                limit: 0,
+            },
+        },
+        TableOf::Findings { of: validation.clone() },
+        TableOf::Mutants { of: validation },
+    ]
+}
+
+fn disagreements() -> DisagreementRequest {
+    DisagreementRequest {
+        members: members(&TWO),
+        reference: 0,
+        mode: DisagreementMode::Different,
+        sort: DisagreementSort::default(),
+        text: String::new(),
+        offset: 0,
+        limit: 0,
+    }
+}
+
+fn ended(library: &Library, job: &JobRef) {
+    while library.workbench.get_job(job.clone()).unwrap().state == JobState::Running {
+        std::thread::yield_now();
+    }
+}
+
+/// A library of two runs and a pack, under a policy of its own.
+fn under_a_policy() -> Library {
+    let fixtures = repository().join("tests/fixtures/staminabench");
+    let library = Library::of(&[fixtures, repository().join("data/sample-pack.zip")]);
+    let mut policy = CensoringPolicy::default();
+    policy.overrides.insert(EndReason::Budget, Ending::Event);
+    library.workbench.set_policy(SetPolicy { policy }).unwrap();
+    library
+}
+
+fn written(library: &Library, table: &TableOf, format: ExportFormat) -> (String, String) {
+    let of = ExportOf::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
+    let made = library.workbench.export(ExportRequest { of, format, to: None }).unwrap();
+    let bytes = STANDARD.decode(made.base64.unwrap()).unwrap();
+    (String::from_utf8(bytes).unwrap(), made.caption)
+}
+
+/// Letters and digits only: LaTeX, HTML and lines of a picture write the rest each in its own way.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+#[test]
+fn every_table_says_method_n_events_policy_and_software() {
+    let library = under_a_policy();
+    let mut kinds = BTreeSet::new();
+    for table in every(&library) {
+        let (kind, wanted) = said(&table);
+        kinds.insert(kind);
+        for format in [ExportFormat::Tex, ExportFormat::Md, ExportFormat::Html, ExportFormat::Csv] {
+            let (text, caption) = written(&library, &table, format);
+            assert!(caption.ends_with(&format!("{}.", figures::SOFTWARE)), "{table:?}: {caption}");
+            for part in wanted {
+                assert!(caption.contains(part), "{table:?}: {part} is not in: {caption}");
+            }
+            // What has room for it has the same in the file; a CSV has its spec beside it.
+            let last = library.workbench.table(&table).unwrap().notes.pop().unwrap();
+            let plain_text =
+                plain(&text.replace("\\allowbreak{}", "").replace("&#58;", ":").replace("&#x27;", "'"));
+            let there = format == ExportFormat::Csv || wanted.iter().all(|part| last.contains(part));
+            assert!(there, "{table:?}: {last}");
+            if format == ExportFormat::Md {
+                let end = plain(last.rsplit("; ").next().unwrap());
+                assert!(plain_text.contains(&end), "{table:?} as {format:?}: {text}");
+            }
+            if format == ExportFormat::Tex && wanted.contains(&POLICY) {
+                assert!(text.split("\\label").next().unwrap().contains("censoring policy custom"), "{text}");
+            }
+        }
+    }
+    assert_eq!(kinds, (0..KINDS).collect(), "every kind is looked at");
+}
+
+#[test]
+fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
+    let library = under_a_policy();
+    let of = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
+    for table in [TableOf::Runs { of }, TableOf::Matrix { of: MatrixRequest::default() }] {
+        let (svg, _) = written(&library, &table, ExportFormat::Svg);
+        let drawn: String =
+            svg.split("<text").skip(1).filter_map(|t| t.split_once('>')?.1.split('<').next()).collect();
+        assert!(plain(&drawn).contains(&plain(POLICY)), "{drawn}");
+        let (toml, _) = written(&library, &table, ExportFormat::Toml);
+        assert!(toml.contains("[method]") && toml.contains("budget: failure"), "{toml}");
+        let spec = figures::export::spec_from_toml(&toml).unwrap();
+        assert_eq!(spec.method.policy.as_deref(), Some("custom"));
+        let again = figures::export::export(&spec, figures::export::Format::Svg).unwrap().bytes;
+        assert_eq!(String::from_utf8(again).unwrap(), svg);
+    }
+}
+
+#[test]
+fn tables_of_a_report_and_its_bundle_say_it() {
+    let library = under_a_policy();
+    let of = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("report");
+    library.workbench.export_report(&of, "icml:full", &to).unwrap();
+    let mut looked_at = 0;
+    for file in std::fs::read_dir(to.join("tables")).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.ends_with(".tex") && !name.ends_with(".md") {
+            continue;
+        }
+        looked_at += 1;
+        let text = std::fs::read_to_string(&path).unwrap();
+        let settings = name.starts_with("settings");
+        assert!(settings || text.contains("censoring policy custom"), "{name}: {text}");
+    }
+    assert!(looked_at > 20, "{looked_at}");
+    // The turns of every episode, and over all of them.
+    let markdown = std::fs::read_to_string(to.join("report.md")).unwrap();
+    for title in ["**Turns of every episode**", "**Turns over all episodes**"] {
+        assert!(markdown.contains(title), "{title}");
+    }
+    let page = std::fs::read_to_string(to.join("report.html")).unwrap();
+    assert!(page.contains("<caption>Turns over all episodes"), "a page has it, too");
+}
