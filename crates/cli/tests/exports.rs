@@ -114,9 +114,9 @@ fn every_kind_of_figure_and_table_is_made() {
     let library = Library::new();
     let runs = library.runs();
     let all: Vec<&str> = runs.iter().map(String::as_str).collect();
-    for kind in kinds::FIGURES {
+    for kind in kinds::figures() {
         let runs = if kind == "paired" { &all[..2] } else { &all[..] };
-        let args = [&["figure", kind][..], runs].concat();
+        let args = [&["figure", kind.as_str()][..], runs].concat();
         let svg = library.ok(&args);
         assert!(svg.starts_with("<svg"), "{kind}");
         assert!(library.ok(&[&args[..], &["--dark"]].concat()) != svg, "{kind} in the dark");
@@ -127,8 +127,8 @@ fn every_kind_of_figure_and_table_is_made() {
         assert_eq!(made["bytes"].as_u64(), Some(library.bytes(&out).len() as u64));
         assert!((made["inches"][0].as_f64().expect("a width") - 3.25).abs() < 1e-9, "{made}");
     }
-    for kind in kinds::TABLES {
-        let args = [&["table", kind][..], &all].concat();
+    for kind in kinds::tables_of_runs() {
+        let args = [&["table", kind.as_str()][..], &all].concat();
         assert!(library.ok(&args).contains("| --- |") || library.ok(&args).contains("---: |"), "{kind}");
         for format in ["csv", "parquet", "tex", "toml", "md", "html"] {
             let out = format!("{kind}-table.{format}");
@@ -169,6 +169,37 @@ fn a_figure_that_is_printed_has_its_spec_and_what_was_asked_for() {
         serde_json::from_str(&library.ok(&[&args[..], &["--grey", "--json"]].concat())).expect("JSON");
     assert!(json["svg"].as_str().is_some_and(|svg| svg.contains("<metadata")), "{json}");
     assert_eq!(library.run(&[&args[..], &["--grey", "--dark"]].concat()).status.code(), Some(2));
+}
+
+#[test]
+fn bands_the_other_run_and_baselines_can_be_chosen_as_on_the_pages() {
+    let library = Library::new();
+    let runs = library.runs();
+    let three: Vec<&str> = runs.iter().take(3).map(String::as_str).collect();
+    let made = |kind: &str, more: &[&str]| library.ok(&[&["figure", kind][..], &three, more].concat());
+    let bands = |which| made("survival", &["--bands", which]).matches("-band-").count();
+    assert!(
+        bands("none") == 0 && bands("auto") == 1 && bands("all") > 1,
+        "{} {}",
+        bands("auto"),
+        bands("all")
+    );
+    let said = library.fails(&[&["figure", "paired"][..], &three].concat());
+    assert!(said.contains("--other"), "{said}");
+    // With the first as the reference, each of the others.
+    let [second, third] = [1, 2].map(|at| made("paired", &["--other", three[at]]));
+    assert!(second.starts_with("<svg") && third.starts_with("<svg") && second != third);
+    let said = library.fails(&[&["figure", "paired"][..], &three, &["--other", three[0]]].concat());
+    assert!(said.contains("none of the runs that are compared"), "{said}");
+    // Of failures without a run the benchmark can be named, as on their page.
+    let said = library.fails(&["table", "failures", "--benchmark", "no-such"]);
+    assert!(said.contains("no-such"), "{said}");
+    let rows = |more: &[&str]| -> usize {
+        let told = library.ok(&[&["table", "matrix", "--json"][..], more].concat());
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        told["rows"].as_array().map_or(0, Vec::len)
+    };
+    assert!(rows(&["--with-baselines"]) > rows(&[]), "{} {}", rows(&["--with-baselines"]), rows(&[]));
 }
 
 #[test]

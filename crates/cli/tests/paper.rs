@@ -41,6 +41,39 @@ fn said(program: &str, folder: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Every kind of figure, and what changes how it is drawn: its name and how to ask for it.
+fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
+    let args = |kind: &str, runs: &[&str], more: &[&str]| -> Vec<String> {
+        [&["figure", kind][..], runs, more].concat().into_iter().map(str::to_owned).collect()
+    };
+    let mut all: Vec<(String, Vec<String>)> = kinds::figures()
+        .into_iter()
+        .map(|kind| {
+            let of = match kind.as_str() {
+                "paired" => &runs[1..3],
+                // A matrix is of one benchmark.
+                "matrix" => &runs[..1],
+                _ => runs,
+            };
+            let asked = args(&kind, of, &[]);
+            (kind, asked)
+        })
+        .collect();
+    let measures =
+        ["score", "tokens", "cost", "time", "steps", "steps-survived", "tool-calls", "cost-per-survived-turn"];
+    for measure in measures {
+        all.push((format!("bars-{measure}"), args("bars", runs, &["--measure", measure])));
+    }
+    for (kind, of) in [("bars", runs), ("matrix", &runs[..1]), ("retries", runs)] {
+        all.push((format!("{kind}-published"), args(kind, of, &["--published"])));
+    }
+    for by in ["harness", "turn", "attempt"] {
+        all.push((format!("failures-by-{by}"), args("failures", runs, &["--by", by])));
+    }
+    all.push(("survival-all-bands".to_owned(), args("survival", runs, &["--bands", "all"])));
+    all
+}
+
 #[test]
 fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     if !have(&["pdflatex", "pdffonts", "pdftotext"]) {
@@ -56,37 +89,55 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     for source in ["staminabench", "harbor/jobs"] {
         stamina(folder, &["ingest", fixtures.join(source).to_str().expect("UTF-8")]);
     }
+    let pack = fixtures.join("../../data/sample-pack.zip");
+    let pack = pack.to_str().expect("UTF-8");
+    stamina(folder, &["ingest", pack]);
+    let played = [
+        "run",
+        "--values",
+        "agent=MOCK",
+        "output_dir=results",
+        "restful_server_gen_iterative.n_scenarios=1",
+        "restful_server_gen_iterative.n_turns=2",
+        "restful_server_gen_iterative.num_changes_per_turn=1",
+    ];
+    stamina(folder, &played);
     // Runs whose settings differ, with retries, failures of many kinds and odd names.
     let runs = ["staminabench.own", "oracle-k2", "nop", "failures"];
     let mut body = String::new();
-    for kind in kinds::FIGURES {
-        let runs = if kind == "paired" { &runs[1..3] } else { &runs[..] };
-        // A matrix is of one benchmark.
-        let runs = if kind == "matrix" { &runs[..1] } else { runs };
+    for (name, args) in figures(&runs) {
         for format in ["pdf", "tex"] {
-            let out = format!("{kind}.{format}");
-            stamina(folder, &[&["figure", kind][..], runs, &["--out", &out, "--preset", "icml"]].concat());
+            let out = format!("{name}.{format}");
+            let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+            args.extend(["--out", &out, "--preset", "icml"]);
+            stamina(folder, &args);
         }
         body.push_str(&format!(
-            "\\includegraphics{{{kind}.pdf}}\\clearpage\n\\input{{{kind}.tex}}\\clearpage\n"
+            "\\includegraphics{{{name}.pdf}}\\clearpage\n\\input{{{name}.tex}}\\clearpage\n"
         ));
     }
-    let mut many = 0;
-    for kind in kinds::TABLES {
-        let of_benchmark = ["matrix", "spread", "published"].contains(&kind);
-        let runs = if of_benchmark { &runs[..1] } else { &runs[..] };
+    let (tables, mut many) = (kinds::tables(), 0);
+    for kind in &tables {
+        let of: &[&str] = match kind.as_str() {
+            "matrix" | "spread" | "published" => &runs[..1],
+            "library" | "played" => &[],
+            "progress" => &["results"],
+            "suite" => &[pack],
+            "findings" | "mutants" => &[pack, "--scenario", "0"],
+            _ => &runs,
+        };
         let out = format!("table-{kind}.tex");
-        stamina(folder, &[&["table", kind][..], runs, &["--out", &out]].concat());
+        stamina(folder, &[&["table", kind.as_str()][..], of, &["--out", &out]].concat());
         body.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
         // Drawn, where a page can hold it.
         let drawn = format!("table-{kind}.pdf");
-        let args = [&["table", kind][..], runs, &["--out", &drawn, "--preset", "icml:full"]].concat();
+        let args = [&["table", kind.as_str()][..], of, &["--out", &drawn, "--preset", "icml:full"]].concat();
         if attempt(folder, &args).status.success() {
             body.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
             many += 1;
         }
     }
-    assert!(many > kinds::TABLES.len() / 2, "{many} tables were drawn");
+    assert!(many > tables.len() / 2, "{many} tables were drawn");
     let document = format!(
         "\\documentclass[10pt]{{article}}\n\\usepackage[paperwidth=9in,paperheight=12in,textwidth=486bp,textheight=10in]{{geometry}}\n\
          \\usepackage{{graphicx}}\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.18}}\n\
@@ -120,6 +171,9 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         "p (sign flip)",
         "Retries (R)",
         "Failed attempts by class",
+        "Mutants by operator",
+        "Turns over all episodes",
+        "censoring policy default",
     ] {
         assert!(text.contains(wanted), "no {wanted:?} in {text}");
     }

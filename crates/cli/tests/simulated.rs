@@ -49,15 +49,15 @@ fn what_a_scripted_model_came_to_says_so_everywhere() {
         assert!(stamina(folder, args).contains(WORD), "{args:?}");
     }
     // What others published and the rules are about no run; nothing was retried here that a test tells of turn by turn.
-    let of_runs = kinds::TABLES.iter().filter(|kind| !["published", "rules"].contains(*kind));
-    for kind in of_runs.copied() {
+    let of_runs = kinds::tables_of_runs();
+    for kind in of_runs.iter().map(String::as_str).filter(|kind| !["published", "rules"].contains(kind)) {
         for ending in ["md", "csv", "tex", "html"] {
             let file = written(folder, &["table", kind, runs[0], runs[1]], &format!("{kind}.{ending}"));
             assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
         }
     }
-    for kind in kinds::FIGURES {
-        let args = ["figure", kind, runs[0], runs[1]];
+    for kind in kinds::figures() {
+        let args = ["figure", kind.as_str(), runs[0], runs[1]];
         for ending in ["svg", "tex", "csv"] {
             let file = written(folder, &args, &format!("figure-{kind}.{ending}"));
             assert!(file.contains(WORD), "the figure {kind} as {ending}");

@@ -11,7 +11,7 @@ use workbench::api::{
     RetriesRequest,
 };
 
-use super::whose::{Whose, compared, failures, matrix};
+use super::whose::{Whose, compared, failures, matrix, other};
 use super::{absolute, format_of, words, written};
 use crate::print::{note, print, print_json};
 
@@ -54,6 +54,17 @@ pub(crate) enum MeasureWord {
     CostPerSurvivedTurn,
 }
 
+/// What `--bands` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BandsWord {
+    /// All of two runs, the reference's of more
+    Auto,
+    /// Every run's
+    All,
+    /// None
+    None,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
     /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, matrix, retries, failures), or a file
@@ -82,6 +93,12 @@ pub(crate) struct FigureArgs {
     /// What `bars` show
     #[arg(long, value_enum, default_value_t = MeasureWord::Stamina)]
     measure: MeasureWord,
+    /// Whose confidence bands `survival` has
+    #[arg(long, value_enum, default_value_t = BandsWord::Auto)]
+    bands: BandsWord,
+    /// Which of several runs `paired` sets against the reference
+    #[arg(long, value_name = "RUN")]
+    other: Option<String>,
     /// Lay published numbers over (bars of stamina, matrix, retries)
     #[arg(long)]
     published: bool,
@@ -103,20 +120,20 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
     let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
     let published = args.published;
     Ok(match kind {
-        FigureWord::Survival => FigureOf::Survival { of: of()?, bands: Bands::Auto },
+        FigureWord::Survival => FigureOf::Survival {
+            of: of()?,
+            bands: match args.bands {
+                BandsWord::Auto => Bands::Auto,
+                BandsWord::All => Bands::All,
+                BandsWord::None => Bands::None,
+            },
+        },
         FigureWord::FirstFailures => FigureOf::FirstFailures { of: of()? },
         FigureWord::Differences => FigureOf::Differences { of: of()?, ratio: false },
         FigureWord::Ratios => FigureOf::Differences { of: of()?, ratio: true },
         FigureWord::Paired => {
             let of = of()?;
-            if of.members.len() != 2 {
-                return Err(ApiError::new(
-                    "export.paired",
-                    format!("A paired figure is of two runs, and there are {}", of.members.len()),
-                )
-                .hint("Name two runs, or one and a --reference"));
-            }
-            let other = 1 - of.reference;
+            let other = other(workbench, &of, args.other.as_deref())?;
             FigureOf::Paired { of, other }
         }
         FigureWord::Bars => FigureOf::Bars {

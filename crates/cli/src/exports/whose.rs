@@ -27,9 +27,12 @@ pub(crate) struct Whose {
     /// Horizon of mean stamina in turns; by default as far as every curve is known
     #[arg(long, value_name = "TURNS")]
     pub(crate) tau: Option<u32>,
-    /// Benchmark of a matrix; by default the one with most runs
+    /// Benchmark of a matrix, or of failures of which no run is named; by default the one with most runs
     #[arg(long, value_name = "KEY")]
     pub(crate) benchmark: Option<String>,
+    /// Baselines and runs of a scripted model stand in a matrix, too
+    #[arg(long)]
+    pub(crate) with_baselines: bool,
     /// How failures are grouped
     #[arg(long, value_enum, default_value_t = GroupWord::Run)]
     pub(crate) by: GroupWord,
@@ -52,6 +55,33 @@ pub(super) fn compared(
     members::request(workbench, runs, reference, tau)
 }
 
+/// Which of the members is compared with the reference: the one that is named, or the only other.
+pub(super) fn other(
+    workbench: &Workbench,
+    of: &CompareRequest,
+    named: Option<&str>,
+) -> Result<u32, ApiError> {
+    let Some(named) = named else {
+        return match of.members.len() {
+            2 => Ok(1 - of.reference),
+            n => Err(ApiError::new(
+                "export.paired",
+                format!("A paired figure is of two runs, and there are {n}"),
+            )
+            .hint("Say with --other which one is compared with the reference")),
+        };
+    };
+    let member = members::find_member(workbench, named)?;
+    let place = of.members.iter().position(|m| *m == member).filter(|at| *at as u32 != of.reference);
+    place.map(|place| place as u32).ok_or_else(|| {
+        ApiError::new(
+            "export.paired",
+            format!("\"{named}\" is none of the runs that are compared with the reference"),
+        )
+        .hint("Name it among the runs, too, and another one as the reference")
+    })
+}
+
 /// The failures that runs and options ask for.
 pub(super) fn failures(
     workbench: &Workbench,
@@ -71,7 +101,7 @@ pub(super) fn failures(
             FailuresScope::Turns => FailureScope::Turns,
             FailuresScope::First => FailureScope::First,
         },
-        benchmark: None,
+        benchmark: whose.benchmark.clone(),
     })
 }
 
@@ -82,5 +112,11 @@ pub(super) fn matrix(
     whose: &Whose,
 ) -> Result<MatrixRequest, ApiError> {
     let runs = workbench.runs_of(&find_members(workbench, runs)?)?;
-    Ok(MatrixRequest { benchmark: whose.benchmark.clone(), runs, tau: whose.tau, ..MatrixRequest::default() })
+    Ok(MatrixRequest {
+        benchmark: whose.benchmark.clone(),
+        runs,
+        with_baselines: whose.with_baselines,
+        tau: whose.tau,
+        ..MatrixRequest::default()
+    })
 }
