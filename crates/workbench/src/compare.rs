@@ -124,6 +124,8 @@ impl Workbench {
             overall: compared.overall.as_ref().filter(|_| apart).and_then(tests_of::chi_square),
             overall_stratified: overall_stratified.as_ref().and_then(tests_of::chi_square),
             cautions: Vec::new(),
+            published_benchmark: members::published(&pools, "benchmark"),
+            published_cost: members::published(&pools, "cost"),
             policy: policy.name().to_owned(),
             seed: options.resampling.seed,
         };
@@ -156,7 +158,7 @@ fn leave_out(compared: &mut analysis::compare::Comparison, in_both: &[u32]) {
     if in_both.iter().any(|n| *n > 0) {
         let p_values: Vec<Option<f64>> =
             compared.pairs.iter().map(|pair| pair.logrank.as_ref().map(|test| test.p)).collect();
-        for (pair, p) in compared.pairs.iter_mut().zip(analysis::logrank::holm(&p_values)) {
+        for (pair, p) in compared.pairs.iter_mut().zip(analysis::holm::holm(&p_values)) {
             pair.p_holm = p;
         }
     }

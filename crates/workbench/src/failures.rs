@@ -304,6 +304,7 @@ impl Workbench {
             groups: groups.iter().map(|(place, tally)| tally.group(grouping.named(*place))).collect(),
             origins: ORIGINS.into_iter().zip(origins).filter(|(_, n)| *n > 0).collect(),
             cautions: cautions(&found),
+            published: members::published(&found.pools, "failures"),
             flips: flips(&found),
             rules: rules()
                 .map(|rule| FailureRule {

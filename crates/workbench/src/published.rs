@@ -159,7 +159,7 @@ pub(crate) fn by_retries(benchmark: &str) -> Vec<PublishedNumber> {
     .collect()
 }
 
-/// What is published about a question (`matrix`, `retries`) in words, each sentence with its source.
+/// What is published about a question (`matrix`, `retries`, `failures`, `cost`, `benchmark`) in words, each sentence with its source.
 pub(crate) fn statements(benchmark: &str, about: &str) -> Vec<String> {
     let of = files().iter().filter(|file| file.benchmark == benchmark);
     of.flat_map(|file| {
@@ -188,6 +188,9 @@ mod tests {
             }
             for statement in &file.statements {
                 assert!(file.source(&statement.source).is_some());
+                // Each is shown: on the Matrix page, the retries under it, the Failures page, and Compare.
+                let shown = ["matrix", "retries", "failures", "cost", "benchmark"];
+                assert!(shown.contains(&statement.about.as_str()), "{}", statement.about);
             }
         }
         assert_eq!(files().len(), FILES.len());

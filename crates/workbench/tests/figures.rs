@@ -227,3 +227,23 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
     assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
     assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
 }
+
+#[test]
+fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
+    let library = Library::fixtures(&["staminabench", "evocode"]);
+    let failures = |runs: &[&str]| {
+        let of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
+        library.workbench.get_failures(of).unwrap().published
+    };
+    let found = failures(&TWO);
+    assert!(found.len() == 1 && found[0].starts_with("Published: With few retries"), "{found:?}");
+    assert!(found[0].contains("second hand"), "with its source: {found:?}");
+    assert!(failures(&["evocode.tiny-1"]).is_empty(), "it is about another benchmark");
+    let comparison = library.workbench.compare_runs(of(&TWO)).unwrap();
+    assert!(comparison.published_benchmark[0].contains("20 scenarios of 100 turns"), "{comparison:?}");
+    assert!(comparison.published_cost[0].contains("4.5 billion input"), "{comparison:?}");
+    // It is no caution about these runs, and no part of a caption.
+    assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
+    let of = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
+    assert!(!caption(&library.spec(&FigureOf::Failures { of })).contains("Published"));
+}

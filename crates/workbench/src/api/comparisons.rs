@@ -274,6 +274,10 @@ pub struct Comparison {
     pub overall_stratified: Option<ChiSquare>,
     /// What a reader must know of the numbers on this page, in sentences: much early censoring, few episodes, …
     pub cautions: Vec<String>,
+    /// What others published about the benchmarks of the members, each sentence with its source.
+    pub published_benchmark: Vec<String>,
+    /// The same about what runs on them cost.
+    pub published_cost: Vec<String>,
     /// `default` or `custom`.
     pub policy: String,
     /// Seed of the bootstrap.

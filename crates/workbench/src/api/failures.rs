@@ -79,6 +79,8 @@ pub struct Failures {
     pub origins: Vec<(FailureOrigin, u32)>,
     /// What a reader must know of the numbers, in sentences: logs that can not be read, …
     pub cautions: Vec<String>,
+    /// What others published about failures on these benchmarks, each sentence with its source.
+    pub published: Vec<String>,
     /// Tests that flip most, at most 100.
     pub flips: Vec<FlippingTest>,
     /// The rules, in the order in which they are tried.

@@ -11,6 +11,7 @@ use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch, marked};
+use crate::published;
 use crate::summary::{run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
@@ -165,6 +166,12 @@ impl Pool {
             Member::Run { .. } | Member::Harness { .. } | Member::Cell { .. } => self.harness_label(),
         }
     }
+}
+
+/// What others published about a question on the benchmarks of these members, each sentence with its source.
+pub(crate) fn published(pools: &[Pool], about: &str) -> Vec<String> {
+    let benchmarks: BTreeSet<String> = pools.iter().map(|pool| pool.benchmark().key).collect();
+    benchmarks.iter().flat_map(|key| published::statements(key, about)).collect()
 }
 
 /// How many runs are in both.

@@ -58,6 +58,14 @@ overall_stratified: ChiSquare | null,
  */
 cautions: Array<string>, 
 /**
+ * What others published about the benchmarks of the members, each sentence with its source.
+ */
+published_benchmark: Array<string>, 
+/**
+ * The same about what runs on them cost.
+ */
+published_cost: Array<string>, 
+/**
  * `default` or `custom`.
  */
 policy: string, 

@@ -62,6 +62,10 @@ origins: Array<[FailureOrigin, number]>,
  */
 cautions: Array<string>, 
 /**
+ * What others published about failures on these benchmarks, each sentence with its source.
+ */
+published: Array<string>, 
+/**
  * Tests that flip most, at most 100.
  */
 flips: Array<FlippingTest>, 
