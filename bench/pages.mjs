@@ -89,20 +89,37 @@ async function requests(server) {
   // Eight other runs each time, so that nothing is answered from memory but what a page would find there.
   const eight = (i) => Array.from({ length: Math.min(8, runs.length) }, (_, k) => ({ by: "run", run: runs[(spread(i, runs.length, 4) + k * (1 + (i % 5))) % runs.length] }));
   const distinct = (i) => [...new Map(eight(i).map((member) => [member.run, member])).values()];
-  const compare = (i) => ({ members: distinct(i), reference: 0 });
-  const kinds = [
-    (of) => ({ kind: "first_failures", of }),
-    (of) => ({ kind: "differences", of, ratio: false }),
-    (of) => ({ kind: "paired", of, other: of.members.length - 1 }),
-    (of) => ({ kind: "bars", of, measure: "stamina", published: false }),
-    (of) => ({ kind: "pareto", of }),
-    (of) => ({ kind: "retries", of: { members: of.members }, published: false }),
-  ];
-  const anyKind = (i) => {
-    const of = compare(i + 2 * COUNT);
+  // Turned, the same members are another comparison.
+  const turned = (list, by) => [...list.slice(by % list.length), ...list.slice(0, by % list.length)];
+  const compare = (i, by = 0) => ({ members: turned(distinct(i), by), reference: 0 });
+  const MEASURES = ["stamina", "score", "tokens", "cost", "time", "steps", "steps_survived", "tool_calls", "cost_per_survived_turn"];
+  const GROUPS = ["member", "harness", "turn", "attempt"];
+  const SCOPES = ["attempts", "turns", "first"];
+  // Every kind of figure that a comparison has, by itself: a slow one is not hidden among quick ones.
+  const kinds = {
+    survival: (of, i) => ({ kind: "survival", of, bands: i % 2 ? "all" : "auto" }),
+    "first failures": (of) => ({ kind: "first_failures", of }),
+    differences: (of) => (of.members.length > 1 ? { kind: "differences", of, ratio: false } : null),
+    ratios: (of) => (of.members.length > 1 ? { kind: "differences", of, ratio: true } : null),
     // One run alone, as a small library may give, is paired with nothing.
-    return kinds[of.members.length > 1 ? i % kinds.length : 0](of);
+    paired: (of) => (of.members.length > 1 ? { kind: "paired", of, other: of.members.length - 1 } : null),
+    ...Object.fromEntries(MEASURES.map((measure) => [`bars of ${measure.replaceAll("_", " ")}`, (of, i) => ({ kind: "bars", of, measure, published: measure === "stamina" && i % 2 === 0 })])),
+    "stamina against cost": (of) => ({ kind: "pareto", of }),
+    retries: (of, i) => ({ kind: "retries", of: { members: of.members }, published: i % 2 === 0 }),
+    matrix: (of, i) => ({ kind: "matrix", of: { runs: of.members.map((member) => member.run) }, published: i % 2 === 0 }),
+    failures: (of, i) => ({ kind: "failures", of: { members: of.members, group: GROUPS[i % 4], scope: SCOPES[i % 3] } }),
   };
+  const drawn = (names) =>
+    Object.fromEntries(
+      names.map((name) => {
+        const place = Object.keys(kinds).indexOf(name);
+        const asked = each((_, i) => {
+          const figure = kinds[name](compare(i + (place + 1) * COUNT, place), i);
+          return figure && { figure, theme: i % 2 ? "dark" : "light", width: 640, height: null };
+        });
+        return [`draw_figure, ${name} of 8 runs`, asked];
+      }),
+    );
   const code = places.filter((place) => place.has_code);
   const files = [];
   for (const place of code) {
@@ -130,13 +147,13 @@ async function requests(server) {
     code_file: files,
     read_text: places.flatMap((place) => place.logs.map((log) => ({ run: place.run, episode: place.episode, turn: place.turn, attempt: place.attempt, path: log.path, offset: 0, limit: 0 }))).slice(0, COUNT),
     compare_runs: each((_, i) => compare(i)),
-    "draw_figure, survival of 8 runs": each((_, i) => ({ figure: { kind: "survival", of: compare(i + COUNT) }, theme: i % 2 ? "dark" : "light", width: 640, height: null })),
-    "draw_figure, every kind of 8 runs": each((_, i) => ({ figure: anyKind(i), theme: i % 2 ? "dark" : "light", width: 640, height: null })),
+    ...drawn(Object.keys(kinds).filter((name) => name !== "failures")),
     list_disagreements: each((_, i) => ({ members: distinct(i), reference: 0, mode: ["different", "all", "failures", "errors"][i % 4], sort: ["reference_fails", "spread", "scenario"][i % 3], offset: 0, limit: 200 })),
     get_matrix: each(() => ({})),
     get_retries: each((_, i) => ({ members: distinct(i) })),
     // A run's failed attempts are classified when they are first asked for; all are, before these are timed.
-    get_failures: [{}, ...each((_, i) => ({ members: distinct(i), group: ["member", "harness", "turn", "attempt"][i % 4], scope: ["attempts", "turns", "first"][i % 3] }))],
+    get_failures: [{}, ...each((_, i) => ({ members: distinct(i), group: GROUPS[i % 4], scope: SCOPES[i % 3] }))],
+    ...drawn(["failures"]),
     list_failure_cases: each((_, i) => ({ of: { members: distinct(i) }, offset: 0, limit: 200 })),
     search: each((_, i) => ({ text: WORDS[i % WORDS.length], limit: i % 2 ? 14 : 40 })),
     import_report: each(() => ({ source, offset: 0, limit: 2000 })),
@@ -153,6 +170,8 @@ export async function pages(db) {
     const settled = await server.settle();
     const commands = {};
     for (const [name, list] of Object.entries(await requests(server))) {
+      // A library may have nothing to ask for, such as code, or a second run to compare with.
+      if (list.length === 0) continue;
       const command = name.split(",")[0];
       // Once untimed: the first call prepares statements and fills caches, as the first click of a session does.
       const first = await server.call(command, list[0]);
