@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Difference, Ratio, common_tau, mean_difference, mean_ratio};
-use crate::logrank::{LogRank, Permutation, holm, log_rank, permutation_log_rank, stratified_log_rank};
+use crate::holm::holm;
+use crate::logrank::{LogRank, log_rank, stratified_log_rank};
 use crate::paired::{Paired, paired};
+use crate::permutation::{Permutation, permutation_log_rank};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
 
 /// A run (or group of runs) to compare.

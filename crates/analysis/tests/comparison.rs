@@ -3,8 +3,10 @@
 
 use analysis::clusters::{InScenario, observations};
 use analysis::difference::{mean_difference, mean_ratio};
-use analysis::logrank::{LogRank, holm, log_rank, permutation_log_rank, stratified_log_rank};
+use analysis::holm::holm;
+use analysis::logrank::{LogRank, log_rank, stratified_log_rank};
 use analysis::paired::paired;
+use analysis::permutation::permutation_log_rank;
 use analysis::survival::Observation;
 use model::Ending;
 use serde::Deserialize;

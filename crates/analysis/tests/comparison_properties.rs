@@ -5,8 +5,10 @@ use analysis::bootstrap::{Resampling, bootstrap_difference, bootstrap_mean, boot
 use analysis::clusters::{InScenario, observations};
 use analysis::compare::{CompareOptions, ComparedRun, Pairs, compare};
 use analysis::difference::{common_tau, mean_difference, mean_ratio};
-use analysis::logrank::{holm, log_rank, permutation_log_rank, stratified_log_rank};
+use analysis::holm::holm;
+use analysis::logrank::{log_rank, stratified_log_rank};
 use analysis::paired::paired;
+use analysis::permutation::permutation_log_rank;
 use analysis::survival::{Observation, restricted_mean};
 use model::Ending;
 use proptest::prelude::*;

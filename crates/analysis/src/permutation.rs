@@ -1,0 +1,132 @@
+//! The log-rank test by permutation, for groups that are too small for χ².
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::Stream;
+use crate::survival::Observation;
+
+/// A p-value from rearranging what was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Permutation {
+    /// The share of arrangements at least as extreme as the observed one.
+    pub p: f64,
+    /// Arrangements that were looked at.
+    pub arrangements: u32,
+    /// Whether those are all there are. Otherwise they were drawn, and `p` = (1 + as extreme) / (1 + arrangements).
+    pub exact: bool,
+    /// What they were drawn from.
+    pub seed: u64,
+}
+
+/// The most arrangements that are all looked at; more are drawn from.
+const EXACT: u64 = 20_000;
+
+/// The log-rank test by permutation, for groups too small for χ²: how often a random distribution of the episodes over
+/// groups of these sizes differs as much.
+///
+/// The statistic is Σⱼ Uⱼ²/nⱼ, where Uⱼ = observed − expected of group j is the sum of its episodes' log-rank scores,
+/// event − Nelson–Aalen estimate of all groups together (Peto and Peto 1972; the sums do not depend on the
+/// arrangement, which makes this the conditional test of R's `coin::logrank_test`). With two groups and at most 20,000
+/// arrangements all are looked at, else `draws` are drawn from `seed`. Episodes that were never at risk are left out.
+///
+/// It asks whether groups are exchangeable, and so also answers to groups that were *censored* differently. `None` as
+/// for [`log_rank`](crate::logrank::log_rank), and without `draws`.
+pub fn permutation_log_rank(groups: &[&[Observation]], draws: u32, seed: u64) -> Option<Permutation> {
+    let groups: Vec<Vec<Observation>> =
+        groups.iter().map(|g| g.iter().copied().filter(|o| o.last_at_risk() > 0).collect()).collect();
+    if groups.len() < 2 || groups.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+    let mut scores = log_rank_scores(&groups.concat());
+    if scores.iter().all(|s| (s - scores[0]).abs() < 1e-12) {
+        return None;
+    }
+    let observed = spread(&scores, &sizes) * (1.0 - 1e-9);
+    if sizes.len() == 2 && combinations(scores.len(), sizes[0]).is_some_and(|c| c <= EXACT) {
+        let (mut all, mut extreme) = (0, 0);
+        for_each_choice(scores.len(), sizes[0], &mut |chosen| {
+            // The scores of both groups add up to 0.
+            let u: f64 = chosen.iter().map(|i| scores[*i]).sum();
+            all += 1;
+            extreme += u32::from(u * u / sizes[0] as f64 + u * u / sizes[1] as f64 >= observed);
+        });
+        return Some(Permutation {
+            p: f64::from(extreme) / f64::from(all),
+            arrangements: all,
+            exact: true,
+            seed,
+        });
+    }
+    if draws == 0 {
+        return None;
+    }
+    // Sorted, so that the result does not depend on the order in which episodes are given.
+    scores.sort_by(f64::total_cmp);
+    let mut stream = Stream::new(seed, 0);
+    let mut extreme = 0;
+    for _ in 0..draws {
+        for i in (1..scores.len()).rev() {
+            scores.swap(i, stream.below(i as u32 + 1) as usize);
+        }
+        extreme += u32::from(spread(&scores, &sizes) >= observed);
+    }
+    Some(Permutation {
+        p: f64::from(1 + extreme) / (1.0 + f64::from(draws)),
+        arrangements: draws,
+        exact: false,
+        seed,
+    })
+}
+
+fn log_rank_scores(episodes: &[Observation]) -> Vec<f64> {
+    let horizon = episodes.iter().map(|o| o.last_at_risk()).collect::<BTreeSet<u32>>();
+    let mut hazard = 0.0;
+    let mut cumulative = BTreeMap::new();
+    for turn in horizon {
+        let at_risk = episodes.iter().filter(|o| o.last_at_risk() >= turn).count() as f64;
+        let events = episodes.iter().filter(|o| o.failed_turn() == Some(turn)).count() as f64;
+        hazard += events / at_risk;
+        cumulative.insert(turn, hazard);
+    }
+    episodes
+        .iter()
+        .map(|o| f64::from(u8::from(o.failed_turn().is_some())) - cumulative[&o.last_at_risk()])
+        .collect()
+}
+
+fn spread(scores: &[f64], sizes: &[usize]) -> f64 {
+    let mut rest = scores;
+    let mut sum = 0.0;
+    for size in sizes {
+        let (own, others) = rest.split_at(*size);
+        let u: f64 = own.iter().sum();
+        sum += u * u / *size as f64;
+        rest = others;
+    }
+    sum
+}
+
+/// n over k; `None` = more than fits.
+fn combinations(n: usize, k: usize) -> Option<u64> {
+    let mut result = 1_u64;
+    for i in 0..k.min(n - k) as u64 {
+        result = result.checked_mul(n as u64 - i)? / (i + 1);
+    }
+    Some(result)
+}
+
+/// Calls `look` with every choice of `k` of `0..n`, in lexical order.
+fn for_each_choice(n: usize, k: usize, look: &mut impl FnMut(&[usize])) {
+    let mut chosen: Vec<usize> = (0..k).collect();
+    loop {
+        look(&chosen);
+        let Some(i) = (0..k).rev().find(|i| chosen[*i] < n - k + i) else { return };
+        chosen[i] += 1;
+        for j in i + 1..k {
+            chosen[j] = chosen[j - 1] + 1;
+        }
+    }
+}
