@@ -1,10 +1,11 @@
-//! Stamina Lab as a desktop app: a window, its dialogs, drag and drop, and one command, `rpc`, that carries every
+//! Stamina Lab as a desktop app: a window, its dialogs, drag and drop, its end, and one command, `rpc`, that carries every
 //! command of the workbench. What a user can do is decided there, not here.
 
 // Without this, Windows opens a console behind the window.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod arguments;
+mod quit;
 mod rendering;
 mod sample;
 
@@ -62,7 +63,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
-        .invoke_handler(tauri::generate_handler![rpc])
+        .invoke_handler(tauri::generate_handler![rpc, quit::quit])
         .manage(workbench)
         .setup(move |app| {
             let window =
@@ -70,8 +71,11 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
             WebviewWindowBuilder::from_config(app, window)?.initialization_script(to_open).build()?;
             Ok(())
         })
-        .run(context)
-        .map_err(|error| ApiError::new("desktop.failed", format!("The window can not be shown: {error}")))
+        .on_window_event(quit::before_the_window_closes)
+        .build(context)
+        .map_err(|error| ApiError::new("desktop.failed", format!("The window can not be shown: {error}")))?
+        .run(quit::before_the_app_ends);
+    Ok(())
 }
 
 /// Says why there is no window: on standard error, and to those who did not start the app from a terminal in a dialog.

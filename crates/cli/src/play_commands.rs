@@ -23,7 +23,7 @@ use crate::signals::cancel_on_signal;
 use crate::teller::Teller;
 
 /// Exit code of what was stopped.
-const STOPPED: u8 = 130;
+pub(crate) const STOPPED: u8 = 130;
 
 /// `stamina run`.
 pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {

@@ -18,9 +18,10 @@ use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_header::SetResponseHeaderLayer;
 use workbench::Workbench;
 use workbench::api::ApiError;
+use workbench::runs::InFlight;
 
-use crate::print::print;
-use crate::signals::stop_signal;
+use crate::print::{note, print};
+use crate::signals::StopSignals;
 
 /// What the pages may load: themselves only.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -57,7 +58,9 @@ pub(crate) async fn serve(
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
     workbench::runs::sweep_leftovers();
     workbench::runs::sweep_shakedowns();
-    let host = Host { workbench, token: token.as_str().into(), port };
+    // Listened for before a run can be begun that would have to be stopped.
+    let mut signals = StopSignals::new();
+    let host = Host { workbench: workbench.clone(), token: token.as_str().into(), port };
     let app = axum::Router::new()
         .route("/rpc/{name}", post(rpc))
         .fallback_service(ServeDir::new(&ui).fallback(ServeFile::new(ui.join("index.html"))))
@@ -73,10 +76,41 @@ pub(crate) async fn serve(
     } else {
         format!("Stamina Lab is at {link}\nPress Ctrl C to stop.\n")
     });
-    // Requests that wait for changes would hold a graceful shutdown open; nothing is lost by ending at once.
+    let mut serving = std::pin::pin!(axum::serve(listener, app).into_future());
+    let failed = |e: std::io::Error| ApiError::new("serve.failed", e.to_string());
+    // Requests that wait for changes would hold a graceful shutdown open: the server itself ends at once.
     tokio::select! {
-        ended = axum::serve(listener, app) => ended.map_err(|e| ApiError::new("serve.failed", e.to_string())),
-        () = stop_signal() => Ok(()),
+        ended = &mut serving => return ended.map_err(failed),
+        () = next(&mut signals) => {}
+    }
+    let looked = workbench.clone();
+    let in_flight = tokio::task::spawn_blocking(move || looked.in_flight()).await.unwrap_or_default();
+    let Some(in_flight) = in_flight else { return Ok(()) };
+    note(&stopping(in_flight));
+    // Pages go on to show what becomes of the runs.
+    let stopped = tokio::task::spawn_blocking(move || workbench.stop_own_runs());
+    tokio::select! {
+        ended = &mut serving => ended.map_err(failed),
+        _ = stopped => Ok(()),
+        () = next(&mut signals) => std::process::exit(i32::from(crate::play_commands::STOPPED)),
+    }
+}
+
+/// What is said when runs are played that end with this process.
+fn stopping(InFlight { runs, attempts }: InFlight) -> String {
+    let counted = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "stopping {} with {} in flight: what was finished is kept, `stamina resume` goes on with it; once more ends it at once",
+        counted(runs, "run"),
+        counted(attempts, "attempt")
+    )
+}
+
+/// The next signal; none where the system lets nobody listen for them.
+async fn next(signals: &mut std::io::Result<StopSignals>) {
+    match signals {
+        Ok(signals) => signals.next().await,
+        Err(_) => std::future::pending().await,
     }
 }
 

@@ -10,6 +10,7 @@ mod fields;
 mod form;
 mod images;
 mod keys;
+mod leave;
 mod log;
 mod machine;
 mod now;
@@ -25,6 +26,7 @@ pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,
 };
+pub use self::leave::InFlight;
 pub use self::machine::{bytes, duration, short};
 pub use self::now::wish;
 pub(crate) use self::play::Runs;

@@ -31,6 +31,12 @@ export type DropEvent =
   /** The platform gives no paths (a browser). */
   | { kind: "refused" };
 
+/** What ends with the process that runs this window: runs that it plays, and attempts of them in play. */
+export interface InFlight {
+  readonly runs: number;
+  readonly attempts: number;
+}
+
 /** One menu of the native menu bar; ids are commands of `shell/commands.ts`. */
 export interface MenuSpec {
   readonly title: string;
@@ -50,6 +56,10 @@ export interface Host {
   onDrop(tell: (event: DropEvent) => void): () => void;
   /** Tells of paths and `stamina://` links that the system hands over (`stamina open`, a second start). */
   onOpened(tell: (what: string) => void): () => void;
+  /** Tells that the window is to be closed while its process plays runs. Returns how to stop listening. */
+  onQuitAsked(tell: (what: InFlight) => void): () => void;
+  /** Ends the app, once its runs have stopped or at once. */
+  quit(atOnce: boolean): Promise<void>;
   /** Builds the native menu bar, where there is one. */
   setMenu(menus: readonly MenuSpec[], run: (id: string) => void): Promise<void>;
   /** Copies text to the clipboard. What is still to be made is handed over as a promise, within the click that asks for it. */

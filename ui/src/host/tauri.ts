@@ -5,7 +5,7 @@ import { listen } from "@tauri-apps/api/event";
 import { Menu, MenuItem, PredefinedMenuItem, Submenu } from "@tauri-apps/api/menu";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { open, save } from "@tauri-apps/plugin-dialog";
-import { asCallError, copyPicture, copyText, download, isMac, type Host } from "./host";
+import { asCallError, copyPicture, copyText, download, isMac, type Host, type InFlight } from "./host";
 
 declare global {
   interface Window {
@@ -62,6 +62,16 @@ export function tauriHost(): Host {
           tell(payload);
         }),
       );
+    },
+    onQuitAsked(tell) {
+      return stoppable(
+        listen<InFlight>("quit-asked", ({ payload }) => {
+          tell(payload);
+        }),
+      );
+    },
+    async quit(atOnce) {
+      await invoke("quit", { atOnce });
     },
     async setMenu(menus, run) {
       const submenus = await Promise.all(

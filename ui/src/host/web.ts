@@ -112,6 +112,9 @@ export function webHost(): Host {
       };
     },
     onOpened: () => () => undefined,
+    // The server plays on when its page is closed.
+    onQuitAsked: () => () => undefined,
+    quit: () => Promise.resolve(),
     setMenu: () => Promise.resolve(),
     copy: copyText,
     copyPicture,

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -78,6 +78,20 @@ impl Served {
         let told: Value = serde_json::from_str(&line).expect("JSON");
         let token = told["token"].as_str().expect("a token").to_owned();
         Self { child, port: told["port"].as_u64().expect("a port"), token }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("it ends")
+    }
+
+    /// What it says on standard error, where that is piped.
+    pub(crate) fn stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().expect("its standard error")
     }
 
     pub(crate) fn ask(&self, name: &str, request: &Value) -> Result<Value, Value> {

@@ -1,0 +1,53 @@
+//! `stamina serve` that is asked to end while it plays a run: nothing that was paid for is thrown away without a word.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use app::{Room, Served};
+use serde_json::{Value, json};
+
+mod app;
+
+/// A run whose agent waits for a model that never answers.
+fn begin(app: &Served, folder: &std::path::Path) -> Value {
+    let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();
+    for (field, value) in [
+        ("agent", json!("mock")),
+        ("endpoint_mode", json!("oracle")),
+        ("oracle_stack", json!("native")),
+        ("use_docker", json!(false)),
+        ("n_scenarios", json!(1)),
+        ("n_turns", json!(2)),
+        ("num_changes_per_turn", json!(1)),
+        ("output_dir", json!(folder)),
+        ("oracle_stall", json!(1)),
+    ] {
+        assert!(settings.get(field).is_some(), "{field}");
+        settings[field] = value;
+    }
+    app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
+    let of = json!({ "folder": folder });
+    app.until("get_live_run", &of, |run| run["episodes"][0]["phase"] == "agent")
+}
+
+#[test]
+fn a_signal_stops_the_runs_before_it_ends() {
+    let room = Room::new();
+    let mut app = Served::of(&room, |command| {
+        command.stderr(Stdio::piped());
+    });
+    let folder = room.path("results");
+    begin(&app, &folder);
+    app.signal("INT");
+    assert_eq!(app.wait().code(), Some(0));
+    let mut said = String::new();
+    app.stderr().read_to_string(&mut said).expect("text");
+    assert!(said.contains("stopping 1 run with 1 attempt in flight"), "{said}");
+    let status = room.json(&["status", "results"]);
+    assert_eq!(status["state"], json!({ "state": "ended", "finish": { "how": "stopped" } }), "{status}");
+
+    // Without a run there is nothing to wait for.
+    let mut app = Served::new(&room);
+    app.signal("TERM");
+    assert_eq!(app.wait().code(), Some(0));
+}

@@ -1,0 +1,70 @@
+//! Leaving: what the runs of this process have in flight when it is to end, and stopping them before it does.
+//!
+//! A run is played by the process that began it. Ended at once, it is lost as by a kill: its attempts are played again from
+//! their snapshots, and what they have spent is spent twice.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use runner::live::{self, Phase, RunState};
+use serde::Serialize;
+
+use super::now::wish;
+use crate::Workbench;
+use crate::api::RunAction;
+
+/// How often it is looked whether the runs have ended.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What ends with this process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct InFlight {
+    /// Runs that it plays.
+    pub runs: u32,
+    /// Attempts of them that are in play.
+    pub attempts: u32,
+}
+
+impl Workbench {
+    fn played_here(&self) -> Vec<PathBuf> {
+        self.runs.all().into_iter().filter(|(_, here)| here.playing).map(|(folder, _)| folder).collect()
+    }
+
+    /// Whether this process plays a run.
+    pub fn plays(&self) -> bool {
+        self.runs.all().values().any(|here| here.playing)
+    }
+
+    /// What ends with this process; nothing where it plays no run.
+    pub fn in_flight(&self) -> Option<InFlight> {
+        let folders = self.played_here();
+        let attempts = folders.iter().filter_map(|folder| live::read(folder).ok()).map(|run| in_play(&run)).sum();
+        (!folders.is_empty()).then_some(InFlight { runs: folders.len() as u32, attempts })
+    }
+
+    /// Stops the runs of this process and waits until all of them are over, those too that are about to begin. Blocks.
+    pub fn stop_own_runs(&self) {
+        loop {
+            let folders = self.played_here();
+            if folders.is_empty() {
+                return;
+            }
+            for folder in folders {
+                // One whose folder tells nothing yet is looked at again.
+                let Ok(run) = live::read(&folder) else { continue };
+                if matches!(run.state, RunState::Running | RunState::Paused)
+                    && let Err(error) = wish(&folder, &run, &RunAction::Stop)
+                {
+                    tracing::warn!(message = error.message, "a run could not be told to stop");
+                }
+            }
+            self.changes.add([], []);
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn in_play(run: &live::LiveRun) -> u32 {
+    let still = |phase| matches!(phase, Phase::Queued | Phase::Paused | Phase::Over);
+    run.episodes.iter().filter(|episode| !still(episode.phase)).count() as u32
+}
