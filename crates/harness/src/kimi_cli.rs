@@ -27,25 +27,31 @@ impl Harness for KimiCli {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;
-        if endpoint.is_direct() {
-            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
-        }
-        let config = format!(
-            "default_model = \"bench\"\ntelemetry = false\n\n\
-             [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\n\n\
-             [providers.bench]\ntype = \"openai_legacy\"\nbase_url = {}\napi_key = {}\n",
-            toml_text(&endpoint.model),
-            endpoint.context_window,
-            toml_text(&endpoint.v1()),
-            toml_text(&endpoint.key),
-        );
         let id =
             call.session.and_then(|s| s.id.as_deref()).filter(|id| is_uuid(id)).unwrap_or(call.session_id);
-        Command::new(["kimi", "--config-file"])
-            .args([format!("{}/{CONFIG}", call.home)])
+        let command = if endpoint.is_direct() {
+            // Without a file it goes by variables: KIMI_BASE_URL and KIMI_API_KEY are forwarded, or set in the image.
+            Command::new(["kimi"])
+                .env("KIMI_MODEL_NAME", &endpoint.model)
+                .env("KIMI_MODEL_MAX_CONTEXT_SIZE", endpoint.context_window.to_string())
+                .env("KIMI_DISABLE_TELEMETRY", "1")
+        } else {
+            let config = format!(
+                "default_model = \"bench\"\ntelemetry = false\n\n\
+                 [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\n\n\
+                 [providers.bench]\ntype = \"openai_legacy\"\nbase_url = {}\napi_key = {}\n",
+                toml_text(&endpoint.model),
+                endpoint.context_window,
+                toml_text(&endpoint.v1()),
+                toml_text(&endpoint.key),
+            );
+            Command::new(["kimi", "--config-file"])
+                .args([format!("{}/{CONFIG}", call.home)])
+                .file(CONFIG, config)
+        };
+        command
             .args(["--print", "--output-format", "stream-json", "--input-format", "text", "-S", id])
             .prompt_on_stdin(call)
-            .file(CONFIG, config)
             .env("KIMI_CLI_NO_AUTO_UPDATE", "1")
             .done(self.title())
     }

@@ -28,22 +28,28 @@ impl Harness for KimiCode {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;
+        let mut command = Command::new(["kimi", "--output-format", "stream-json"]);
         if endpoint.is_direct() {
-            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
+            // Without a file it goes by variables: KIMI_MODEL_API_KEY, KIMI_MODEL_BASE_URL and KIMI_MODEL_PROVIDER_TYPE are
+            // forwarded, or set in the image.
+            command = command
+                .env("KIMI_MODEL_NAME", &endpoint.model)
+                .env("KIMI_MODEL_MAX_CONTEXT_SIZE", endpoint.context_window.to_string());
+        } else {
+            let config = format!(
+                "default_model = \"bench\"\ntelemetry = false\n\n\
+                 [providers.bench]\ntype = \"openai\"\nbase_url = {}\napi_key = {}\n\n\
+                 [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\n\
+                 max_output_size = {}\ncapabilities = [\"tool_use\"]\n",
+                toml_text(&endpoint.v1()),
+                toml_text(&endpoint.key),
+                toml_text(&endpoint.model),
+                endpoint.context_window,
+                // Else it asks for answers as long as the rest of the context, which many endpoints refuse.
+                (endpoint.context_window / 4).clamp(1, 32_000),
+            );
+            command = command.args(["-m", "bench"]).file(&format!("{STATE}/config.toml"), config);
         }
-        let config = format!(
-            "default_model = \"bench\"\ntelemetry = false\n\n\
-             [providers.bench]\ntype = \"openai\"\nbase_url = {}\napi_key = {}\n\n\
-             [models.bench]\nprovider = \"bench\"\nmodel = {}\nmax_context_size = {}\n\
-             max_output_size = {}\ncapabilities = [\"tool_use\"]\n",
-            toml_text(&endpoint.v1()),
-            toml_text(&endpoint.key),
-            toml_text(&endpoint.model),
-            endpoint.context_window,
-            // Else it asks for answers as long as the rest of the context, which many endpoints refuse.
-            (endpoint.context_window / 4).clamp(1, 32_000),
-        );
-        let mut command = Command::new(["kimi", "--output-format", "stream-json", "-m", "bench"]);
         if let Some(session) = call.session {
             let Some(id) = session.id.as_deref().filter(|id| is_id(id)) else {
                 return Err(HarnessError::NoSession {
@@ -55,7 +61,6 @@ impl Harness for KimiCode {
         }
         command
             .args([format!("--prompt={}", call.prompt)])
-            .file(&format!("{STATE}/config.toml"), config)
             .env("KIMI_CODE_HOME", format!("{}/{STATE}", call.home))
             .env("KIMI_CODE_NO_AUTO_UPDATE", "1")
             .done(self.title())

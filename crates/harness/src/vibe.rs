@@ -36,21 +36,25 @@ impl Harness for Vibe {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;
-        if endpoint.is_direct() {
-            return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
-        }
-        // No prices: what is not known must not be computed.
-        let config = format!(
-            "active_model = \"bench\"\nenable_telemetry = false\nenable_update_checks = false\n\
+        // In direct mode it is one of the models that it knows itself, or that forwarded variables tell it of.
+        let active = if endpoint.is_direct() { &endpoint.model } else { "bench" };
+        let mut config = format!(
+            "active_model = {}\nenable_telemetry = false\nenable_update_checks = false\n\
              enable_auto_update = false\nenable_notifications = false\n\n\
-             [experiments]\nenable = false\n\n[tools.bash]\ndefault_timeout = 300\n\n\
-             [[providers]]\nname = \"bench\"\napi_base = {}\napi_key_env_var = \"BENCH_API_KEY\"\n\
-             api_style = \"openai\"\nbackend = \"generic\"\n\n\
-             [[models]]\nname = {}\nprovider = \"bench\"\nalias = \"bench\"\nmax_context_length = {}\n",
-            toml_text(&endpoint.v1()),
-            toml_text(&endpoint.model),
-            endpoint.context_window,
+             [experiments]\nenable = false\n\n[tools.bash]\ndefault_timeout = 300\n",
+            toml_text(active),
         );
+        if !endpoint.is_direct() {
+            // No prices: what is not known must not be computed.
+            config.push_str(&format!(
+                "\n[[providers]]\nname = \"bench\"\napi_base = {}\napi_key_env_var = \"BENCH_API_KEY\"\n\
+                 api_style = \"openai\"\nbackend = \"generic\"\n\n\
+                 [[models]]\nname = {}\nprovider = \"bench\"\nalias = \"bench\"\nmax_context_length = {}\n",
+                toml_text(&endpoint.v1()),
+                toml_text(&endpoint.model),
+                endpoint.context_window,
+            ));
+        }
         let mut command = Command::new(["vibe"]);
         if let Some(session) = call.session {
             let Some(id) = session.id.as_deref().filter(|id| is_id(id)) else {
@@ -61,6 +65,9 @@ impl Harness for Vibe {
             };
             command = command.args(["--resume", id]);
         }
+        if !endpoint.is_direct() {
+            command = command.env("BENCH_API_KEY", &endpoint.key);
+        }
         command
             .args(["--auto-approve", "--trust", "--output", "streaming"])
             .args(["--output-dir".to_owned(), format!("{}/{OUTPUT}", call.home)])
@@ -70,7 +77,6 @@ impl Harness for Vibe {
             .file(".vibe/config.toml", config)
             // The export of the call before must not be taken for this call's.
             .file(EXPORT, "")
-            .env("BENCH_API_KEY", &endpoint.key)
             .done(self.title())
     }
 

@@ -280,9 +280,18 @@ fn direct_mode_names_no_endpoint() {
                     .iter()
                     .chain(made.env.iter().map(|(_, v)| v))
                     .chain(made.files.iter().map(|f| &f.text));
-                assert!(told.into_iter().any(|text| text.contains("bedrock/m")), "{}", harness.name());
+                let told: Vec<&String> = told.collect();
+                assert!(told.iter().any(|text| text.contains("bedrock/m")), "{}", harness.name());
+                // Nor a provider in a file of ours.
+                let named = ["provider]", "providers", "base_url", "api_key", "\"bench\""];
+                let has = |text: &&&String| named.iter().any(|word| text.contains(word));
+                assert_eq!(told.iter().find(has), None, "{}", harness.name());
             }
-            Err(error) => assert!(matches!(error, HarnessError::NoDirect { .. }), "{error}"),
+            // The mock agent has no endpoint of its own.
+            Err(error) => {
+                assert!(matches!(error, HarnessError::NoDirect { .. }), "{error}");
+                assert_eq!(harness.name(), "mock", "the README's agents have a direct mode");
+            }
         }
     }
 }

@@ -75,17 +75,20 @@ async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
 #[tokio::test]
 async fn a_harness_without_a_direct_mode_does_not_begin() {
     let room = tempfile::tempdir().unwrap();
-    for agent in ["VIBE", "KIMI_CLI", "KIMI_CODE"] {
-        let folder = room.path().join(agent);
-        let values = [
-            format!("agent={agent}"),
-            "endpoint.mode=direct".to_owned(),
-            format!("output_dir={}", folder.display()),
-        ];
-        let settings = runner::settings::resolve(&[], &values).unwrap();
-        let error = runner::run(settings, Arc::new(|_| {})).await.unwrap_err();
-        assert!(matches!(&error, RunError::Harness(_)), "{error}");
-        assert!(error.to_string().contains("direct mode"), "{error}");
-        assert!(!folder.exists(), "nothing was begun");
-    }
+    let (folder, file) = (room.path().join("run"), room.path().join("my.toml"));
+    let (_, described) = include_str!("../../../docs/harnesses.md").split_once("```toml\n").unwrap();
+    let (described, _) = described.split_once("```").unwrap();
+    assert!(described.contains("{base_url}"), "it names its endpoint");
+    std::fs::write(&file, described).unwrap();
+    let values = [
+        "agent=CUSTOM".to_owned(),
+        format!("harness_file={}", file.display()),
+        "endpoint.mode=direct".to_owned(),
+        format!("output_dir={}", folder.display()),
+    ];
+    let settings = runner::settings::resolve(&[], &values).unwrap();
+    let error = runner::run(settings, Arc::new(|_| {})).await.unwrap_err();
+    assert!(matches!(&error, RunError::Harness(_)), "{error}");
+    assert!(error.to_string().contains("direct mode"), "{error}");
+    assert!(!folder.exists(), "nothing was begun");
 }

@@ -157,14 +157,21 @@ mod tests {
         assert!(harness(&asked(&[])).is_none());
         let codex = |more: &str| asked(&["agent=CODEX", more]);
         assert!(harness(&codex("endpoint.mode=direct")).is_none());
-        let values = |agent: &str| {
-            ["output_dir=x".to_owned(), format!("agent={agent}"), "endpoint.mode=direct".to_owned()]
+        let of = |values: &[&str]| {
+            let mut all = vec!["output_dir=x".to_owned(), "endpoint.mode=direct".to_owned()];
+            all.extend(values.iter().map(|&value| value.to_owned()));
+            harness(&runner::settings::resolve(&[], &all).unwrap())
         };
         for agent in ["VIBE", "KIMI_CLI", "KIMI_CODE"] {
-            let settings = runner::settings::resolve(&[], &values(agent)).unwrap();
-            let check = harness(&settings).unwrap();
-            assert_eq!(check.state, CheckState::Fail);
-            assert!(check.sentence.unwrap().contains("direct mode"), "{agent}");
+            assert!(of(&[&format!("agent={agent}")]).is_none(), "{agent}");
         }
+        // The example of a file names its endpoint.
+        let (_, described) = include_str!("../../../../docs/harnesses.md").split_once("```toml\n").unwrap();
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("my.toml");
+        std::fs::write(&file, described.split_once("```").unwrap().0).unwrap();
+        let check = of(&["agent=CUSTOM", &format!("harness_file={}", file.display())]).unwrap();
+        assert_eq!(check.state, CheckState::Fail);
+        assert!(check.sentence.unwrap().contains("direct mode"));
     }
 }
