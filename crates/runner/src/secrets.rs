@@ -18,6 +18,8 @@ pub const AWS_CHAIN: [&str; 6] = [
     "AWS_REGION",
     "AWS_PROFILE",
 ];
+/// Where the original looks for its models.
+const REGION: &str = "us-east-1";
 /// Shorter values are none that a secret has, and stand in texts by chance.
 const SHORTEST: usize = 8;
 /// From this length on a value with letters and digits is taken for a secret, whatever its name.
@@ -36,7 +38,19 @@ pub(crate) fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
             None => list.extend(std::env::var(&entry).ok().map(|value| (entry, value))),
         }
     }
+    if direct {
+        list.extend(region(&list, std::env::var("AWS_DEFAULT_REGION").ok()));
+    }
     list
+}
+
+/// The region where keys for AWS are handed on and nobody says one: without it no client finds Bedrock.
+fn region(forwarded: &[(String, String)], default: Option<String>) -> Option<(String, String)> {
+    const KEYS: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"];
+    const SAID: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_REGION_NAME"];
+    let has = |names: &[&str]| forwarded.iter().any(|(name, value)| names.contains(&name.as_str()) && !value.is_empty());
+    let default = default.filter(|region| !region.is_empty()).unwrap_or_else(|| REGION.to_owned());
+    (has(&KEYS) && !has(&SAID)).then(|| ("AWS_REGION".to_owned(), default))
 }
 
 /// Takes values out of what an agent left.
@@ -134,6 +148,24 @@ fn without(content: &[u8], word: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_for_aws_go_with_a_region() {
+        let given = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+            list.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+        };
+        let region_of = |list: &[(&str, &str)], default: Option<&str>| {
+            region(&given(list), default.map(str::to_owned)).map(|(name, value)| format!("{name}={value}"))
+        };
+        let key = ("AWS_ACCESS_KEY_ID", "AKIA");
+        let token = ("AWS_BEARER_TOKEN_BEDROCK", "t");
+        assert_eq!(region_of(&[key], None).as_deref(), Some("AWS_REGION=us-east-1"));
+        assert_eq!(region_of(&[token, ("AWS_REGION", "")], Some("")).as_deref(), Some("AWS_REGION=us-east-1"));
+        assert_eq!(region_of(&[token], Some("eu-west-1")).as_deref(), Some("AWS_REGION=eu-west-1"));
+        assert_eq!(region_of(&[key, ("AWS_REGION", "eu-central-1")], None), None);
+        assert_eq!(region_of(&[key, ("AWS_DEFAULT_REGION", "eu-central-1")], None), None);
+        assert_eq!(region_of(&[("OPENAI_API_KEY", "sk")], None), None, "it is not for AWS");
+    }
 
     fn scrub(pairs: &[(&str, &str)]) -> Scrub {
         let forwarded: Vec<_> = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
