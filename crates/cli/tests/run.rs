@@ -363,9 +363,29 @@ fn a_budget_ends_it_and_a_larger_one_goes_on() {
     let told = events(&output.stdout);
     assert!(named(&told, "budget").iter().any(|b| !b["over"].is_null()), "{told:?}");
     assert_eq!(told.last().expect("events")["how"]["how"], "budget");
+    // The folder says so as well: why the run ended, and what the attempt that it cut off has cost and left.
+    let read = |name: &str| -> Value {
+        let text = std::fs::read_to_string(room.path("results").join(name)).expect("a file");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert_eq!(read("report.json")["run"]["end_reason"], "budget");
+    let trajectory = read("scenario_0/trajectory.json");
+    assert_eq!((&trajectory["end_reason"], &trajectory["finished_at"]), (&json!("budget"), &Value::Null));
+    let attempt = &trajectory["turns"][0]["attempts"][0];
+    assert_eq!((&attempt["verdict"], &attempt["end_reason"]), (&json!("unfinished"), &json!("budget")));
+    assert_eq!(attempt["exception"]["message"], "the run's budget of tokens is spent");
+    assert!(attempt["tokens"]["input"].as_u64() > Some(0) && attempt["model_requests"] == 1, "{attempt}");
+    let transcript = attempt["files"]["transcript"].as_str().expect("a transcript");
+    assert!(room.path("results/scenario_0").join(transcript).is_file());
+    let results = room.path("results");
+    room.json(&["ingest", results.to_str().expect("UTF-8")]);
+    let run = &room.json(&["runs"])[0];
+    assert_eq!((&run["end_reasons"], &run["warnings"]), (&json!({ "budget": 1 }), &json!(0)), "{run}");
+    assert_eq!((&run["stamina"]["events"], &run["stamina"]["censored"]), (&json!(0), &json!(1)));
     let output = room.stamina(&["resume", "results", "--values", "limits.run.tokens=100000000", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(attempts_of(&room.path("results")), [(1, 1), (2, 1), (3, 1)]);
+    assert_eq!(read("report.json")["run"]["end_reason"], Value::Null);
 }
 
 #[test]

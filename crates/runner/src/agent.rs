@@ -12,13 +12,18 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::RunError;
+use crate::bill::plus;
 use crate::folders::{self, Folders};
 use crate::play::{Link, Play};
 use crate::settings::{EndpointSettings, RunSettings};
+use crate::state::Known;
 use crate::status::Status;
 
 /// What an agent may still do when no request of it is answered any more.
 const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How often it is written down what an attempt has spent so far.
+const TELL: Duration = Duration::from_secs(2);
+
 /// A harness, ours or somebody's own.
 #[derive(Clone)]
 pub(crate) enum Agent {
@@ -152,6 +157,7 @@ pub(crate) async fn call(
     folders: &Folders,
     call: OwnedCall,
     attempt: Option<gateway::Attempt>,
+    known: &Known,
     stop: &CancellationToken,
     status: &Arc<Status>,
 ) -> Result<Called, NotCalled> {
@@ -177,16 +183,28 @@ pub(crate) async fn call(
         extra: play.settings.extra.clone(),
     };
     let time = if attempt.is_none() { play.time_left(status.seconds()) } else { None };
-    let (end, late) = run(link, &what, attempt.as_ref(), time, stop, status).await;
+    let (end, late) = {
+        let spending = spending(attempt.as_ref(), known.spent, status);
+        tokio::select! {
+            ended = run(link, &what, attempt.as_ref(), time, stop, status) => ended,
+            never = spending => match never {},
+        }
+    };
     let seen = attempt.as_ref().map(gateway::Attempt::close);
+    if let Some(seen) = &seen {
+        // The last answers, while its tests run.
+        tell(status, plus(known.spent, seen.spent)).await;
+    }
     let over = seen.as_ref().map_or(late, |seen| seen.over.clone());
-    if seen.is_none() && (end.is_err() || stop.is_cancelled()) {
+    // What a budget of the run cuts off is recorded.
+    let is_dropped = || stop.is_cancelled() && play.spent_budget().is_none();
+    if seen.is_none() && (end.is_err() || is_dropped()) {
         // It is dropped, and nobody but its harness knows what it has spent.
         crate::bill::unknown(play, end.as_ref().map_or(0.0, |end| end.seconds));
     }
     let end = end.map_err(NotCalled::Boxes)?;
     crate::faults::point("agent ended");
-    if stop.is_cancelled() {
+    if is_dropped() {
         return Err(NotCalled::Stopped);
     }
     let limit = Duration::from_secs(call.seconds);
@@ -218,10 +236,33 @@ pub(crate) async fn call(
     {
         called.blamed = tokio::select! {
             blamed = attempt.blame(limit, is_late) => blamed,
-            () = stop.cancelled() => return Err(NotCalled::Stopped),
+            () = stop.cancelled() => {
+                if is_dropped() {
+                    return Err(NotCalled::Stopped);
+                }
+                None
+            }
         };
     }
     Ok(called)
+}
+
+/// Writes down what an episode has spent while an attempt of it is in play; never ends.
+async fn spending(
+    attempt: Option<&gateway::Attempt>,
+    before: gateway::Spent,
+    status: &Arc<Status>,
+) -> std::convert::Infallible {
+    let Some(attempt) = attempt else { return std::future::pending().await };
+    loop {
+        tokio::time::sleep(TELL).await;
+        tell(status, plus(before, attempt.spent())).await;
+    }
+}
+
+async fn tell(status: &Arc<Status>, spent: gateway::Spent) {
+    let status = status.clone();
+    let _ = tokio::task::spawn_blocking(move || status.spends(spent)).await;
 }
 
 fn exit_of(end: &BoxEnd) -> Exit {

@@ -25,7 +25,7 @@ use crate::secrets::Scrub;
 use crate::server::{self, What};
 use crate::state::{Known, Label};
 use crate::status::Status;
-use crate::verdict::{AgentEnd, agent_end, exception};
+use crate::verdict::{AgentEnd, agent_end, budget_spent, exception};
 use crate::{RunError, clock, faults};
 
 /// Bytes of a server's log that feedback is made from.
@@ -105,7 +105,20 @@ impl From<sandbox::SandboxError> for Fault {
     }
 }
 
+/// What an attempt left before its tests.
+struct Left {
+    since: Instant,
+    started_at: String,
+    called: Called,
+    prompt: Prompt,
+    bill: Bill,
+    /// A budget of the attempt or the episode that ended it.
+    over: Option<Over>,
+    code: Option<String>,
+}
+
 /// What came of the server.
+#[derive(Default)]
 struct Tested {
     verdicts: Option<Verdicts>,
     reason: Option<EndReason>,
@@ -129,18 +142,31 @@ impl Attempt<'_> {
         )
         .await?;
 
-        let (called, told) = self.agent().await?;
+        let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
         let bill = bill(self.play, &called);
-        let budget = self.budget(&called)?;
-        let end = agent_end(&called, budget.as_ref(), self.play.settings.limits.seconds)?;
-        let disk_full = called.end.exit.disk_full;
+        let over = self.budget(&called)?;
+        let cut_off = self.play.spent_budget();
+        let end = match &cut_off {
+            Some(over) => budget_spent(over),
+            None => agent_end(&called, over.as_ref(), self.play.settings.limits.seconds)?,
+        };
         let code = self.keep_code().await?;
+        let left = Left { since, started_at, called, prompt, bill, over, code };
+        if cut_off.is_some() {
+            return self.record(left, Tested::default(), end, true).await;
+        }
+        let disk_full = left.called.end.exit.disk_full;
         let tested = if disk_full {
             let why = "The workspace is larger than the box allows.".to_owned();
-            Tested { verdicts: None, reason: None, why: Some(why), log: None, seconds: None }
+            Tested { why: Some(why), ..Tested::default() }
         } else {
-            self.test().await?
+            match (self.test().await, self.play.spent_budget()) {
+                (Err(Fault::Stopped), Some(over)) => {
+                    return self.record(left, Tested::default(), budget_spent(&over), true).await;
+                }
+                (tested, _) => tested?,
+            }
         };
         if disk_full {
             // What does not fit would end every later attempt, too.
@@ -148,7 +174,7 @@ impl Attempt<'_> {
             blocking(move || folders.restore()).await?;
         }
         faults::point("tests ended");
-        self.record(since, started_at, called, end, tested, code, told, budget, bill).await
+        self.record(left, tested, end, false).await
     }
 
     /// Calls the agent, and says what it was told.
@@ -184,8 +210,9 @@ impl Attempt<'_> {
                 workspace,
             };
             self.status.phase(Phase::Agent, "the agent works");
+            let (link, owner, known) = (self.link, self.owner, self.known);
             let called =
-                agent::call(play, self.link, self.owner, self.folders, call, attempt, self.stop, self.status);
+                agent::call(play, link, owner, self.folders, call, attempt, known, self.stop, self.status);
             match called.await {
                 Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
                 Err(NotCalled::Stopped) => return Err(Fault::Stopped),
@@ -201,12 +228,14 @@ impl Attempt<'_> {
         }
     }
 
-    /// A budget that ended the attempt. One of the run ends the run; a fault of the endpoint is none of the agent's.
+    /// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
+    /// the agent's.
     fn budget(&self, called: &Called) -> Result<Option<Over>, Fault> {
         match called.over.clone() {
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
-                Err(Fault::Stopped)
+                // Whoever stopped the run before was quicker.
+                self.play.spent_budget().map(|_| None).ok_or(Fault::Stopped)
             }
             Some(Over::Endpoint { message }) => Err(Fault::Endpoint(message)),
             over @ Some(Over::Budget { .. }) => Ok(over),
@@ -290,26 +319,21 @@ impl Attempt<'_> {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "everything that an attempt left, put together in one place"
-    )]
+    /// Puts together what is recorded. `cut_off` = the run's budget ended it before there could be a verdict: it is shown with
+    /// what it cost and what it left, and a resume plays it again.
     async fn record(
         &self,
-        since: Instant,
-        started_at: String,
-        called: Called,
-        end: AgentEnd,
+        left: Left,
         tested: Tested,
-        code: Option<String>,
-        prompt: Prompt,
-        over: Option<Over>,
-        bill: Bill,
+        end: AgentEnd,
+        cut_off: bool,
     ) -> Result<Played, Fault> {
+        let Left { since, started_at, called, prompt, bill, over, code } = left;
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
             Some(_) if passed => Verdict::Passed,
             Some(_) => Verdict::Failed,
+            None if cut_off => Verdict::Unfinished,
             None => Verdict::Error,
         };
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
@@ -318,7 +342,7 @@ impl Attempt<'_> {
             .exception
             .or(server_exception)
             .map(|exception| Exception { message: self.play.scrub.text(&exception.message), ..exception });
-        let feedback = (!passed).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
+        let feedback = (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let mut after = Known {
             session: self.known.session.clone(),
             calls: self.known.calls + 1,

@@ -21,7 +21,7 @@ use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Known, Planned};
 use crate::status::Status;
-use crate::verdict::exception;
+use crate::verdict::{budget_spent, exception};
 use crate::{Event, RunError, clock, faults};
 
 /// How often a pause is looked at.
@@ -108,7 +108,7 @@ impl Episode<'_> {
                 let attempt = self.attempts_so_far() + 1;
                 if !self.may_begin(turn, attempt).await? {
                     return match self.episode_budget().await {
-                        Some(over) => self.over(EndReason::Budget, Some(spent(&over))).await,
+                        Some(over) => self.over(EndReason::Budget, budget_spent(&over).exception).await,
                         None => Ok(EpisodeEnd::Unfinished),
                     };
                 }
@@ -428,8 +428,9 @@ impl Episode<'_> {
             shown.phase = Phase::Queued;
             shown.now = None;
         });
+        // Also where no attempt was recorded: it had begun.
         if let Some(reason) = self.play.end_reason()
-            && !self.trajectory.summaries().is_empty()
+            && self.trajectory.current.is_some()
         {
             self.trajectory.end.end_reason = Some(reason);
             self.trajectory = self.with_trajectory(Trajectory::write).await?;
@@ -438,13 +439,4 @@ impl Episode<'_> {
         let folders = self.folders.clone();
         blocking(move || folders.served()).await
     }
-}
-
-/// A budget of the episode that is spent, as it is recorded.
-fn spent(over: &Over) -> Exception {
-    let of = match over {
-        Over::Budget { of, .. } => of.as_str(),
-        _ => "its kind",
-    };
-    exception("Budget", &format!("the episode's budget of {of} is spent"))
 }

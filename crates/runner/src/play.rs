@@ -95,6 +95,14 @@ impl Play {
         })
     }
 
+    /// The budget of the run that has ended it.
+    pub(crate) fn spent_budget(&self) -> Option<Over> {
+        match &*lock(&self.ending) {
+            Some(Ending::Budget(over)) => Some(over.clone()),
+            _ => None,
+        }
+    }
+
     pub(crate) async fn link(&self) -> Arc<Link> {
         self.link.read().await.clone()
     }
@@ -164,6 +172,24 @@ impl Play {
             }
         }
         self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
+    }
+
+    /// While attempts are in play: what the run has spent so far is written down, where that has changed.
+    pub(crate) async fn keep_spent(self: &Arc<Self>) {
+        let spent = self.spent().await;
+        let play = self.clone();
+        let written = crate::agent::blocking(move || {
+            let mut run = lock(&play.run);
+            // How it ended has the last word.
+            if run.finish.is_some() || crate::status::same(&run.spent, &spent) {
+                return Ok(());
+            }
+            run.spent = spent;
+            disk::write_json(&play.place.run_file(), &*run, Keep::WhileTheMachineRuns)
+        });
+        if let Err(error) = written.await {
+            tracing::debug!("what was spent is written down later: {error}");
+        }
     }
 
     /// Replaces the report.

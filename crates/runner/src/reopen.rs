@@ -47,8 +47,9 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
         opened.folders.close()?;
         return Ok(None);
     }
+    // One that the run's budget cut off has not ended its episode.
+    drop_last_if_censored(&mut opened, &state)?;
     if over {
-        drop_last_if_censored(&mut opened, &state)?;
         // A wish to play it on is fulfilled by that; the file may have one that was not passed on yet.
         let wished = crate::control::read(&play.place.results).retry.get(&planned.name).copied();
         if let Some(wished) = wished.filter(|wished| *wished > opened.status.retries()) {

@@ -57,7 +57,12 @@ impl Episode<'_> {
                 never = self.retry_wished(&stop) => match never {},
             };
             let fault = match played {
-                Ok(played) => return self.commit(data, played).await.map(Some),
+                Ok(played) => {
+                    let cut_off = played.record.verdict == Verdict::Unfinished;
+                    let next = self.commit(data, played).await?;
+                    // The run is over by its budget; the episode is not.
+                    return Ok((!cut_off).then_some(next));
+                }
                 Err(fault) => fault,
             };
             if self.play.stop.is_cancelled() {

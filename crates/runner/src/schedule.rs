@@ -26,6 +26,8 @@ use crate::{Event, Finish, OnEvent, RunError, bill, clock, control, faults, reop
 
 /// How often wishes are looked at.
 const LOOK: Duration = Duration::from_millis(500);
+/// After how many looks it is written down what the run has spent so far.
+const TELL: u32 = 4;
 /// What a resume may change.
 const CHANGEABLE: [&str; 6] =
     ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
@@ -399,8 +401,9 @@ async fn in_its_place(play: Arc<Play>, places: Arc<Semaphore>, planned: Planned)
     (planned, end)
 }
 
-/// Passes wishes on as they are written.
+/// Passes wishes on as they are written, and writes down what is spent meanwhile.
 async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
+    let mut looks = 0_u32;
     loop {
         let folder = play.place.results.clone();
         let wish = tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default();
@@ -412,6 +415,10 @@ async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
             known.clone_from(&wish);
             changed
         });
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(TELL) {
+            play.keep_spent().await;
+        }
         tokio::time::sleep(LOOK).await;
     }
 }

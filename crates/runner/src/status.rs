@@ -40,6 +40,11 @@ struct Inner {
     held: Vec<u8>,
 }
 
+/// Whether two accounts differ in nothing but time.
+pub(crate) fn same(a: &gateway::Spent, b: &gateway::Spent) -> bool {
+    *a == gateway::Spent { seconds: a.seconds, ..*b }
+}
+
 /// Whether the log would be longer than it may be.
 fn begins_anew(logged: u64, output: &[u8]) -> bool {
     logged + output.len() as u64 > LOG
@@ -115,6 +120,15 @@ impl Status {
             shown.phase = if what.is_some() { Phase::Waiting } else { Phase::Agent };
             shown.now = Some(what.unwrap_or_else(|| "the agent works".to_owned()));
         });
+    }
+
+    /// What the episode has spent so far; written where that has changed, and no sign of life by itself.
+    pub(crate) fn spends(&self, spent: gateway::Spent) {
+        let mut inner = lock(&self.inner);
+        if !same(&inner.file.shown.spent, &spent) {
+            inner.file.shown.spent = spent;
+            self.write(&mut inner);
+        }
     }
 
     /// Output of the agent: the last line that says something.

@@ -29,9 +29,8 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(Over::Budget { scope, of: what }) = budget {
-        let scope = if *scope == Scope::Attempt { "attempt" } else { "episode" };
-        return Ok(of(EndReason::Budget, "Budget", &format!("the {scope}'s budget of {what} is spent")));
+    if let Some(over @ Over::Budget { .. }) = budget {
+        return Ok(budget_spent(over));
     }
     if let Some(why) = &called.blamed {
         return Err(Fault::Endpoint(why.clone()));
@@ -72,6 +71,22 @@ pub(crate) fn agent_end(
             Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
         }
     }
+}
+
+/// The end by a budget.
+pub(crate) fn budget_spent(over: &Over) -> AgentEnd {
+    let message = match over {
+        Over::Budget { scope, of } => {
+            let whose = match scope {
+                Scope::Attempt => "attempt",
+                Scope::Episode => "episode",
+                Scope::Run => "run",
+            };
+            format!("the {whose}'s budget of {of} is spent")
+        }
+        Over::Endpoint { message } | Over::ContextOverflow { message } => message.clone(),
+    };
+    AgentEnd { reason: Some(EndReason::Budget), exception: Some(exception("Budget", &message)) }
 }
 
 /// A failure as it is recorded.

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use model::EndReason;
+
 use super::SCHEMA;
 use super::trajectory::TurnSummary;
-use crate::RunError;
 use crate::disk::{self, Keep};
 use crate::state::RunFile;
+use crate::{Finish, RunError};
 
 /// What is known of an episode.
 pub(crate) struct Scored {
@@ -16,7 +18,7 @@ pub(crate) struct Scored {
     pub(crate) name: String,
     pub(crate) planned_turns: u32,
     pub(crate) turns: Vec<TurnSummary>,
-    pub(crate) end_reason: Option<model::EndReason>,
+    pub(crate) end_reason: Option<EndReason>,
 }
 
 impl Scored {
@@ -96,7 +98,15 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
 fn run_part(run: &RunFile) -> Value {
     let simulated = run.settings.is_simulated();
     let finished_at =
-        run.finish.as_ref().filter(|how| **how == crate::Finish::Finished).map(|_| crate::clock::now());
+        run.finish.as_ref().filter(|how| **how == Finish::Finished).map(|_| crate::clock::now());
+    let (end_reason, exception) = match &run.finish {
+        None | Some(Finish::Finished) => (None, None),
+        Some(Finish::Stopped) => (Some(EndReason::Cancelled), None),
+        Some(Finish::Budget) => (Some(EndReason::Budget), None),
+        Some(Finish::Failed { message }) => {
+            (Some(EndReason::Environment), Some(crate::verdict::exception("RunFailed", message)))
+        }
+    };
     json!({
         "harness": run.harness.name,
         "harness_version": run.harness.version,
@@ -108,6 +118,8 @@ fn run_part(run: &RunFile) -> Value {
         "attempt_limit": run.settings.attempt_limit,
         "started_at": run.started_at,
         "finished_at": finished_at,
+        "end_reason": end_reason,
+        "exception": exception,
         "seconds": run.seconds_now(),
         "run_id": run.id,
         "image": run.harness.image,
