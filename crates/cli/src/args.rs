@@ -294,6 +294,16 @@ pub(crate) enum Command {
         /// Results folder of the run
         folder: PathBuf,
     },
+    /// End the attempt of an episode that is in play, and play it again from its snapshot
+    ///
+    /// An episode that is over because of the endpoint or the boxes is played on; one that its agent ended is a result.
+    #[command(after_help = "Example: stamina retry results/opencode-glm5-40 scenario_3")]
+    Retry {
+        /// Results folder of the run
+        folder: PathBuf,
+        /// Episode: `scenario_3`
+        episode: String,
+    },
     /// Print what a run is doing
     Status {
         /// Results folder of the run
@@ -364,9 +374,13 @@ pub(crate) enum ImagesCommand {
         ca: Option<PathBuf>,
     },
     /// Try images: each program says its version, the server stacks are there; all that are built if none is named
+    #[command(after_help = "Example: stamina images test registry.example/my-agent:2 --harness OPENCODE")]
     Test {
-        /// Names as `stamina images list` has them
+        /// Names as `stamina images list` has them; with --harness images of your own
         names: Vec<String>,
+        /// The harness that is to be played in an image of your own: its name, or the path of its file
+        #[arg(long)]
+        harness: Option<String>,
     },
 }
 

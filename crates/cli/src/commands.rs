@@ -89,6 +89,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             json,
         ),
         Command::Stop { folder } => steer_commands::steer(&folder, &RunAction::Stop, json),
+        Command::Retry { folder, episode } => {
+            steer_commands::steer(&folder, &RunAction::Retry { episode }, json)
+        }
         Command::Status { folder } => steer_commands::status(&folder, json),
         Command::Preflight { what, no_call } => {
             preflight_command::preflight(&what, args.db.as_deref(), no_call, json)

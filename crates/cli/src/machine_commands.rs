@@ -33,7 +33,9 @@ pub(crate) fn images(command: &ImagesCommand, as_json: bool) -> Result<ExitCode,
         ImagesCommand::Build { names, ca } => {
             runs::build_named(names, ca.clone(), &on_news, &cancel_on_signal())
         }
-        ImagesCommand::Test { names } => runs::test_images(names, &on_news, &cancel_on_signal()),
+        ImagesCommand::Test { names, harness } => {
+            runs::test_images(names, harness.as_deref(), &on_news, &cancel_on_signal())
+        }
     };
     let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
     if as_json {

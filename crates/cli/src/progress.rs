@@ -190,12 +190,12 @@ fn cells(states: &[TurnState]) -> String {
 }
 
 /// An episode as a row of `stamina status`.
-pub(crate) fn row(episode: &LiveEpisode, turns: u32) -> Vec<String> {
+pub(crate) fn row(episode: &LiveEpisode) -> Vec<String> {
     vec![
         episode.name.clone(),
         phase(episode).to_owned(),
         cells(&episode.cells),
-        format!("{} / {turns}", episode.turn),
+        format!("{} / {}", episode.turn, episode.turns),
         episode.attempt.to_string(),
         episode
             .stuck
@@ -222,7 +222,7 @@ fn lines(run: &live::LiveRun, columns: usize) -> Vec<String> {
             episode.name,
             phase(episode),
             episode.turn,
-            run.turns,
+            episode.turns,
             episode.attempt,
             duration(episode.seconds),
         );

@@ -1,4 +1,4 @@
-//! `stamina pause`, `stop` and `status`: of a run that any process plays, by its results folder.
+//! `stamina pause`, `stop`, `retry` and `status`: of a run that any process plays, by its results folder.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::preflight_command::absolute;
 use crate::print::{note, print, print_json};
 use crate::table;
 
-/// `stamina pause`, `stamina stop`: of a run of another process.
+/// `stamina pause`, `stamina stop`, `stamina retry`: of a run of another process.
 pub(crate) fn steer(folder: &Path, action: &RunAction, as_json: bool) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
     let run = live::read(&folder).map_err(runs::run_error)?;
@@ -51,7 +51,7 @@ pub(crate) fn status(folder: &Path, as_json: bool) -> Result<ExitCode, ApiError>
     let cost = run.spent.cost_usd.map_or_else(|| "unknown".to_owned(), |usd| format!("${usd:.2}"));
     print(&format!("{} · {model}{simulated}: {state}\n", run.agent));
     print(&format!("{}, {} requests, cost {cost}\n", duration(run.seconds), run.spent.requests));
-    let rows: Vec<Vec<String>> = run.episodes.iter().map(|e| crate::progress::row(e, run.turns)).collect();
+    let rows: Vec<Vec<String>> = run.episodes.iter().map(crate::progress::row).collect();
     print(&table::table(
         &["episode", "state", "turns", "turn", "attempt", "now"],
         &[false, false, false, true, true, false],

@@ -374,7 +374,7 @@ fn a_budget_ends_it_and_a_larger_one_goes_on() {
     let attempt = &trajectory["turns"][0]["attempts"][0];
     assert_eq!((&attempt["verdict"], &attempt["end_reason"]), (&json!("unfinished"), &json!("budget")));
     assert_eq!(attempt["exception"]["message"], "the run's budget of tokens is spent");
-    assert!(attempt["tokens"]["input"].as_u64() > Some(0) && attempt["model_requests"] == 1, "{attempt}");
+    assert!(attempt["tokens"]["input"].as_u64() > Some(0), "{attempt}");
     let transcript = attempt["files"]["transcript"].as_str().expect("a transcript");
     assert!(room.path("results/scenario_0").join(transcript).is_file());
     let results = room.path("results");
@@ -386,6 +386,42 @@ fn a_budget_ends_it_and_a_larger_one_goes_on() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(attempts_of(&room.path("results")), [(1, 1), (2, 1), (3, 1)]);
     assert_eq!(read("report.json")["run"]["end_reason"], Value::Null);
+}
+
+/// The price that a resume goes by is in the user's table; without one a budget in dollars would hold nothing back.
+#[test]
+fn a_resume_prices_a_run_that_began_without_a_price() {
+    let room = Room::new();
+    let output = room.stamina(&refs(&with(small(1, 3), &["limits.run.tokens=1"])));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    // The same as if a model at an endpoint had been asked, in an image that is not there: nothing is played.
+    let file = room.path("results/.stamina/run.json");
+    let read = || -> Value { serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON") };
+    let mut run = read();
+    run["settings"]["endpoint"] = json!({ "mode": "gateway", "base_url": "http://127.0.0.1:9", "key": "none" });
+    (run["settings"]["model"], run["settings"]["use_docker"]) = (json!("acme/new"), json!(true));
+    run["harness"]["image"] = json!("stamina/not-there:0");
+    std::fs::write(&file, run.to_string()).expect("a file");
+    let resume = || {
+        let mut command = room.command(&["resume", "results", "--values", "limits.run.usd=5"]);
+        command.env("XDG_CONFIG_HOME", room.path("config")).output().expect("stamina runs")
+    };
+    let told = resume();
+    assert_eq!(told.status.code(), Some(2), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("the price of acme/new is not known"), "{}", text(&told.stderr));
+    // The app is told the same, in the dialog that asks.
+    let app = Served::new(&room);
+    let asked = json!({ "folder": room.path("results"), "changes": ["limits.run.usd=5"] });
+    let refused = app.ask("resume_run", &asked).expect_err("refused");
+    assert!(refused["message"].as_str().is_some_and(|said| said.contains("price of acme/new")), "{refused}");
+    drop(app);
+
+    std::fs::create_dir_all(room.path("config/stamina-lab")).expect("a folder");
+    let table = "[models.\"acme/new\"]\ninput = 3.0\noutput = 15.0\n";
+    std::fs::write(room.path("config/stamina-lab/prices.toml"), table).expect("a file");
+    let told = resume();
+    assert!(!text(&told.stderr).contains("price"), "{}", text(&told.stderr));
+    assert_eq!(read()["settings"]["price"], json!({ "input": 3.0, "output": 15.0 }));
 }
 
 #[test]

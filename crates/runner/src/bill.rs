@@ -19,7 +19,7 @@ pub(crate) fn bill(play: &Play, called: &Called) -> Bill {
         return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
     }
     let told = (called.outcome.usage, called.outcome.cost_usd);
-    let spent = direct(told, crate::engine::price(&play.settings), called.end.seconds);
+    let spent = direct(told, play.settings.price, called.end.seconds);
     add(play, spent);
     Bill { tokens: spent.tokens, cost_usd: spent.cost_usd, spent }
 }

@@ -66,7 +66,7 @@ pub(crate) async fn open(
             let settings = gateway::Settings {
                 upstream,
                 routes: apis.iter().copied().map(route).collect(),
-                price: price(settings),
+                price: settings.price,
                 budgets: settings.budgets,
                 retry: Retry::default(),
                 spent,
@@ -155,14 +155,6 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
             model: settings.model.clone(),
         })),
     }
-}
-
-/// The price of the run's model: as it was given, or by the table that comes with this program.
-pub(crate) fn price(settings: &RunSettings) -> Option<gateway::Price> {
-    if settings.price.is_some() || settings.is_simulated() {
-        return settings.price;
-    }
-    gateway::PriceTable::shipped().ok()?.of(settings.model.as_deref()?)
 }
 
 /// The way once more, with what was spent on the old one.

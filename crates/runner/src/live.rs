@@ -30,7 +30,7 @@ pub struct LiveRun {
     pub started_at: String,
     /// Wall seconds in which it ran, all parts.
     pub seconds: f64,
-    /// Turns of each episode.
+    /// Most turns of an episode.
     pub turns: u32,
     /// Most attempts a turn.
     pub attempt_limit: u32,
@@ -38,6 +38,8 @@ pub struct LiveRun {
     pub spent: gateway::Spent,
     /// Budgets.
     pub budgets: gateway::Budgets,
+    /// What its model costs; `None` = unknown.
+    pub price: Option<gateway::Price>,
     /// In order of their numbers, queued ones too.
     pub episodes: Vec<LiveEpisode>,
     /// Seconds between events: the median over the run, for the stuck detector. `None` = too few.
@@ -74,6 +76,9 @@ pub struct LiveEpisode {
     pub title: Option<String>,
     /// What it is doing.
     pub phase: Phase,
+    /// Turns planned.
+    #[serde(default)]
+    pub turns: u32,
     /// Turn in play or last played; 0 = not begun.
     pub turn: u32,
     /// Attempt in play or last played.
@@ -154,6 +159,7 @@ impl LiveEpisode {
             name: name.to_owned(),
             title: None,
             phase: Phase::Queued,
+            turns: 0,
             turn: 0,
             attempt: 0,
             cells: Vec::new(),
@@ -216,9 +222,10 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
     for planned in &run.episodes {
         let file: Option<EpisodeFile> = disk::read_json(&place.episode_file(&planned.name)).ok().flatten();
         let Some(EpisodeFile { mut shown, at, .. }) = file else {
-            episodes.push(LiveEpisode::queued(&planned.name));
+            episodes.push(LiveEpisode { turns: planned.turns, ..LiveEpisode::queued(&planned.name) });
             continue;
         };
+        shown.turns = planned.turns;
         // Times of ours compare as texts.
         let request = last_request.get(planned.name.as_str()).map(|at| (*at).to_owned());
         shown.last_event_at = shown.last_event_at.max(request);
@@ -231,7 +238,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
             shown.phase = Phase::Queued;
             shown.now = None;
         }
-        shown.eta_seconds = eta(&shown, planned.turns);
+        shown.eta_seconds = eta(&shown);
         let asked = open.get(planned.name.as_str()).map(String::as_str);
         shown.stuck = if living { stuck(&shown, usual_gap, asked) } else { None };
         episodes.push(shown);
@@ -257,6 +264,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         attempt_limit: run.settings.attempt_limit,
         spent: run.spent,
         budgets: run.settings.budgets,
+        price: run.settings.price,
         episodes,
         usual_gap,
         faults: faults(&requests, &faulted),
@@ -289,12 +297,12 @@ pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
 }
 
 /// At the pace so far: seconds of a decided turn, times the turns that are left.
-fn eta(episode: &LiveEpisode, turns: u32) -> Option<f64> {
+fn eta(episode: &LiveEpisode) -> Option<f64> {
     if episode.phase == Phase::Over {
         return None;
     }
     let decided = episode.cells.len() as f64;
-    let left = f64::from(turns) - decided;
+    let left = f64::from(episode.turns) - decided;
     (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
 }
 

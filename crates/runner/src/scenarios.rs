@@ -13,7 +13,7 @@ use scenario::{Seed, code, pack};
 use crate::RunError;
 use crate::record::pytest;
 use crate::settings::{RunSettings, SettingsError};
-use crate::state::Planned;
+use crate::state::{MadeBy, Planned};
 
 static PROGRAMMATIC: Programmatic = Programmatic;
 
@@ -98,6 +98,14 @@ impl Scenarios {
         match self {
             Self::Pack(pack) => Some(pack.manifest().sha256.clone()),
             Self::Made(_) => None,
+        }
+    }
+
+    /// What makes them, where they lie in no pack.
+    pub(crate) fn made_by(&self) -> Option<MadeBy> {
+        match self {
+            Self::Pack(_) => None,
+            Self::Made(_) => Some(MadeBy::this()),
         }
     }
 

@@ -57,7 +57,8 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
             image: settings.image.clone().unwrap_or_else(|| harness.image().to_owned()),
         };
         let sha256 = scenarios.sha256();
-        let run = RunFile::new(settings, named, planned, sha256);
+        let mut run = RunFile::new(settings, named, planned, sha256);
+        run.made_by = scenarios.made_by();
         if let Some(file) = &run.settings.harness_file {
             let text = std::fs::read(file).map_err(|error| disk::at(file, error))?;
             disk::write(&place.own().join("harness.toml"), &text, Keep::Durably)?;
@@ -84,6 +85,7 @@ pub(crate) async fn go_on(
         // As the part before has left it: that may have ended only now.
         let mut run = RunFile::read(&place)?;
         run.settings = changed(&run.settings, &folder, &change)?;
+        can_be_kept(&run.settings)?;
         // One from a file is kept with the run, so that a resume has the one that it began with.
         let kept = place.own().join("harness.toml");
         let harness = harness(&run.settings, run.settings.harness_file.as_ref().map(|_| kept.as_path()))?;
@@ -91,6 +93,15 @@ pub(crate) async fn go_on(
         let (scenarios, _) = Scenarios::plan(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {
             let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
+            return Err(RunError::NotResumable { path: folder, why });
+        }
+        if let (Some(then), Some(now)) = (&run.made_by, scenarios.made_by())
+            && *then != now
+        {
+            let why = format!(
+                "its scenarios are made while it is played, by {then}; this program is {now}, and may make others of the same \
+                 seed"
+            );
             return Err(RunError::NotResumable { path: folder, why });
         }
         // The wishes of before are fulfilled; those to retry are counted.
@@ -179,6 +190,24 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
         return Err(SettingsError::of("endpoint.mode", why).into());
     }
     Ok(new)
+}
+
+/// A budget in dollars needs a price. In direct mode the harness may tell what it has cost.
+fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
+    let budgets = &settings.budgets;
+    let limited = [("attempt", budgets.attempt), ("episode", budgets.episode), ("run", budgets.run)]
+        .into_iter()
+        .find(|(_, budget)| budget.usd.is_some());
+    let Some((of, _)) = limited else { return Ok(()) };
+    if settings.price.is_some() || !matches!(settings.endpoint, EndpointSettings::Gateway { .. }) {
+        return Ok(());
+    }
+    let model = settings.model.as_deref().unwrap_or("the model");
+    let why = format!(
+        "a budget in dollars can not be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
+         `.output`, or in the price table), or limit tokens"
+    );
+    Err(SettingsError::of(&format!("limits.{of}.usd"), why))
 }
 
 /// Wall seconds of earlier parts. One that was killed ran until its last event.
@@ -489,4 +518,24 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         spent,
     });
     written.map(|()| finish)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_in_dollars_that_comes_with_a_resume_needs_a_price() {
+        let values = ["agent=CODEX", "codex.model_id=acme/new", "endpoint.base_url=http://127.0.0.1:9", "output_dir=x"];
+        let old = settings::resolve(&[], &values.map(str::to_owned)).unwrap();
+        let resumed = |change: &[&str]| {
+            let change: Vec<String> = change.iter().map(|&pair| pair.to_owned()).collect();
+            let new = changed(&old, Path::new("/x"), &change).unwrap();
+            can_be_kept(&new).map_err(|error| error.to_string())
+        };
+        assert_eq!(resumed(&["limits.run.tokens=5"]), Ok(()));
+        let refused = resumed(&["limits.episode.usd=5"]).unwrap_err();
+        assert!(refused.starts_with("limits.episode.usd: ") && refused.contains("price of acme/new"), "{refused}");
+        assert_eq!(resumed(&["limits.run.usd=5", "endpoint.price.input=1", "endpoint.price.output=2"]), Ok(()));
+    }
 }

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use sandbox::Process;
+use scenario::pack::{Generator, PACK_VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -89,6 +90,28 @@ pub(crate) struct HarnessNamed {
     pub(crate) image: String,
 }
 
+/// What makes scenarios that lie in no pack: another one may make others of the same seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MadeBy {
+    #[serde(flatten)]
+    pub(crate) generator: Generator,
+    /// Of what it writes.
+    pub(crate) format: String,
+}
+
+impl MadeBy {
+    /// This program.
+    pub(crate) fn this() -> Self {
+        Self { generator: Generator::this(), format: PACK_VERSION.to_owned() }
+    }
+}
+
+impl std::fmt::Display for MadeBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({})", self.generator.name, self.generator.version, self.format)
+    }
+}
+
 /// An episode that is to be played.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Planned {
@@ -111,6 +134,9 @@ pub(crate) struct RunFile {
     /// `None` = not told apart.
     #[serde(default)]
     pub(crate) pack_sha256: Option<String>,
+    /// `None` = they lie in a pack, or an older version did not say it.
+    #[serde(default)]
+    pub(crate) made_by: Option<MadeBy>,
     /// Who plays it, or played it last.
     pub(crate) owner: Process,
     pub(crate) started_at: String,
@@ -138,6 +164,7 @@ impl RunFile {
             settings,
             harness,
             pack_sha256,
+            made_by: None,
             owner: Process::this(),
             started_at: now.clone(),
             part_started_at: now,

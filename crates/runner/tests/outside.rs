@@ -72,6 +72,32 @@ async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
     assert!(trajectory(&folder, "scenario_0")["exception"].is_null());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_that_another_program_would_make_anew_are_not_gone_on_with() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("run");
+    let values = [
+        "agent=MOCK".to_owned(),
+        "oracle.mischief.give_up=1".to_owned(),
+        "restful_server_gen_iterative.n_scenarios=1".to_owned(),
+        "restful_server_gen_iterative.n_turns=1".to_owned(),
+        "restful_server_gen_iterative.attempt_limit=1".to_owned(),
+        format!("output_dir={}", folder.display()),
+    ];
+    let settings = runner::settings::resolve(&[], &values).unwrap();
+    assert_eq!(runner::run(settings, Arc::new(|_| {})).await.unwrap(), Finish::Finished);
+    let resume = || runner::resume(folder.clone(), Vec::new(), Arc::new(|_| {}));
+    assert_eq!(resume().await.unwrap(), Finish::Finished);
+    let file = folder.join(".stamina/run.json");
+    let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(run["made_by"]["name"], "stamina");
+    run["made_by"]["version"] = "0.0.1".into();
+    std::fs::write(&file, run.to_string()).unwrap();
+    let refused = resume().await.unwrap_err();
+    assert!(matches!(refused, RunError::NotResumable { .. }), "{refused}");
+    assert!(refused.to_string().contains("stamina 0.0.1"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_harness_without_a_direct_mode_does_not_begin() {
     let room = tempfile::tempdir().unwrap();

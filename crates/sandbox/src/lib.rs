@@ -128,7 +128,7 @@ pub struct AgentBox {
     pub extra: ExtraArgs,
 }
 
-/// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`, `--gpus`.
+/// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraArgs {
     /// `uid:gid`. Not obeyed: boxes run as [`box_user`], whose their folders are ([`ExtraArgs::ignored`]).

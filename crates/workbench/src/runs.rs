@@ -31,7 +31,7 @@ pub use self::machine::{bytes, duration, short};
 pub use self::now::wish;
 pub(crate) use self::play::Runs;
 pub use self::play::{run_error, runtime};
-pub use self::prices::priced;
+pub use self::prices::{priced, priced_changes};
 pub use self::shakedown::sweep_shakedowns;
 
 /// The form as settings that the app can play; what is wrong with them is one error.
@@ -43,12 +43,17 @@ pub(crate) fn settings_of(form: &crate::api::FormSettings) -> Result<RunSettings
 pub(crate) struct Asked {
     pub(crate) image: String,
     pub(crate) api: harness::Api,
+    /// What says whether an image has it.
+    pub(crate) probe: Vec<String>,
 }
 
 /// The harness of a run: one of ours, or one that its file describes. Errors are sentences.
 pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
-    let asked =
-        |harness: &dyn harness::Harness| Asked { image: harness.image().to_owned(), api: harness.api() };
+    let asked = |harness: &dyn harness::Harness| Asked {
+        image: harness.image().to_owned(),
+        api: harness.api(),
+        probe: harness.probe(),
+    };
     match &settings.harness_file {
         Some(file) => harness::load(file).map(|own| asked(&own)),
         None => harness::find(&settings.agent).map(asked),

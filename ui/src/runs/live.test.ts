@@ -9,7 +9,7 @@ const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "b
 const isCensored = censoredBy(policy);
 
 function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
-  return { name: "scenario_3", title: null, phase: "agent", turn: 3, attempt: 2, cells: ["passed", "passed_after_retries"], stamina: 2, end_reason: null, seconds: 61, tokens: { input: null, cached: null, output: null }, cost_usd: null, last_event_at: null, now: "pytest", eta_seconds: null, stuck: null, goes_on: false, ...change };
+  return { name: "scenario_3", title: null, phase: "agent", turns: 3, turn: 3, attempt: 2, cells: ["passed", "passed_after_retries"], stamina: 2, end_reason: null, seconds: 61, tokens: { input: null, cached: null, output: null }, cost_usd: null, last_event_at: null, now: "pytest", eta_seconds: null, stuck: null, goes_on: false, ...change };
 }
 const none = { tokens: null, usd: null, seconds: null };
 function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {

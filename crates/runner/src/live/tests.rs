@@ -16,8 +16,8 @@ fn run_file(folder: &Path) -> RunFile {
     let word = |word: &str| word.to_owned();
     let harness =
         HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
-    let planned = |n: u32| Planned { name: format!("scenario_{n}"), scenario: n, turns: 10 };
-    RunFile::new(settings, harness, vec![planned(0), planned(1)], None)
+    let planned = |n: u32, turns| Planned { name: format!("scenario_{n}"), scenario: n, turns };
+    RunFile::new(settings, harness, vec![planned(0, 10), planned(1, 4)], None)
 }
 
 fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
@@ -76,6 +76,8 @@ fn a_run_is_read_from_its_folder_alone() {
     assert_eq!(live.faults, [(0, 1), (429, 1)], "older ones do not count");
     let gap = live.usual_gap.unwrap();
     assert!((9.0..=11.0).contains(&gap), "{gap}");
+    let planned: Vec<u32> = live.episodes.iter().map(|episode| episode.turns).collect();
+    assert_eq!(planned, [10, 4], "each has its own");
     let shown = &live.episodes[0];
     assert!((shown.seconds - 400.0).abs() < 2.0, "{}", shown.seconds);
     assert!((shown.eta_seconds.unwrap() - 600.0).abs() < 4.0);

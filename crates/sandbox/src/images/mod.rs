@@ -25,8 +25,8 @@ pub struct Wanted {
     pub image: String,
     /// A command that prints the version of what it is there for.
     pub probe: Vec<String>,
-    /// What the probe's output has to contain.
-    pub version: String,
+    /// What the probe's output has to contain; `None` = whatever it says, in an image that is not ours.
+    pub version: Option<String>,
 }
 
 /// An image as the engine has it.

@@ -89,11 +89,11 @@ impl Engine {
     /// Tries an image. Not working is a result; an error is an engine that can not say.
     pub async fn try_image(&self, wanted: &Wanted) -> Result<Trial, SandboxError> {
         let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;
-        let mut checks = vec![Check {
-            what: format!("version {}", wanted.version),
-            ok: code == Some(0) && said.contains(&wanted.version),
-            said,
-        }];
+        let (what, is_it) = match &wanted.version {
+            Some(version) => (format!("version {version}"), said.contains(version)),
+            None => ("the program".to_owned(), true),
+        };
+        let mut checks = vec![Check { what, ok: code == Some(0) && is_it, said }];
         for (what, command) in STACKS {
             let command: Vec<String> = command.iter().map(|&part| part.to_owned()).collect();
             let (code, said) = self.try_command(&wanted.image, &command).await?;
@@ -102,7 +102,8 @@ impl Engine {
         Ok(Trial { image: wanted.image.clone(), checks })
     }
 
-    async fn try_command(
+    /// What a command's exit code is in an image, and what it printed. Without a code it could not be started.
+    pub async fn try_command(
         &self,
         image: &str,
         command: &[String],

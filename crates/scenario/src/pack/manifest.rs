@@ -44,6 +44,13 @@ pub struct Generator {
     pub version: String,
 }
 
+impl Generator {
+    /// This program.
+    pub fn this() -> Self {
+        Self { name: "stamina".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+}
+
 /// A sampler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampledBy {

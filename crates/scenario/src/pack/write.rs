@@ -94,7 +94,7 @@ pub fn generate(
     let (entries, spools, bytes) = work.all(options.threads)?;
     let manifest = Manifest {
         format: PACK_VERSION.to_owned(),
-        generator: Generator { name: "stamina".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        generator: Generator::this(),
         seed: generation.base_seed,
         sampler: SampledBy {
             name: sampler.name().to_owned(),

@@ -171,7 +171,7 @@ pub struct FormSettings {
 
     /// Names of variables forwarded into the box, or `NAME=value`.
     pub env_vars: Vec<String>,
-    /// `-u`, `-e`, `-v`, `--add-host`, `--gpus` of `docker run`.
+    /// `-u`, `-e`, `-v`, `--add-host` of `docker run`.
     pub extra_docker_args: String,
 
     /// Of the scripted model: where its choices come from.

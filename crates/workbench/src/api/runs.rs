@@ -133,7 +133,7 @@ pub enum LiveState {
 pub struct LiveRunDetail {
     /// As in the list.
     pub row: LiveRunRow,
-    /// Turns of each episode.
+    /// Most turns of an episode.
     pub turns: u32,
     /// Most attempts a turn.
     pub attempt_limit: u32,
@@ -188,6 +188,8 @@ pub struct LiveEpisode {
     pub title: Option<String>,
     /// What it is doing.
     pub phase: LivePhase,
+    /// Turns planned.
+    pub turns: u32,
     /// Turn in play or last played; 0 = not begun.
     pub turn: u32,
     /// Attempt in play or last played.
@@ -365,6 +367,8 @@ pub struct BuildImages {
 pub struct TestImages {
     /// Names; empty = all that are built.
     pub names: Vec<String>,
+    /// A harness, or the path of a harness file, that is to be played in these images, which are one's own.
+    pub harness: Option<String>,
 }
 
 /// How a build or test of an image came out.

@@ -1,5 +1,6 @@
 //! Images and what runs leave in the engine.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -51,12 +52,9 @@ impl Workbench {
 
     /// Tries images in the background.
     pub fn test_images(&self, request: TestImages) -> Result<JobRef, ApiError> {
-        let names = request.names;
-        if !names.is_empty() {
-            chosen(&names)?;
-        }
+        let tried = tried(&request.names, request.harness.as_deref())?;
         let job = self.jobs.start(JobKind::ImageTest, "Test images".to_owned(), None, None, move |job| {
-            test(&names, &|news| tell(job, &news), job.stop_flag())?;
+            try_all(tried, &|news| tell(job, &news), job.stop_flag())?;
             Ok(Outcome::Images)
         });
         Ok(JobRef { job })
@@ -231,9 +229,17 @@ fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
     }
 }
 
-/// Tries images: each program says its version, and the server stacks are there. None named = all that are built. An
-/// image that does not work is an error at the end.
-pub fn test(names: &[String], on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
+/// Images that are to be tried, by their names.
+struct Tried {
+    images: Vec<(String, Wanted)>,
+    /// All of ours: those that are not built are left out.
+    all: bool,
+}
+
+fn tried(names: &[String], of: Option<&str>) -> Result<Tried, ApiError> {
+    if let Some(of) = of {
+        return Ok(Tried { images: own(names, of)?, all: false });
+    }
     let mut wanted: Vec<(String, Wanted)> = harness::all()
         .iter()
         .map(|harness| {
@@ -241,18 +247,58 @@ pub fn test(names: &[String], on_news: OnImage<'_>, stop: &AtomicBool) -> Result
             let wanted = Wanted {
                 image: harness.image().to_owned(),
                 probe: harness.probe(),
-                version: harness.version().to_owned(),
+                version: Some(harness.version().to_owned()),
             };
             (name.to_owned(), wanted)
         })
         .collect();
     if !names.is_empty() {
-        let chosen = chosen(names)?;
+        let chosen = chosen(names).map_err(|error| {
+            let own = "an image of your own is tried with --harness NAME, the harness that plays in it";
+            let hint = error.hint.clone().map_or_else(|| own.to_owned(), |hint| format!("{hint}; {own}"));
+            error.hint(hint)
+        })?;
         wanted.retain(|(_, wanted)| chosen.iter().any(|recipe| recipe.image == wanted.image));
     }
+    Ok(Tried { images: wanted, all: names.is_empty() })
+}
+
+/// Images of somebody's own, and a harness or the path of a file that describes one. None named = the one of the harness.
+fn own(names: &[String], of: &str) -> Result<Vec<(String, Wanted)>, ApiError> {
+    let unknown = |error: harness::HarnessError| {
+        ApiError::new("image.harness", error.to_string())
+            .hint("`stamina harnesses` lists them; a harness file is named by its path")
+    };
+    let (image, probe) = match harness::find(of) {
+        Ok(harness) => (harness.image().to_owned(), harness.probe()),
+        Err(error) if !of.contains(['.', '/']) => return Err(unknown(error)),
+        Err(_) => {
+            let own = harness::load(Path::new(of)).map_err(unknown)?;
+            (harness::Harness::image(&own).to_owned(), harness::Harness::probe(&own))
+        }
+    };
+    let images = if names.is_empty() { vec![image] } else { names.to_vec() };
+    let wanted = |image: String| (image.clone(), Wanted { image, probe: probe.clone(), version: None });
+    Ok(images.into_iter().map(wanted).collect())
+}
+
+/// Tries images: each program says its version, and the server stacks are there. None named = all that are built. With a
+/// harness they are somebody's own: its program answers, and something is there to write servers with. An image that does not
+/// work is an error at the end.
+pub fn test(
+    names: &[String],
+    harness: Option<&str>,
+    on_news: OnImage<'_>,
+    stop: &AtomicBool,
+) -> Result<(), ApiError> {
+    try_all(tried(names, harness)?, on_news, stop)
+}
+
+fn try_all(tried: Tried, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
+    let Tried { images: mut wanted, all } = tried;
     runtime()?.block_on(async {
         let engine = connect().await?;
-        if names.is_empty() {
+        if all {
             let all: Vec<&str> = wanted.iter().map(|(_, wanted)| wanted.image.as_str()).collect();
             let states = engine.images(&all).await.map_err(|error| sandbox_error(&error))?;
             let there: Vec<bool> = states.iter().map(|state| state.there).collect();
@@ -282,12 +328,17 @@ pub fn test(names: &[String], on_news: OnImage<'_>, stop: &AtomicBool) -> Result
                     }
                     let wrong: Vec<&str> =
                         trial.checks.iter().filter(|c| !c.ok).map(|c| c.what.as_str()).collect();
-                    let message = if trial.ok() {
-                        format!("version {}", wanted.version)
-                    } else {
-                        format!("does not work: {}", wrong.join(", "))
+                    let (program, rest) = trial.checks.split_first().map_or((false, &[][..]), |(p, rest)| (p.ok, rest));
+                    let (ok, message) = match &wanted.version {
+                        Some(version) if trial.ok() => (true, format!("version {version}")),
+                        None if trial.ok() => (true, "the program and the server stacks are there".to_owned()),
+                        // Not all has to be in an image that is somebody's own: the first request says what is there.
+                        None if program && rest.iter().any(|check| check.ok) => {
+                            (true, format!("the program is there; not there: {}", wrong.join(", ")))
+                        }
+                        _ => (false, format!("does not work: {}", wrong.join(", "))),
                     };
-                    ImageOutcome { name: name.clone(), ok: trial.ok(), message }
+                    ImageOutcome { name: name.clone(), ok, message }
                 }
                 Err(error @ (SandboxError::NoEngine { .. } | SandboxError::Engine { .. })) => {
                     return Err(sandbox_error(&error));

@@ -333,7 +333,7 @@ fn row(folder: &Path, run: Option<String>, read: &live::LiveRun, here: Option<&H
     if message.is_none() && !is_live(state) {
         message = here.and_then(|here| here.error.clone());
     }
-    let planned = read.turns * read.episodes.len() as u32;
+    let planned = read.episodes.iter().map(|episode| episode.turns).sum();
     LiveRunRow {
         folder: folder.display().to_string(),
         name: name_of(folder),
@@ -400,6 +400,7 @@ fn episode(read: live::LiveEpisode) -> LiveEpisode {
             Phase::Paused => LivePhase::Paused,
             Phase::Over => LivePhase::Over,
         },
+        turns: read.turns,
         turn: read.turn,
         attempt: read.attempt,
         cells: read.cells,
@@ -428,7 +429,7 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
         .episodes
         .iter()
         .filter(|e| e.phase != Phase::Over)
-        .map(|e| f64::from(read.turns) - e.cells.len() as f64)
+        .map(|e| f64::from(e.turns) - e.cells.len() as f64)
         .sum();
     let at_once =
         read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);

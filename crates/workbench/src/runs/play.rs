@@ -122,7 +122,7 @@ impl Workbench {
             playing: true,
             error: None,
         };
-        let changes = request.changes;
+        let changes = super::prices::priced_changes(&folder, request.changes)?;
         let of = folder.clone();
         self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, on_event)))
     }

@@ -3,7 +3,9 @@
 //! Each check finds out one thing and says it in a few words; where it is not well, a sentence says what that means and
 //! what to do. What can not be found out is unknown, and keeps nobody from beginning.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
@@ -143,7 +145,15 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
             }
             Some(image) if image.id.is_some() => {
                 let id = image.id.clone().unwrap_or_default();
-                Check::new("image", TITLE, CheckState::Ok, id.chars().take(19).collect::<String>())
+                let check = |state| Check::new("image", TITLE, state, id.chars().take(19).collect::<String>());
+                match runs_its_harness(settings, engine, &name, &id).await {
+                    Answered::Well => check(CheckState::Ok),
+                    Answered::Oddly(said) => check(CheckState::Warn).says(format!(
+                        "The harness's program does not answer in {name} as it should: {said}"
+                    )),
+                    Answered::NotThere(said) => check(CheckState::Fail)
+                        .says(format!("The harness's command is not there in {name}: {said}")),
+                }
             }
             _ => {
                 let error = sandbox::SandboxError::NoImage { image: name.clone() };
@@ -158,6 +168,39 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
         },
         Err(error) => Check::new("image", TITLE, CheckState::Unknown, name).says(error.to_string()),
     }
+}
+
+/// What the harness's program in an image said when it was asked for its version.
+#[derive(Debug, Clone)]
+enum Answered {
+    Well,
+    /// It ended with an error.
+    Oddly(String),
+    /// It could not be started.
+    NotThere(String),
+}
+
+/// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a box has to be
+/// made for it.
+async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, id: &str) -> Answered {
+    static ASKED: Mutex<BTreeMap<(String, Vec<String>), Answered>> = Mutex::new(BTreeMap::new());
+    let Ok(harness) = super::harness_of(settings) else { return Answered::Well };
+    if sandbox::recipe(image).is_some() || harness.probe.is_empty() {
+        return Answered::Well;
+    }
+    let key = (id.to_owned(), harness.probe.clone());
+    if let Some(known) = ASKED.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return known.clone();
+    }
+    let answered = match engine.try_command(image, &harness.probe).await {
+        Ok((Some(0), _)) => Answered::Well,
+        Ok((None | Some(126 | 127), said)) => Answered::NotThere(said),
+        Ok((_, said)) => Answered::Oddly(said),
+        // The engine says so itself; nothing is known of the image.
+        Err(error) => return Answered::Oddly(error.to_string()),
+    };
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner).insert(key, answered.clone());
+    answered
 }
 
 /// The image that a run's boxes are made of.

@@ -1,6 +1,6 @@
 //! The price table: the one that comes with the program, or the user's in its place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gateway::{GatewayError, Price, PriceTable as Table};
 use runner::settings::RunSettings;
@@ -40,6 +40,23 @@ pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
         settings.price = settings.model.as_deref().and_then(|model| table.of(model));
     }
     Ok(())
+}
+
+/// What a resume changes, with the price of the table where the run began without one: it may be known by now.
+pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<String>, ApiError> {
+    let run = runner::live::read(folder).map_err(super::run_error)?;
+    let told = changes.iter().any(|change| change.trim_start().starts_with("endpoint.price."));
+    if run.price.is_some() || run.simulated || told {
+        return Ok(changes);
+    }
+    let Some(price) = run.model.as_deref().and_then(|model| table().map(|table| table.of(model)).transpose()) else {
+        return Ok(changes);
+    };
+    let Price { input, cached, cache_write, output } = price?;
+    let parts = [("input", Some(input)), ("cached", cached), ("cache_write", cache_write), ("output", Some(output))];
+    let parts = parts.into_iter().filter_map(|(name, usd)| Some(format!("endpoint.price.{name}={}", usd?)));
+    changes.extend(parts);
+    Ok(changes)
 }
 
 impl Workbench {

@@ -198,7 +198,7 @@ keep_snapshots: number | null,
  */
 env_vars: Array<string>, 
 /**
- * `-u`, `-e`, `-v`, `--add-host`, `--gpus` of `docker run`.
+ * `-u`, `-e`, `-v`, `--add-host` of `docker run`.
  */
 extra_docker_args: string, 
 /**

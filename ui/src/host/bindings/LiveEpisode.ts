@@ -21,6 +21,10 @@ title: string | null,
  */
 phase: LivePhase, 
 /**
+ * Turns planned.
+ */
+turns: number, 
+/**
  * Turn in play or last played; 0 = not begun.
  */
 turn: number, 

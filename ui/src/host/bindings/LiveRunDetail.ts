@@ -13,7 +13,7 @@ export type LiveRunDetail = {
  */
 row: LiveRunRow, 
 /**
- * Turns of each episode.
+ * Most turns of an episode.
  */
 turns: number, 
 /**

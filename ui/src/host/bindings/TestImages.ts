@@ -7,4 +7,8 @@ export type TestImages = {
 /**
  * Names; empty = all that are built.
  */
-names: Array<string>, };
+names: Array<string>, 
+/**
+ * A harness, or the path of a harness file, that is to be played in these images, which are one's own.
+ */
+harness: string | null, };
