@@ -175,6 +175,56 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
     assert!(folder.join("report.json").exists(), "results are not touched");
 }
 
+/// Requests of a turn, in the order in which they ended: what each put into the model.
+fn inputs(folder: &Path, turn: u64) -> Vec<u64> {
+    let log = std::fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap_or_default();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["turn"] == turn).filter_map(|line| line["tokens"]["input"].as_u64()).collect()
+}
+
+/// A real agent keeps its session in files of its own. Killed in the middle of the second turn, it goes on with it: what it asks
+/// next begins with all of the first turn.
+#[test]
+#[ignore = "needs a container engine"]
+fn a_real_harness_that_is_killed_within_a_turn_goes_on_in_its_session() {
+    let room = Room::new();
+    let chosen = std::env::var("STAMINA_HARNESSES").unwrap_or_else(|_| "mini_swe,qwen_code".to_owned());
+    // The mock agent has tests of its own.
+    for agent in chosen.split(',').filter(|name| *name != "mock") {
+        let folder = room.path(agent);
+        let path = folder.display().to_string();
+        let mut command = room.command(&["run", "--json", "--values", "endpoint.mode=oracle", "limits.cpus=1"]);
+        command
+            .arg(format!("agent={}", agent.to_uppercase()))
+            .arg(format!("output_dir={path}"))
+            .arg(format!("scenarios_dir={}", room.pack.display()));
+        let mut run = Ends(command.stdout(Stdio::null()).spawn().unwrap());
+        let until = Instant::now() + Duration::from_mins(4);
+        while inputs(&folder, 2).is_empty() {
+            assert!(run.0.try_wait().unwrap().is_none(), "{agent}: it ended before its second turn");
+            assert!(Instant::now() < until, "{agent}: it does not come to its second turn");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(run);
+        let (first, before) = (inputs(&folder, 1), inputs(&folder, 2).len());
+        let resumed = room.command(&["resume", "--json", &path]).output().unwrap();
+        assert_eq!(resumed.status.code(), Some(0), "{agent}: {}", String::from_utf8_lossy(&resumed.stderr));
+        let after = inputs(&folder, 2).split_off(before);
+        println!("{agent}: {first:?}, killed after {before} requests of turn 2, then {after:?}");
+        let most = first.iter().max().unwrap();
+        assert!(after.first().is_some_and(|input| input > most), "{agent}: {first:?}, then {after:?}");
+        let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+        let trajectory: Value = serde_json::from_str(&text).unwrap();
+        let attempts: Vec<&Value> =
+            trajectory["turns"].as_array().unwrap().iter().flat_map(|turn| turn["attempts"].as_array().unwrap()).collect();
+        assert_eq!(attempts.len(), TURNS as usize, "{agent}: {attempts:?}");
+        for attempt in attempts {
+            assert_eq!(attempt["verdict"], "passed", "{agent}: {attempt}");
+            assert!(attempt["session_restarted"].is_null(), "{agent}: {attempt}");
+        }
+    }
+}
+
 /// A container engine of its own, which can be killed without harm to others.
 struct Engine {
     folder: tempfile::TempDir,

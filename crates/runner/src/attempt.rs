@@ -181,14 +181,15 @@ impl Attempt<'_> {
     async fn agent(&self) -> Result<(Called, Prompt), Fault> {
         let Self { play, data, .. } = self;
         let is_open = play.settings.reach == sandbox::Reach::Open;
-        let request = prompt::request(data.turn, &data.request, play.stacks, is_open);
         let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1);
         let mut session = self.known.session.clone();
         loop {
             // A session that begins anew in the middle knows nothing, so it is told what it is about.
             let restarts = session.is_none() && self.known.calls > 0;
+            let begins = data.turn == 1 || restarts;
+            let request = prompt::request(begins, &data.request, play.stacks, is_open);
             let prompt = match feedback {
-                None => request.clone(),
+                None => request,
                 Some(feedback) if restarts => format!("{request}\n\n{feedback}"),
                 Some(feedback) => feedback.to_owned(),
             };

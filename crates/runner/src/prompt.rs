@@ -32,9 +32,9 @@ pub(crate) enum Told<'a> {
     Ended(EndReason),
 }
 
-/// The request of a turn. At the first turn the agent also learns what its box has.
-pub(crate) fn request(turn: u32, request: &str, stacks: Option<Stacks>, is_open: bool) -> String {
-    let Some(stacks) = stacks.filter(|_| turn == 1) else { return request.to_owned() };
+/// The request of a turn. Where a session begins the agent also learns what its box has.
+pub(crate) fn request(begins: bool, request: &str, stacks: Option<Stacks>, is_open: bool) -> String {
+    let Some(stacks) = stacks.filter(|_| begins) else { return request.to_owned() };
     let mut text = request.trim_end().to_owned();
     text.push_str("\n\n## Your environment\n\nYou work in `/workspace`, which is the project's top folder. ");
     text.push_str(&installed(stacks));
@@ -200,16 +200,16 @@ mod tests {
     #[test]
     fn only_the_first_request_says_what_is_there() {
         let ours = Some(Stacks::OURS);
-        assert!(request(1, "Build it.\n", ours, false).contains("There is no internet access"));
-        assert!(request(1, "Build it.\n", ours, true).contains("The internet can be reached"));
-        assert_eq!(request(2, "Change it.\n", ours, false), "Change it.\n");
-        assert_eq!(request(1, "Build it.\n", None, false), "Build it.\n");
+        assert!(request(true, "Build it.\n", ours, false).contains("There is no internet access"));
+        assert!(request(true, "Build it.\n", ours, true).contains("The internet can be reached"));
+        assert_eq!(request(false, "Change it.\n", ours, false), "Change it.\n");
+        assert_eq!(request(true, "Build it.\n", None, false), "Build it.\n");
     }
 
     #[test]
     fn an_image_is_said_to_have_what_it_has() {
         let told = |flask, fastapi, express| {
-            request(1, "Build it.\n", Some(Stacks { flask, fastapi, express }), false)
+            request(true, "Build it.\n", Some(Stacks { flask, fastapi, express }), false)
         };
         let all = told(true, true, true);
         assert!(

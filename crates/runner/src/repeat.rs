@@ -94,11 +94,13 @@ impl Episode<'_> {
             }
             repeats += 1;
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
+            let now = self.play.stop.child_token();
             tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = self.play.stop.cancelled() => return Ok(None),
+                () = tokio::time::sleep(wait) => wait *= 2,
+                // The run stops, or somebody wishes that it is played again now.
+                () = now.cancelled() => {}
+                never = self.retry_wished(&now) => match never {},
             }
-            wait *= 2;
         }
     }
 

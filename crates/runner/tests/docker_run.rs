@@ -390,6 +390,9 @@ async fn a_session_that_is_lost_is_recorded() {
         .map(|turn| turn.attempts[0].extra.contains_key("session_restarted"))
         .collect();
     assert_eq!(restarted, [false, true]);
+    // It begins with nothing: where it is and what is there is told again.
+    let told = std::fs::read_to_string(folder.join("scenario_0/transcripts/turn_2_attempt_1.json")).unwrap();
+    assert!(told.contains("## Your environment"), "{told}");
 }
 
 /// What a harness can not take is not put down to its agent, which was never asked.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use model::EndReason;
 use runner::control::{self, Wish};
 use runner::live::{self, Phase};
+use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
 
 /// The mock agent with the scripted model, one episode of one turn.
@@ -60,6 +61,51 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     assert!(reaches(&folder, Phase::Agent).await, "it is played again after the pause");
     control::write(&folder, &Wish { stop: true, ..again(1) }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
+}
+
+/// An endpoint that refuses everything: an attempt ends at once, and the next one waits.
+fn refuses() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 65_536]);
+            let answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_is_wished() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("waiting");
+    let mut settings = settings(&folder, &[]);
+    settings.endpoint = EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
+    settings.model = Some("m".to_owned());
+    let begun = std::time::Instant::now();
+    let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
+    // It is played four times; the waits in between are 5, 10 and 20 seconds.
+    for number in 1..=3 {
+        let waits = || {
+            let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json")).ok()?;
+            let file: serde_json::Value = serde_json::from_slice(&text).ok()?;
+            // The agent was called so often.
+            (file["phase"] == "waiting" && file["log"]["number"] == number).then_some(())
+        };
+        let until = begun.elapsed() + Duration::from_mins(1);
+        while waits().is_none() {
+            assert!(begun.elapsed() < until, "it waits before it is played again");
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        control::write(&folder, &again(number)).unwrap();
+    }
+    let finish = playing.await.unwrap().unwrap();
+    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "the waits were waited out: {:?}", begun.elapsed());
 }
 
 /// The last moment of an episode is one in which a person may wish that it is played again.

@@ -4,7 +4,7 @@
 //! is right and says what is not.
 
 use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
-use scenario::config::{Benchmark, ConfigFile, KEYS};
+use scenario::config::{Benchmark, ConfigFile, KEYS, MODEL};
 use serde_json::{Map, Value, json};
 
 use crate::api::{
@@ -274,7 +274,8 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         base_seed: g.base_seed.to_string(),
         execute_episodes: s.execute_episodes.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
         use_llm_sampler: g.use_llm_sampler,
-        llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_default(),
+        // Also where no model samples: it stands there as soon as one is asked to.
+        llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_else(|| MODEL.to_owned()),
         attempt_limit: count(s.attempt_limit),
         feedback: match s.feedback {
             Feedback::None => FormFeedback::None,

@@ -390,6 +390,16 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_samples_has_its_default_before_it_is_asked_for() {
+        let mut asked = defaults("mock", true).unwrap();
+        assert_eq!((asked.use_llm_sampler, asked.llm_sampler_model_id.as_str()), (false, "zai.glm-5"));
+        asked.output_dir = "/r/x".to_owned();
+        asked.use_llm_sampler = true;
+        let settings = fields::settings(&asked).unwrap();
+        assert_eq!(settings.generation.llm_sampler_model_id.as_deref(), Some("zai.glm-5"));
+    }
+
+    #[test]
     fn every_wrong_field_is_named_with_a_sentence() {
         let mut asked = form();
         asked.n_turns = Some(0.0);
