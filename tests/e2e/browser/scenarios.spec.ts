@@ -36,7 +36,7 @@ test("a pack's turns are shown as its files have them", async ({ lab, go, page }
   await page.getByRole("navigation", { name: "Packs" }).getByRole("link").nth(2).click();
   await page.getByRole("button", { name: "Next turn" }).click();
   await page.keyboard.press("ArrowRight");
-  await expect(page.getByText(`turn 3 / ${String(TURNS)}`)).toBeVisible();
+  await expect(page.getByText(`Turn 3 / ${String(TURNS)}`)).toBeVisible();
   expect(page.url()).toContain("turn=3");
 
   // Sizes and diagram.

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { bytesOf, formats, inInches, isPicture, textOf } from "./formats";
+import { bytesOf, formats, inInches, isPicture, shortened, textOf, withoutSpec } from "./formats";
 
 test("base64 gives back bytes and letters beyond Latin", () => {
   expect([...bytesOf("AAH/")]).toEqual([0, 1, 255]);
   expect(textOf(btoa(String.fromCharCode(...new TextEncoder().encode("τ = 9, ≥"))))).toBe("τ = 9, ≥");
-  expect(textOf(btoa("abcdef"), 3)).toBe("abc\n…");
+  expect(shortened("abcdef", 3)).toBe("abc\n…");
 });
 
 test("every kind of export has a format, and no format twice", () => {
@@ -22,4 +22,10 @@ test("figures and tables are drawn in the same formats", () => {
 
 test("sizes are said in inches", () => {
   expect(inInches([3.25, 2.0085])).toBe("3.25 × 2.01 in");
+});
+
+test("a spec in comments is one line where a text is looked at", () => {
+  const text = ["% ", "% # Stamina Lab figure spec: begin", "% version = 1", "% kind = \"table\"", "% # Stamina Lab figure spec: end", "\\begin{table}"].join("\n");
+  expect(withoutSpec(text)).toBe("% \n% (2 lines: the spec that makes it again)\n\\begin{table}");
+  expect(withoutSpec("run,n\na,5")).toBe("run,n\na,5");
 });

@@ -53,11 +53,16 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The text of a base64 answer, at most `most` letters of it. */
-export function textOf(base64: string, most = Number.POSITIVE_INFINITY): string {
-  const text = new TextDecoder().decode(bytesOf(base64));
-  return text.length > most ? `${text.slice(0, most)}\n…` : text;
-}
+/** The text of a base64 answer. */
+export const textOf = (base64: string): string => new TextDecoder().decode(bytesOf(base64));
+
+/** At most `most` letters of a text. */
+export const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}\n…` : text);
 
 /** `3.25 × 2.01 in` */
 export const inInches = ([width, height]: readonly [number, number]): string => `${width.toFixed(2)} × ${height.toFixed(2)} in`;
+
+/** A text as it is looked at: the spec that it carries in its comments is one line, so that what is made of it is seen. */
+export function withoutSpec(text: string): string {
+  return text.replace(/^.*Stamina Lab figure spec: begin\n([^]*?)^.*Stamina Lab figure spec: end$/m, (_, inside: string) => `% (${String(inside.split("\n").length - 1)} lines: the spec that makes it again)`);
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
-import { bySource } from "./published";
+import { bySource, metricName, publishedValue } from "./published";
 
 const number = (model: string, metric: string, value: number, source = "paper", retries: number | null = null): PublishedNumber => ({ benchmark: "b", model, harness: null, retries, metric, value, source, second_hand: source !== "paper" });
 
@@ -10,4 +10,9 @@ test("numbers of a model stand in one row, what is not published stays open", ()
   expect(paper?.rows.map((row) => [row.model, ...row.values])).toEqual([["A", 1, 2], ["B", 3, undefined]]);
   expect(article).toMatchObject({ secondHand: true, says: { retries: true } });
   expect(article?.rows.map((row) => row.retries)).toEqual([2, 0]);
+});
+
+test("metrics are named as their sources name them", () => {
+  expect(["mean_turns_passed", "mt4", "sr"].map(metricName)).toEqual(["Mean turns passed", "MT@4", "SR"]);
+  expect([54, -9.4].map(publishedValue)).toEqual(["54", "\u22129.4"]);
 });

@@ -18,6 +18,14 @@ export interface PublishedSource {
   readonly rows: readonly PublishedRow[];
 }
 
+const abbreviated: Readonly<Record<string, string>> = { mt4: "MT@4", sr: "SR", gap: "SR − MT@4", comp_tasks: "Tasks in Comp", avg_turns: "Average turns", output_tokens_k: "Output tokens, k" };
+
+/** A metric as a head of a column: `Mean turns passed`, `MT@4`. */
+export const metricName = (metric: string): string => abbreviated[metric] ?? metric.charAt(0).toUpperCase() + metric.slice(1).replaceAll("_", " ");
+
+/** A published number with as many digits as were published, and a minus that is one. */
+export const publishedValue = (value: number): string => String(value).replace("-", "\u2212");
+
 const keyOf = (n: PublishedNumber): string => JSON.stringify([n.model, n.harness, n.retries]);
 
 /** In the order in which they come. */

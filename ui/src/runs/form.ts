@@ -222,3 +222,6 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
 
 /** Whether a model fills in the scenarios of the run, which it does before it. */
 export const isSampled = (settings: Pick<FormSettings, "scenarios_dir" | "use_llm_sampler">): boolean => settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
+
+/** What is wrong, without the names of keys that the form does not show. */
+export const plainly = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");

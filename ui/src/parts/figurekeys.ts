@@ -1,11 +1,8 @@
-// The keys of a page that is about one figure and what is chosen in it: export, table, up.
+// The keys of a page that is about one figure and what is chosen in it: table, up.
 import type { Meaning } from "../shell/keyboard.svelte";
 import { router } from "../shell/router.svelte";
-import { openExport, type ExportSubject } from "./open.svelte";
 
 interface FigurePage {
-  /** What is exported; `undefined` = there is nothing yet. */
-  readonly subject: () => ExportSubject | undefined;
   /** Shows the figure as a table, or as a figure again. */
   readonly table: () => void;
   /** Gives up what is chosen; whether anything was. */
@@ -13,14 +10,8 @@ interface FigurePage {
 }
 
 /** What such a page gives to `provide`. Up leads from a choice to none, and from none to the library. */
-export function figureKeys(page: FigurePage): Record<"export" | "go.up" | "run.table", Meaning> {
+export function figureKeys(page: FigurePage): Record<"go.up" | "run.table", Meaning> {
   return {
-    export: () => {
-      const subject = page.subject();
-      if (!subject) return false;
-      openExport(subject);
-      return true;
-    },
     "go.up": () => {
       if (!page.clear()) router.go({ page: "library", query: {} });
       return true;
