@@ -3,15 +3,19 @@
 //! `docs/harnesses.md` teaches the format; a test loads its example and plays it. A file is checked as a whole when it is loaded,
 //! so that a run never stumbles over a misspelt placeholder in its third turn.
 
+mod bounded;
+mod document;
 mod format;
 mod list;
 mod template;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
+use self::document::{Unread, is_new};
 use self::format::{Cumulative, Document, From, Reader};
 use self::template::Filled;
 use crate::ends::{Signs, TAIL, decide, fault};
@@ -124,13 +128,20 @@ impl Harness for Custom {
         };
         let mut session = next_session(call.session, id.clone());
         let filled = Filled::new(call, id.as_deref());
-        let (record, new) = self.transcript(ended, &mut session, &filled);
-        let (usage, cost_usd) = self.usage(ended, &mut session, &filled, &record, new.as_deref());
-        let mut signs = Signs { finished: self.succeeded(ended, &filled), ..Signs::default() };
+        let mut left = Left { ended, session: &mut session, filled: &filled, too_large: BTreeSet::new() };
+        let (record, new) = self.transcript(&mut left);
+        let (usage, cost_usd) = self.usage(&mut left, &record, new.as_deref());
+        let mut signs = Signs { finished: self.succeeded(&mut left), ..Signs::default() };
+        // Also where it is not needed: what it is now belongs to this call and to none that follows.
+        let failure = self.told.failure.file.as_ref().map(|path| left.fresh("failure", path));
         if !signs.finished {
-            self.failure(ended, &filled, &mut signs);
+            self.failure(&mut left, failure.flatten(), &mut signs);
         }
-        let (end, message) = if told.transcript.reader == Reader::None && signs.finished {
+        let too_large = left.too_large;
+        let transcript = told.transcript.file.as_ref().map(|path| filled.plain(path));
+        let unread = told.transcript.reader == Reader::None
+            || transcript.is_some_and(|path| record.is_empty() && too_large.contains(&path));
+        let (end, message) = if unread && signs.finished {
             // Without a transcript nobody knows whether it called a tool.
             match decide(ended, &record, signs) {
                 (Some(EndReason::GaveUp), _) => {
@@ -141,6 +152,7 @@ impl Harness for Custom {
         } else {
             decide(ended, &record, signs)
         };
+        let message = if end.is_some() { with_unread(message, &too_large) } else { message };
         Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd, end, message }
     }
 }
@@ -175,35 +187,19 @@ impl Custom {
     }
 
     /// The steps of this call, and the JSON lines that they were read from where they came out of a file.
-    fn transcript(
-        &self,
-        ended: &Ended<'_>,
-        session: &mut Session,
-        filled: &Filled<'_>,
-    ) -> (Record, Option<Vec<u8>>) {
+    fn transcript(&self, left: &mut Left<'_, '_>) -> (Record, Option<Vec<u8>>) {
         let told = &self.told.transcript;
+        let ended = left.ended;
         let new = told.file.as_ref().map(|path| {
             let mut lines = Vec::new();
             let mut keep = |line: &Value| {
                 lines.extend_from_slice(line.to_string().as_bytes());
                 lines.push(b'\n');
             };
-            let path = filled.plain(path);
+            let path = left.filled.plain(path);
             match &told.list {
-                None => Wire::of(session, "transcript", ended.home, &path).read(keep),
-                Some(keys) => {
-                    let document = ended.home.read(&path, HOME_CAP).unwrap_or_default();
-                    let keys: Vec<_> = keys.split('.').collect();
-                    let before = session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
-                    let mut count = list::read(&document, &keys, before, &mut keep);
-                    if count.is_some_and(|count| count < before) {
-                        // It began anew.
-                        count = list::read(&document, &keys, 0, keep);
-                    }
-                    if let Some(count) = count {
-                        session.memory.insert(ELEMENTS.to_owned(), count.to_string());
-                    }
-                }
+                None => Wire::of(left.session, "transcript", ended.home, &path).read(keep),
+                Some(keys) => left.elements(&path, &way(keys), &mut keep),
             }
             lines
         });
@@ -227,21 +223,15 @@ impl Custom {
 
     fn usage(
         &self,
-        ended: &Ended<'_>,
-        session: &mut Session,
-        filled: &Filled<'_>,
+        left: &mut Left<'_, '_>,
         record: &Record,
         transcript: Option<&[u8]>,
     ) -> (Tokens, Option<f64>) {
         let Some(told) = &self.told.usage else { return (record.tokens(), None) };
-        let count = |value: &Value, keys: &Option<String>| {
-            let keys: Vec<_> = keys.as_deref()?.split('.').collect();
-            count_at(value, &keys)
-        };
+        let count = |value: &Value, keys: &Option<String>| count_at(value, &way(keys.as_deref()?));
         let read = |value: &Value| {
             let cost = told.cost_usd.as_ref().and_then(|keys| {
-                let keys: Vec<_> = keys.split('.').collect();
-                crate::lines::at(value, &keys)?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
+                crate::lines::at(value, &way(keys))?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
             });
             let tokens = Tokens {
                 input: count(value, &told.input),
@@ -271,46 +261,58 @@ impl Custom {
         let (tokens, cost) = match &told.file {
             Some(path) if told.lines => {
                 let mut new = Vec::new();
-                Wire::of(session, "usage", ended.home, &filled.plain(path)).read(|line| {
+                let path = left.filled.plain(path);
+                Wire::of(left.session, "usage", left.ended.home, &path).read(|line| {
                     new.extend_from_slice(line.to_string().as_bytes());
                     new.push(b'\n');
                 });
                 of_lines(&new)
             }
-            Some(path) => document(ended, &filled.plain(path)).map(|value| read(&value)).unwrap_or_default(),
-            None => of_lines(transcript.unwrap_or(ended.stdout)),
+            Some(path) => {
+                let keys = [&told.input, &told.cached, &told.output, &told.cost_usd];
+                let value = left.fresh("usage", path).and_then(|path| left.document(&path, &tops(keys)));
+                value.map(|value| read(&value)).unwrap_or_default()
+            }
+            None => of_lines(transcript.unwrap_or(left.ended.stdout)),
         };
         if told.counts == Cumulative::Session {
-            let mut meter = Meter::of(session);
+            let mut meter = Meter::of(left.session);
             (meter.tokens(tokens), meter.cost(cost))
         } else {
             (tokens, cost)
         }
     }
 
-    fn succeeded(&self, ended: &Ended<'_>, filled: &Filled<'_>) -> bool {
+    fn succeeded(&self, left: &mut Left<'_, '_>) -> bool {
         let told = &self.told.success;
-        let code = told.exit_code.is_none_or(|code| ended.exit.code == Some(code));
-        let last = told
-            .last_line
-            .as_ref()
-            .is_none_or(|wanted| objects(ended.stdout).next_back().is_some_and(|line| has(&line, wanted)));
-        let file = told.file.as_ref().is_none_or(|wanted| {
-            document(ended, &filled.plain(&wanted.path)).is_some_and(|value| has(&value, &wanted.has))
+        // Looked at in any case: what it is now belongs to this call and to none that follows.
+        let fresh = told.file.as_ref().map(|wanted| (left.fresh("success", &wanted.path), wanted));
+        let code = told.exit_code.is_none_or(|code| left.ended.exit.code == Some(code));
+        let last = told.last_line.as_ref().is_none_or(|wanted| {
+            objects(left.ended.stdout).next_back().is_some_and(|line| has(&line, wanted))
+        });
+        let file = fresh.is_none_or(|(fresh, wanted)| {
+            let keys: Vec<_> = wanted.has.keys().map(String::as_str).collect();
+            fresh.and_then(|path| left.document(&path, &keys)).is_some_and(|value| has(&value, &wanted.has))
         });
         code && last && file
     }
 
     /// What it says went wrong: what stands at the key that is named, else its last plain lines, if they say something known.
-    fn failure(&self, ended: &Ended<'_>, filled: &Filled<'_>, signs: &mut Signs) {
+    /// `file` = the document that says so, where this call has written it.
+    fn failure(&self, left: &mut Left<'_, '_>, file: Option<String>, signs: &mut Signs) {
         let told = &self.told.failure;
-        let keys: Vec<_> = told.message.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
-        let status: Vec<_> = told.status.as_deref().map(|k| k.split('.').collect()).unwrap_or_default();
-        if !keys.is_empty() {
+        let ended = left.ended;
+        if let Some(message) = &told.message {
+            let keys = way(message);
+            let status = told.status.as_deref().map(way).unwrap_or_default();
             let read = |value: Value| Some((text_at(&value, &keys)?.to_owned(), count_at(&value, &status)));
-            let found = match &told.file {
-                Some(path) => document(ended, &filled.plain(path)).and_then(read),
-                None => objects(ended.stdout).rev().find_map(read),
+            let found = match (&told.file, file) {
+                (Some(_), path) => {
+                    let tops = tops([&told.message, &told.status]);
+                    path.and_then(|path| left.document(&path, &tops)).and_then(read)
+                }
+                (None, _) => objects(ended.stdout).rev().find_map(read),
             };
             if let Some((said, status)) = found {
                 signs.failed(self.reason(status, &said), &said);
@@ -335,13 +337,79 @@ impl Custom {
     }
 }
 
-/// A JSON file below HOME.
-fn document(ended: &Ended<'_>, path: &str) -> Option<Value> {
-    let bytes = ended.home.read(path, HOME_CAP).ok()?;
-    if crate::lines::too_many_values(&bytes) {
-        return None;
+/// What a call left, and what is remembered of it.
+struct Left<'a, 'b> {
+    ended: &'a Ended<'b>,
+    session: &'a mut Session,
+    filled: &'a Filled<'a>,
+    /// Files that could not be read, because they are too large.
+    too_large: BTreeSet<String>,
+}
+
+impl Left<'_, '_> {
+    /// The path of a document that this call has written; nothing where it is that of a call before.
+    fn fresh(&mut self, name: &str, path: &str) -> Option<String> {
+        let path = self.filled.plain(path);
+        is_new(self.session, name, self.ended, &path).then_some(path)
     }
-    serde_json::from_slice(&bytes).ok()
+
+    /// What stands in a document under some keys at its top.
+    fn document(&mut self, path: &str, tops: &[&str]) -> Option<Value> {
+        match document::read(self.ended, path, tops) {
+            Ok(value) => Some(value),
+            Err(Unread::Nothing) => None,
+            Err(Unread::TooLarge) => {
+                self.too_large.insert(path.to_owned());
+                None
+            }
+        }
+    }
+
+    /// The elements of a list in a document that came since the call before.
+    fn elements(&mut self, path: &str, keys: &[&str], keep: &mut dyn FnMut(&Value)) {
+        let document = match self.ended.home.read(path, HOME_CAP) {
+            Ok(document) => document,
+            Err(error) => {
+                if matches!(error, files::ReadError::TooLarge { .. }) {
+                    self.too_large.insert(path.to_owned());
+                }
+                return;
+            }
+        };
+        let before = self.session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
+        let mut found = list::read(&document, keys, before, &mut *keep);
+        if found.is_some_and(|found| found.count < before && found.whole) {
+            // It began anew.
+            found = list::read(&document, keys, 0, keep);
+        }
+        // One that breaks off before what is known already was caught half-written: what is new in it is read at the next call.
+        if let Some(found) = found.filter(|found| found.count >= before || found.whole) {
+            self.session.memory.insert(ELEMENTS.to_owned(), found.count.to_string());
+            if found.too_large {
+                self.too_large.insert(path.to_owned());
+            }
+        }
+    }
+}
+
+/// A way of keys; none at all where the document itself is meant.
+fn way(keys: &str) -> Vec<&str> {
+    if keys.is_empty() { Vec::new() } else { keys.split('.').collect() }
+}
+
+/// The first keys of ways.
+fn tops<const N: usize>(ways: [&Option<String>; N]) -> Vec<&str> {
+    ways.into_iter().flatten().filter_map(|keys| keys.split('.').next()).collect()
+}
+
+/// A message, with the files that could not be read.
+fn with_unread(message: Option<String>, too_large: &BTreeSet<String>) -> Option<String> {
+    if too_large.is_empty() {
+        return message;
+    }
+    let named: Vec<_> = too_large.iter().map(|path| format!("~/{path}")).collect();
+    let unread = format!("{} could not be read: too large", named.join(", "));
+    Some(text::message(&message.map_or_else(|| unread.clone(), |message| format!("{message}; {unread}"))))
 }
 
 /// Whether a value has all of these at its top, also those in tables.

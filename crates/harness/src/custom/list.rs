@@ -2,24 +2,37 @@
 //!
 //! The document grows with the session and is read as a stream, so that what is old takes no memory.
 
-use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::bounded::{Bounded, Budget};
 
 /// Values of the new elements that are read.
 const NODE_CAP: usize = 2_000_000;
 
-/// Reads the elements after the first `skip` of the list at a way of keys. Gives the number of all elements; `None` where
+/// What a list came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// All elements, as far as the document goes.
+    pub(super) count: usize,
+    /// The document was read to its end. One that is not was caught while it was written, or is no JSON further on.
+    pub(super) whole: bool,
+    /// Elements are missing, because the new ones have too many values.
+    pub(super) too_large: bool,
+}
+
+/// Reads the elements after the first `skip` of the list at a way of keys; without keys the document is the list. `None` where
 /// there is no such list. A document that breaks off gives what stands before.
-pub(super) fn read(json: &[u8], keys: &[&str], skip: usize, mut each: impl FnMut(&Value)) -> Option<usize> {
+pub(super) fn read(json: &[u8], keys: &[&str], skip: usize, mut each: impl FnMut(&Value)) -> Option<Found> {
     let (mut seen, mut found) = (0, false);
-    let budget = Cell::new(NODE_CAP);
+    let budget = Budget::of(NODE_CAP);
     let walk = Walk { keys, skip, seen: &mut seen, found: &mut found, budget: &budget, each: &mut each };
+    let mut document = serde_json::Deserializer::from_slice(json);
     // What was read before an error counts all the same.
-    let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(json));
-    found.then_some(seen)
+    let whole = walk.deserialize(&mut document).is_ok() && document.end().is_ok();
+    found.then_some(Found { count: seen, whole, too_large: budget.is_spent() })
 }
 
 struct Walk<'a> {
@@ -27,7 +40,7 @@ struct Walk<'a> {
     skip: usize,
     seen: &'a mut usize,
     found: &'a mut bool,
-    budget: &'a Cell<usize>,
+    budget: &'a Budget,
     each: &'a mut dyn FnMut(&Value),
 }
 
@@ -70,69 +83,19 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         *self.found = true;
         loop {
-            if *self.seen < self.skip {
+            if *self.seen < self.skip || self.budget.is_spent() {
                 if list.next_element::<IgnoredAny>()?.is_none() {
                     return Ok(());
                 }
             } else {
                 let Some(element) = list.next_element_seed(Bounded(self.budget))? else { return Ok(()) };
-                (self.each)(&element);
+                // Of one that does not fit some values are missing.
+                if !self.budget.is_spent() {
+                    (self.each)(&element);
+                }
             }
             *self.seen += 1;
         }
-    }
-}
-
-/// A value as long as the budget of values lasts.
-struct Bounded<'a>(&'a Cell<usize>);
-
-impl<'de> DeserializeSeed<'de> for Bounded<'_> {
-    type Value = Value;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let Some(left) = self.0.get().checked_sub(1) else {
-            return Err(D::Error::custom("the document has too many values"));
-        };
-        self.0.set(left);
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Bounded<'_> {
-    type Value = Value;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(element) = list.next_element_seed(Bounded(self.0))? {
-            all.push(element);
-        }
-        Ok(Value::Array(all))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut all = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            all.insert(key, map.next_value_seed(Bounded(self.0))?);
-        }
-        Ok(Value::Object(all))
     }
 }
 
@@ -142,8 +105,12 @@ mod tests {
 
     fn of(json: &str, keys: &[&str], skip: usize) -> (Option<usize>, Vec<String>) {
         let mut seen = Vec::new();
-        let count = read(json.as_bytes(), keys, skip, |value| seen.push(value.to_string()));
-        (count, seen)
+        let found = read(json.as_bytes(), keys, skip, |value| seen.push(value.to_string()));
+        (found.map(|found| found.count), seen)
+    }
+
+    fn whole(json: &str) -> bool {
+        read(json.as_bytes(), &["a"], 0, |_| ()).unwrap().whole
     }
 
     #[test]
@@ -162,9 +129,21 @@ mod tests {
     #[test]
     fn a_document_that_breaks_off_gives_what_stands_before() {
         assert_eq!(of(r#"{"a":[1,2,{"x":"#, &["a"], 0), (Some(2), vec!["1".into(), "2".into()]));
-        let bomb = format!("{{\"a\":[1,[{}0]]}}", "0,".repeat(NODE_CAP));
-        assert_eq!(of(&bomb, &["a"], 0).1, ["1"]);
         let deep = format!("{{\"a\":[1,{}", "[".repeat(100_000));
         assert_eq!(of(&deep, &["a"], 0).1, ["1"]);
+        assert!(whole(r#"{"a":[1,2],"b":[]}"#));
+        for broken in [r#"{"a":[1,2"#, r#"{"a":[1,2],"b":["#, r#"{"a":[1,2]} {"a":"#] {
+            assert!(!whole(broken), "{broken}");
+        }
+    }
+
+    /// The rest is counted all the same, so that the next call does not take it for its own.
+    #[test]
+    fn elements_that_are_too_large_are_counted_and_left_out() {
+        let bomb = format!("{{\"a\":[1,[{}0],2]}}", "0,".repeat(NODE_CAP));
+        let mut seen = Vec::new();
+        let found = read(bomb.as_bytes(), &["a"], 0, |value| seen.push(value.to_string()));
+        assert_eq!(found, Some(Found { count: 3, whole: true, too_large: true }));
+        assert_eq!(seen, ["1"]);
     }
 }

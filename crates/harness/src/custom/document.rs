@@ -1,0 +1,102 @@
+//! Files below HOME that are one JSON document each and say how a call ended or what it used.
+//!
+//! Such a file outlives the call that wrote it. So its state is remembered in the session, and one that a call has not written
+//! says nothing of that call.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::HOME_CAP;
+use super::bounded::{Bounded, Budget};
+use crate::{Ended, Session};
+
+/// Values that are kept of a document.
+const NODE_CAP: usize = 400_000;
+
+/// Why there is nothing to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is not there, is not of this call, or is no JSON object.
+    Nothing,
+    /// It is there, and larger than what is read.
+    TooLarge,
+}
+
+/// Whether a file differs from what it was at the call before. Remembers what it is now, under `name`.
+pub(super) fn is_new(session: &mut Session, name: &str, ended: &Ended<'_>, path: &str) -> bool {
+    let key = format!("stamp:{name}");
+    let Some(entry) = ended.home.entry(path).filter(|entry| !entry.is_folder()) else {
+        session.memory.remove(&key);
+        return false;
+    };
+    let now = format!("{:016x}", files::Stamp::new().text(path).number(entry.stamp).finish());
+    session.memory.insert(key, now.clone()) != Some(now)
+}
+
+/// What stands in a document under some of the keys at its top; what else is in it takes no memory.
+pub(super) fn read(ended: &Ended<'_>, path: &str, wanted: &[&str]) -> Result<Value, Unread> {
+    let bytes = ended.home.read(path, HOME_CAP).map_err(|error| match error {
+        files::ReadError::TooLarge { .. } => Unread::TooLarge,
+        _ => Unread::Nothing,
+    })?;
+    parts(&bytes, wanted)
+}
+
+fn parts(json: &[u8], wanted: &[&str]) -> Result<Value, Unread> {
+    let budget = Budget::of(NODE_CAP);
+    let mut document = serde_json::Deserializer::from_slice(json);
+    let read = Parts { wanted, budget: &budget }.deserialize(&mut document);
+    let read = read.and_then(|parts| document.end().map(|()| parts)).map_err(|_| Unread::Nothing)?;
+    if budget.is_spent() { Err(Unread::TooLarge) } else { Ok(Value::Object(read)) }
+}
+
+struct Parts<'a> {
+    wanted: &'a [&'a str],
+    budget: &'a Budget,
+}
+
+impl<'de> DeserializeSeed<'de> for Parts<'_> {
+    type Value = Map<String, Value>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Parts<'_> {
+    type Value = Map<String, Value>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = Map::new();
+        while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
+            if self.wanted.contains(&key.as_ref()) {
+                found.insert(key.into_owned(), map.next_value_seed(Bounded(self.budget))?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_asked_for_counts() {
+        let many = format!("[{}0]", "0,".repeat(NODE_CAP));
+        let document = format!(r#"{{"log":{many},"state":{{"is":"done"}},"n":1}}"#);
+        assert_eq!(
+            parts(document.as_bytes(), &["state"]),
+            Ok(serde_json::json!({ "state": { "is": "done" } }))
+        );
+        assert_eq!(parts(document.as_bytes(), &["state", "log"]), Err(Unread::TooLarge));
+        for no_object in ["", "[1]", "{\"a\":1", "{} {}"] {
+            assert_eq!(parts(no_object.as_bytes(), &["a"]), Err(Unread::Nothing), "{no_object}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Harness files that read JSON documents of HOME: those outlive the call that wrote them, are caught half-written, and are as
+//! large as an agent likes.
+#![allow(clippy::unwrap_used, reason = "a file that can not be written is a failure")]
+
+mod common;
+
+use common::Left;
+use harness::{Harness, Outcome, Session};
+use model::{EndReason, Tokens};
+
+const HEAD: &str = r#"
+name = "documents"
+version = "1"
+image = "example/documents:1"
+api = "chat_completions"
+probe = ["documents", "--version"]
+[commands]
+first = ["documents", "{prompt_file}", "{session}"]
+[session]
+from = "caller"
+"#;
+
+fn told(rest: &str) -> harness::Custom {
+    let room = tempfile::tempdir().unwrap();
+    let file = room.path().join("documents.toml");
+    std::fs::write(&file, format!("{HEAD}{rest}")).unwrap();
+    harness::load(&file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the agent says in each step, with the tokens of it.
+fn messages(said: &[&str]) -> String {
+    let said: Vec<_> =
+        said.iter().map(|text| format!(r#"{{"role":"assistant","content":"{text}"}}"#)).collect();
+    format!("[{}]", said.join(","))
+}
+
+fn texts(outcome: &Outcome) -> Vec<String> {
+    outcome.steps.iter().map(|step| step.text.clone()).collect()
+}
+
+/// Calls in a row, each of which leaves one file; what each said.
+fn calls(harness: &dyn Harness, path: &str, contents: &[&str]) -> Vec<Vec<String>> {
+    let mut session: Option<Session> = None;
+    let mut said = Vec::new();
+    for content in contents {
+        let outcome = Left::nothing().file(path, content).after(session.take()).outcome(harness);
+        said.push(texts(&outcome));
+        session = outcome.session;
+    }
+    said
+}
+
+const LISTED: &str = r#"
+[transcript]
+reader = "openai-messages-jsonl"
+file = "t.json"
+list = "LIST"
+[success]
+last_line = { ok = true }
+"#;
+
+#[test]
+fn a_transcript_that_is_caught_half_written_is_not_read_twice() {
+    let harness = told(&LISTED.replace("LIST", "messages"));
+    let whole = |said: &[&str]| format!(r#"{{"messages":{},"z":1}}"#, messages(said));
+    let three = whole(&["a", "b", "c"]);
+    let half = &three[..three.find(r#",{"role":"assistant","content":"c""#).unwrap()];
+    let five = whole(&["a", "b", "c", "d", "e"]);
+    let said = calls(&harness, "t.json", &[&three, half, &five, &whole(&["x"])]);
+    let none: [&str; 0] = [];
+    assert_eq!(said[0], ["a", "b", "c"]);
+    assert_eq!(said[1], none, "it breaks off: these are no new steps");
+    assert_eq!(said[2], ["d", "e"]);
+    assert_eq!(said[3], ["x"], "one that is whole and shorter began anew");
+}
+
+#[test]
+fn a_document_can_be_the_list_itself() {
+    let harness = told(&LISTED.replace("LIST", ""));
+    let said = calls(&harness, "t.json", &[&messages(&["a"]), &messages(&["a", "b"])]);
+    assert_eq!(said, [["a"], ["b"]]);
+}
+
+const FILED: &str = r#"
+[transcript]
+reader = "openai-messages-jsonl"
+[usage]
+file = "end.json"
+input = "usage.input"
+output = "usage.output"
+[success]
+file = { path = "end.json", has = { ok = true } }
+[failure]
+file = "end.json"
+message = "error.text"
+[failure.reasons]
+"out of ideas" = "gave_up"
+"#;
+
+/// A call that leaves `home` as it is, but for `content`.
+fn call(
+    harness: &dyn Harness,
+    home: Left,
+    session: Option<Session>,
+    content: Option<&str>,
+) -> (Left, Outcome) {
+    let mut left = home.after(session);
+    left.stdout = br#"{"role":"assistant","content":"I work."}"#.to_vec();
+    if let Some(content) = content {
+        left = left.file("end.json", content);
+        // No two calls end at the same time.
+        let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
+        let calls = left.session.as_ref().map_or(0, |session| session.calls);
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + u64::from(calls));
+        file.set_modified(at).unwrap();
+    }
+    let outcome = left.outcome(harness);
+    (left, outcome)
+}
+
+#[test]
+fn what_the_call_before_left_says_nothing_of_this_one() {
+    let harness = told(FILED);
+    let good = r#"{"ok":true,"usage":{"input":10,"output":2}}"#;
+    let bad = r#"{"ok":false,"error":{"text":"I am out of ideas"},"usage":{"input":3,"output":1}}"#;
+    let tokens = |input, output| Tokens { input: Some(input), cached: None, output: Some(output) };
+
+    let (home, first) = call(&harness, Left::nothing(), None, Some(good));
+    assert_eq!((first.end, first.usage), (None, tokens(10, 2)));
+    let (home, killed) = call(&harness, home.code(1), first.session, None);
+    assert_eq!((killed.end, killed.usage), (Some(EndReason::AgentError), Tokens::default()));
+    assert_eq!(texts(&killed), ["I work."]);
+    let (home, again) = call(&harness, home.code(0), killed.session, Some(good));
+    assert_eq!((again.end, again.usage), (None, tokens(10, 2)), "written anew, with the same words");
+
+    let (home, failed) = call(&harness, home.code(1), again.session, Some(bad));
+    assert_eq!((failed.end, failed.usage), (Some(EndReason::GaveUp), tokens(3, 1)));
+    let (_, killed) = call(&harness, home.code(1), failed.session, None);
+    assert_eq!(killed.end, Some(EndReason::AgentError), "{:?}", killed.message);
+    assert!(killed.message.is_none_or(|said| !said.contains("ideas")));
+}
+
+#[test]
+fn what_is_too_large_is_said_and_the_rest_is_kept() {
+    let harness = told(FILED);
+    let many = format!("[{}0]", "0,".repeat(400_001));
+    // What nobody asks for does not count.
+    let (_, beside) = call(
+        &harness,
+        Left::nothing(),
+        None,
+        Some(&format!(r#"{{"log":{many},"ok":true,"usage":{{"input":1,"output":2}}}}"#)),
+    );
+    assert_eq!((beside.end, beside.usage.input), (None, Some(1)));
+
+    let (_, within) =
+        call(&harness, Left::nothing(), None, Some(&format!(r#"{{"ok":{many},"usage":{{"input":1}}}}"#)));
+    assert_eq!((within.end, within.usage.input), (Some(EndReason::AgentError), Some(1)));
+    let said = within.message.unwrap();
+    assert!(said.ends_with("~/end.json could not be read: too large"), "{said}");
+
+    let left = Left::nothing().file("end.json", "{");
+    let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let (_, longer) = call(&harness, left, None, None);
+    assert_eq!((longer.end, longer.usage), (Some(EndReason::AgentError), Tokens::default()));
+    assert_eq!(texts(&longer), ["I work."]);
+    assert!(longer.message.unwrap().contains("too large"));
+}
+
+/// Nobody knows whether an agent called a tool whose transcript can not be read.
+#[test]
+fn a_transcript_that_is_too_large_does_not_say_that_nothing_was_done() {
+    let harness = told(&LISTED.replace("LIST", ""));
+    let mut left = Left::nothing().file("t.json", "[");
+    let file = std::fs::File::options().write(true).open(left.home.path().join("t.json")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    left.stdout = br#"{"ok":true}"#.to_vec();
+    assert_eq!(left.outcome(&harness).end, None);
+    left.changed = false;
+    let outcome = left.outcome(&harness);
+    assert_eq!(outcome.end, Some(EndReason::NoChange));
+    assert!(outcome.message.unwrap().contains("~/t.json could not be read: too large"));
+}
