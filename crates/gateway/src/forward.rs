@@ -362,6 +362,9 @@ async fn examined(
     loop {
         match next(house, &mut reply.body).await? {
             Some(bytes) => {
+    if !request::is_plain(&reply.headers) {
+        meter.can_not_read();
+    }
                 flight.progress().hear();
                 meter.push(&bytes, hides_usage.then_some(&mut kept));
                 if !hides_usage {
@@ -391,6 +394,9 @@ async fn examined(
             overflow = Some(house.scrub(error));
         } else if !meter.is_own_error() && !meter.tally().is_whole() {
             return Err(Fault::of(format!("the endpoint sent an error: {error}")));
+    if rest.is_none() && meter.breaks_off() {
+        return Err(Fault::of(stream::BREAKS_OFF.to_owned()));
+    }
         }
     }
     let mut progress = flight.progress();

@@ -17,6 +17,9 @@ use crate::attempt::seconds;
 use crate::flight::Guard;
 use crate::upstream::Source;
 
+/// What is said of a stream that ends before its last event.
+pub(crate) const BREAKS_OFF: &str = "the stream ended before its last event";
+
 /// An answer under way.
 struct Flow {
     /// The piece that was read before the head was sent, ready for the agent.
@@ -98,11 +101,16 @@ impl Flow {
 
     fn ended(&mut self) -> Option<io::Result<Bytes>> {
         self.source = None;
-        let rest = {
+        let (rest, breaks_off) = {
             let mut progress = self.guard.flight.progress();
             let rest = progress.meter.as_mut().map(crate::usage::Meter::end).unwrap_or_default();
-            if self.hides_usage { rest } else { Vec::new() }
+            let breaks_off = progress.meter.as_ref().is_some_and(crate::usage::Meter::breaks_off);
+            (if self.hides_usage { rest } else { Vec::new() }, breaks_off)
         };
+        if breaks_off {
+            // The agent is to see that something is missing, as well.
+            return Some(self.broken(Cut::Endpoint, BREAKS_OFF.to_owned()));
+        }
         self.guard.flight.settle(None);
         (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))
     }

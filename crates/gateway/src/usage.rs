@@ -6,11 +6,13 @@
 //! | responses | `usage` | `response.usage` of `response.completed`, `.incomplete`, `.failed` |
 //! | messages | `usage` | `message.usage` of `message_start`, overridden by `usage` of `message_delta` |
 //!
+//! A stream ends with `[DONE]` (or, where a server leaves that out, once a choice has its `finish_reason`), with one of these
+//! events of `response`, or with `message_stop`. One that ends before has been broken off, however cleanly it was closed.
+//!
 //! `OpenAI` counts cached tokens inside the input. Anthropic counts what was read from the cache and what was written to it
 //! beside the input; here they are put together, so that `input` means the same everywhere.
 
 use model::Tokens;
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -46,6 +48,10 @@ pub(crate) struct Meter {
     seen: Counts,
     /// The last event that belongs to an answer was seen, or the plain answer was read to its end.
     whole: bool,
+    /// The model said why it stopped: what may follow are counts and the mark of the end, which some servers leave out.
+    stopped: bool,
+    /// A part of the answer could not be read.
+    unread: bool,
     /// The first error that the answer itself reported.
     error: Option<String>,
     /// That error says that the request was no good.
@@ -72,6 +78,8 @@ impl Meter {
             },
             seen: Counts::default(),
             whole: false,
+            stopped: false,
+            unread: false,
             error: None,
             own_error: false,
             size: 0,
@@ -100,7 +108,10 @@ impl Meter {
                     self.size += 1;
                     let (bytes, pass) = match piece {
                         Piece::Event(event) => (event, !self.event(event)),
-                        Piece::Part(part) => (part, true),
+                        Piece::Part(part) => {
+                            self.unread = true;
+                            (part, true)
+                        }
                     };
                     if let Some(keep) = keep.as_deref_mut().filter(|_| pass) {
                         keep.extend_from_slice(bytes);
@@ -160,6 +171,17 @@ impl Meter {
         self.whole
     }
 
+    /// The answer comes in a form that can not be read.
+    pub(crate) fn can_not_read(&mut self) {
+        self.unread = true;
+    }
+
+    /// Whether a stream has come to an end although its API says that more belongs to it.
+    pub(crate) fn breaks_off(&self) -> bool {
+        let ends = self.whole || self.stopped || self.unread || self.error.is_some();
+        matches!(self.body, Body::Events(_)) && self.route.is_some() && !ends
+    }
+
     /// What the answer reported as an error, although its status was good.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
@@ -217,6 +239,8 @@ impl Meter {
         }
         let told = chunk.usage.is_some();
         self.seen.take(chunk.usage);
+        let reason = |choice: &Value| choice.get("finish_reason").and_then(Value::as_str).map(str::is_empty);
+        self.stopped |= chunk.choices.iter().flatten().any(|choice| reason(choice) == Some(false));
         told && chunk.choices.is_some_and(|choices| choices.is_empty())
     }
 
@@ -334,7 +358,7 @@ struct ChatChunk {
     #[serde(default, deserialize_with = "usage")]
     usage: Option<Usage>,
     #[serde(default)]
-    choices: Option<Vec<IgnoredAny>>,
+    choices: Option<Vec<Value>>,
     #[serde(default)]
     error: Option<Value>,
 }

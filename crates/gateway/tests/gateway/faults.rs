@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use gateway::{Attempt, Cut, Over, Seen};
 
 use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, gateway, post};
-use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, tokens};
+use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, RESPONSE_EVENTS, tokens};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
 
@@ -292,6 +292,42 @@ async fn a_stream_that_breaks_off_is_broken_for_the_agent_and_counts_as_the_endp
         assert_eq!((record.cut, record.faults.as_slice()), (Some(Cut::Endpoint), [0].as_slice()), "{end:?}");
         assert_eq!((seen.spent.unmetered, seen.spent.cost_usd, &seen.over), (1, None, &None));
     }
+}
+
+/// The connection is closed as it should be, and the answer is not whole: its API says what the last event is.
+#[tokio::test]
+async fn a_stream_that_ends_before_its_last_event_is_the_endpoints() {
+    let events = |text: &str, kept: usize| -> String { text.split_inclusive("\n\n").take(kept).collect() };
+    for (path, whole, kept) in [
+        (CHAT_PATH, CHAT_EVENTS, 2),
+        ("/v1/responses", RESPONSE_EVENTS, 2),
+        ("/v1/messages", MESSAGE_EVENTS, 4),
+    ] {
+        let endpoint = Endpoint::start(vec![Act::events(&events(whole, kept)), Act::events(whole)]).await;
+        let gateway = gateway(endpoint.settings()).await;
+        let attempt = gateway.open(attempt(1), None);
+        let body = r#"{"stream":true,"stream_options":{"include_usage":true}}"#;
+        assert!(post(&attempt, path, body).await.text().await.is_err(), "{path}: the agent is told, too");
+        let good = post(&attempt, path, body).await.text().await.unwrap();
+        assert_eq!(good, whole, "{path}");
+        let seen = attempt.close();
+        let cuts: Vec<_> = seen.records.iter().map(|record| (record.cut, record.faults.as_slice())).collect();
+        assert_eq!(cuts, [(Some(Cut::Endpoint), [0].as_slice()), (None, &[])], "{path}");
+    }
+    // Nothing of it was passed on: the endpoint is asked again.
+    let cut = &CHAT_EVENTS[..40];
+    let (status, text, seen, endpoint) = asked(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
+    assert_eq!((status, text.as_str(), endpoint.got().len()), (200, CHAT_EVENTS, 2));
+    assert_eq!(seen.records[0].faults, [0]);
+}
+
+/// Some servers leave `[DONE]` and the counts out: what the model had to say is there.
+#[tokio::test]
+async fn a_stream_is_whole_once_the_model_has_said_why_it_stops() {
+    let stopped: String = CHAT_EVENTS.split_inclusive("\n\n").take(3).collect();
+    let (status, text, seen, _endpoint) = asked(vec![Act::events(&stopped)]).await;
+    assert_eq!((status, text), (200, stopped));
+    assert_eq!((seen.records[0].cut, seen.spent.unmetered), (None, 1));
 }
 
 #[tokio::test]
