@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::blame::Blame;
@@ -17,12 +17,15 @@ use crate::oracle::Task;
 use crate::request::Kind;
 use crate::upstream::Backend;
 use crate::waits::Waits;
-use crate::{AttemptKey, Cut, Over, Record, Retry, Scope, Secret, Seen, Spent, Waiting};
+use crate::{AttemptKey, Cut, Guess, Over, Record, Retry, Scope, Secret, Seen, Spent, Waiting};
 
 /// Requests of one attempt that are with the endpoint at once; further ones wait.
 const AT_ONCE: usize = 16;
 /// Bytes of bodies of one attempt in memory at once, in KiB.
 const BODIES_KIB: usize = 128 << 10;
+/// How long a request waits for others that may spend what is left of a budget. An agent that reads its answer slowly is not to
+/// hold up those of other episodes for ever.
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Records of an attempt that are kept in memory.
 const RECORDS: usize = 10_000;
 /// Closed attempts that are still told from addresses that never were.
@@ -40,7 +43,10 @@ pub(crate) struct House {
     pub(crate) retry: Retry,
     pub(crate) blame: Blame,
     hidden: Vec<Secret>,
-    pub(crate) books: Mutex<Books>,
+    /// Of the run: a gateway that takes another's place goes on with its accounts.
+    pub(crate) books: Arc<Mutex<Books>>,
+    /// A request has come to its end.
+    pub(crate) landed: Arc<Notify>,
     /// `None` = not written, or no more.
     pub(crate) log: Mutex<Option<Log>>,
     rooms: Mutex<Rooms>,
@@ -69,7 +75,7 @@ impl House {
         retry: Retry,
         blame: Blame,
         hidden: Vec<Secret>,
-        books: Books,
+        (books, landed): (Arc<Mutex<Books>>, Arc<Notify>),
         log: Option<Log>,
     ) -> Self {
         Self {
@@ -77,7 +83,8 @@ impl House {
             retry,
             blame,
             hidden,
-            books: Mutex::new(books),
+            books,
+            landed,
             log: Mutex::new(log),
             rooms: Mutex::new(Rooms::default()),
         }
@@ -106,10 +113,16 @@ impl House {
         }
     }
 
-    pub(crate) fn open(&self, key: AttemptKey, task: Option<Task>) -> Arc<Room> {
+    /// `left` = the time that the first budget of time leaves, and whose it is.
+    pub(crate) fn open(
+        &self,
+        key: AttemptKey,
+        task: Option<Task>,
+        left: Option<(Duration, Scope)>,
+    ) -> Arc<Room> {
         let now = Instant::now();
         let mut ledger = Ledger::default();
-        let left = lock(&self.books).open(&mut ledger, &key.episode, now);
+        ledger.open(now);
         let room = Arc::new(Room {
             token: random(),
             secret: random(),
@@ -146,7 +159,7 @@ impl House {
             if !notes.closed {
                 notes.closed = true;
                 notes.waits.close();
-                lock(&self.books).close(&mut notes.ledger, &room.key.episode, Instant::now());
+                notes.ledger.close(Instant::now());
             }
             notes.flights.values().cloned().collect()
         };
@@ -265,10 +278,14 @@ impl Room {
         if let Some(over) = self.over.borrow().clone() {
             return Some(over);
         }
-        let over = {
-            let notes = lock(&self.notes);
-            lock(&house.books).over(Some(&notes.ledger), &self.key.episode, Instant::now())
-        }?;
+        let late = self.deadline.filter(|(at, _)| *at <= Instant::now());
+        let over = match late {
+            Some((_, scope)) => out_of_time(scope),
+            None => {
+                let notes = lock(&self.notes);
+                lock(&house.books).over(Some(&notes.ledger), &self.key.episode)?
+            }
+        };
         self.end(over);
         self.over.borrow().clone()
     }
@@ -290,6 +307,24 @@ impl Room {
         notes.next += 1;
         notes.flights.insert(flight.id, Arc::clone(&flight));
         Some(Guard::new(flight))
+    }
+
+    /// Waits until what a request may come to is sure not to be spent by those that are on their way. Why it is not to be
+    /// forwarded, where a budget is spent by then.
+    pub(crate) async fn hold(&self, house: &House, flight: &Flight, most: Guess) -> Result<(), Over> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut landed = std::pin::pin!(house.landed.notified());
+            // Before it is looked: what lands in between is not to be missed.
+            landed.as_mut().enable();
+            if let Some(over) = self.over_by_now(house) {
+                return Err(over);
+            }
+            if flight.hold(most, Instant::now() >= until) {
+                return Ok(());
+            }
+            let _ = tokio::time::timeout_at(until, landed).await;
+        }
     }
 
     fn seen(&self, house: &House) -> Seen {
@@ -359,7 +394,7 @@ impl Attempt {
             match self.room.deadline {
                 Some((at, scope)) => {
                     tokio::time::sleep_until(at).await;
-                    self.room.end(Over::Budget { scope, of: "seconds".to_owned() });
+                    self.room.end(out_of_time(scope));
                 }
                 None => std::future::pending().await,
             }
@@ -399,6 +434,11 @@ impl Drop for Attempt {
     fn drop(&mut self) {
         self.house.close(&self.room);
     }
+}
+
+/// A budget of time is spent.
+fn out_of_time(scope: Scope) -> Over {
+    Over::Budget { scope, of: "seconds".to_owned() }
 }
 
 /// Takes as much of the attempt's memory as a body of `bytes` needs.

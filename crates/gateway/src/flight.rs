@@ -17,7 +17,7 @@ use crate::log::{Begun, Faulted};
 use crate::request::Kind;
 use crate::usage::{Meter, Tally};
 use crate::waits::Unanswered;
-use crate::{AttemptKey, Cut, Over, Record, Waiting, clock};
+use crate::{AttemptKey, Cut, Guess, Over, Record, Waiting, clock};
 
 /// A request on its way.
 #[derive(Debug)]
@@ -32,6 +32,10 @@ pub(crate) struct Flight {
     request_bytes: u64,
     progress: Mutex<Progress>,
 }
+
+/// Tokens of an answer that are held where the request does not say how long it may get, and at most where it does.
+const USUAL_ANSWER: u64 = 4096;
+const LONGEST_ANSWER: u64 = 65_536;
 
 /// What is said of an answer that ends too early.
 const BROKEN: &str = "the connection broke off";
@@ -59,6 +63,8 @@ pub(crate) struct Progress {
     lost_since: Option<Instant>,
     /// Its last fault, as long as no answer has come after it.
     fault: Option<String>,
+    /// What is held for it in the accounts.
+    held: Option<Guess>,
     settled: bool,
 }
 
@@ -77,6 +83,7 @@ impl Progress {
             heard: now,
             lost_since: None,
             fault: None,
+            held: None,
             settled: false,
         }
     }
@@ -134,6 +141,25 @@ impl Flight {
     /// Which request of the attempt, from 1.
     fn number(&self) -> u64 {
         self.id + 1
+    }
+
+    /// Holds what it may come to; false where it has to wait for others, unless it is held `anyway`. Its end gives it back.
+    pub(crate) fn hold(&self, most: Guess, anyway: bool) -> bool {
+        let mut progress = self.progress();
+        if progress.settled {
+            return true;
+        }
+        let mut notes = lock(&self.room.notes);
+        let held = lock(&self.house.books).hold(&mut notes.ledger, &self.room.key.episode, most, anyway);
+        progress.held = held.then_some(most);
+        held
+    }
+
+    /// What budgets hold for it while it is on its way, when it has asked for an answer of at most so many tokens.
+    pub(crate) fn most(&self, asked: Option<u64>) -> Guess {
+        let output = asked.map_or(USUAL_ANSWER, |asked| asked.min(LONGEST_ANSWER));
+        let guess = Tokens { input: Some(self.request_bytes / 4), cached: None, output: Some(output) };
+        Entry { taken: true, guess, ..Entry::default() }.guessed(lock(&self.house.books).price())
     }
 
     /// It is about to be sent. Written down, so that it counts as spent where this program is killed before its end.
@@ -274,6 +300,9 @@ impl Flight {
                 output: progress.meter.as_ref().map(Meter::guess),
             },
         };
+        if let Some(held) = progress.held.take() {
+            books.release(&mut notes.ledger, &self.room.key.episode, held);
+        }
         books.add(&mut notes.ledger, &self.room.key.episode, &entry);
         let guess = entry.guessed(books.price());
         drop(books);
@@ -304,6 +333,7 @@ impl Flight {
             self.conclude(&mut notes, &mut progress, cut, good);
         }
         drop(notes);
+        self.house.landed.notify_waiters();
         self.room.waits_for(self.id, None);
     }
 

@@ -160,21 +160,27 @@ async fn admitted(
     };
     let Some((body, told)) = prepared else {
         let refusal = Refusal::new(StatusCode::BAD_REQUEST, "The body of the request is no JSON object.");
-        guard.flight.progress().status = refusal.status.as_u16();
-        guard.flight.settle(None);
-        return Err(refusal);
+        return Err(settled(&guard, refusal));
     };
     guard.flight.progress().model = told.model.map(|name| short(&house.scrub(&name)));
+    if kind.is_paid()
+        && let Err(over) = room.hold(house, &guard.flight, guard.flight.most(told.longest)).await
+    {
+        return Err(settled(&guard, Refusal::over(&over)));
+    }
     guard.flight.announce();
     let ask = Ask { method: parts.method, target, headers: request::headers(&parts.headers), body, kind };
     match tried(house, room, &guard.flight, &ask, told.hides_usage).await {
         Ok(ready) => Ok(answer(ready, guard, told.hides_usage)),
-        Err(refusal) => {
-            guard.flight.progress().status = refusal.status.as_u16();
-            guard.flight.settle(None);
-            Err(refusal)
-        }
+        Err(refusal) => Err(settled(&guard, refusal)),
     }
+}
+
+/// The end of a request that is refused.
+fn settled(guard: &Guard, refusal: Refusal) -> Refusal {
+    guard.flight.progress().status = refusal.status.as_u16();
+    guard.flight.settle(None);
+    refusal
 }
 
 fn refuse_if_over(house: &House, room: &Room, kind: Kind) -> Result<(), Refusal> {
@@ -356,15 +362,15 @@ async fn examined(
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/event-stream"));
     let mut meter = Meter::new(kind.route(), events);
+    if !request::is_plain(&reply.headers) {
+        meter.can_not_read();
+    }
     let mut read = BytesMut::new();
     let mut kept = Vec::new();
     let mut rest = None;
     loop {
         match next(house, &mut reply.body).await? {
             Some(bytes) => {
-    if !request::is_plain(&reply.headers) {
-        meter.can_not_read();
-    }
                 flight.progress().hear();
                 meter.push(&bytes, hides_usage.then_some(&mut kept));
                 if !hides_usage {
@@ -388,15 +394,15 @@ async fn examined(
     if kind.is_paid() && events && first.is_empty() && rest.is_none() {
         return Err(Fault::of("the endpoint sent an empty stream".to_owned()));
     }
+    if rest.is_none() && meter.breaks_off() {
+        return Err(Fault::of(stream::BREAKS_OFF.to_owned()));
+    }
     let mut overflow = None;
     if let Some(error) = meter.error() {
         if overflow::is_meant(error) {
             overflow = Some(house.scrub(error));
         } else if !meter.is_own_error() && !meter.tally().is_whole() {
             return Err(Fault::of(format!("the endpoint sent an error: {error}")));
-    if rest.is_none() && meter.breaks_off() {
-        return Err(Fault::of(stream::BREAKS_OFF.to_owned()));
-    }
         }
     }
     let mut progress = flight.progress();

@@ -1,7 +1,6 @@
 //! What was spent, of an attempt, an episode and the run, and whether a budget allows more.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use model::Tokens;
 use tokio::time::Instant;
@@ -66,8 +65,10 @@ pub(crate) struct Ledger {
     spent: Spent,
     /// Some request's cost is not known.
     unknown: bool,
-    /// Attempts open now, and since when there is one.
-    open: u32,
+    /// What requests on their way may come to, and how many those are.
+    held: Guess,
+    on_their_way: u32,
+    /// Since when it is open, if it is an attempt's.
     since: Option<Instant>,
 }
 
@@ -92,16 +93,14 @@ impl Ledger {
         }
     }
 
-    fn opened(&mut self, now: Instant) {
-        self.open += 1;
+    /// An attempt begins.
+    pub(crate) fn open(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
-    fn closed(&mut self, now: Instant) {
-        self.open = self.open.saturating_sub(1);
-        if self.open == 0
-            && let Some(since) = self.since.take()
-        {
+    /// An attempt ends.
+    pub(crate) fn close(&mut self, now: Instant) {
+        if let Some(since) = self.since.take() {
             self.spent.seconds += (now - since).as_secs_f64();
         }
     }
@@ -116,30 +115,45 @@ impl Ledger {
         Spent { cost_usd: known.then_some(self.spent.known_usd), seconds: self.seconds(now), ..self.spent }
     }
 
-    /// Which limit is reached.
-    fn over(&self, budget: &Budget, now: Instant) -> Option<&'static str> {
+    /// Tokens and US dollars that budgets count.
+    fn used(&self) -> Guess {
         let tokens = self.spent.tokens;
-        let used = tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.spent.guess.tokens;
-        if budget.tokens.is_some_and(|most| used >= most) {
-            return Some("tokens");
+        Guess {
+            tokens: tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.spent.guess.tokens,
+            usd: self.spent.known_usd + self.spent.guess.usd,
         }
-        if budget.usd.is_some_and(|most| self.spent.known_usd + self.spent.guess.usd >= most) {
-            return Some("usd");
-        }
-        // Compared as durations: the clock counts in whole nanoseconds, and a deadline that has just come is over.
-        let seconds = Duration::try_from_secs_f64(self.seconds(now)).unwrap_or(Duration::MAX);
-        if budget.seconds.is_some_and(|most| seconds >= Duration::from_secs(most)) {
-            return Some("seconds");
-        }
-        None
     }
 
-    /// How long it may stay open.
-    fn left(&self, budget: &Budget, now: Instant) -> Option<Duration> {
-        let most = budget.seconds?;
-        let used = Duration::try_from_secs_f64(self.seconds(now)).unwrap_or(Duration::MAX);
-        Some(Duration::from_secs(most).saturating_sub(used))
+    /// Which limit is reached.
+    fn over(&self, budget: &Budget) -> Option<&'static str> {
+        reached(budget, self.used())
     }
+
+    /// Whether requests on their way may spend what is left.
+    fn is_held(&self, budget: &Budget) -> bool {
+        self.on_their_way > 0 && reached(budget, self.used().plus(self.held)).is_some()
+    }
+
+    fn hold(&mut self, most: Guess) {
+        self.on_their_way += 1;
+        self.held = self.held.plus(most);
+    }
+
+    fn release(&mut self, most: Guess) {
+        self.on_their_way = self.on_their_way.saturating_sub(1);
+        // Sums of fractions do not come back to nothing by themselves.
+        self.held = if self.on_their_way == 0 { Guess::default() } else { self.held.less(most) };
+    }
+}
+
+fn reached(budget: &Budget, used: Guess) -> Option<&'static str> {
+    if budget.tokens.is_some_and(|most| used.tokens >= most) {
+        return Some("tokens");
+    }
+    if budget.usd.is_some_and(|most| used.usd >= most) {
+        return Some("usd");
+    }
+    None
 }
 
 /// All accounts of a run.
@@ -179,34 +193,27 @@ impl Books {
         self.price.as_ref()
     }
 
-    /// An attempt begins. How long its budgets of time last, the shortest first.
-    pub(crate) fn open(
-        &mut self,
-        attempt: &mut Ledger,
-        episode: &str,
-        now: Instant,
-    ) -> Option<(Duration, Scope)> {
+    /// Holds what a request may come to, unless those on their way may spend what is left of a budget: then it is to wait for
+    /// them. Where none is on its way, or with `anyway`, it is held in any case.
+    pub(crate) fn hold(&mut self, attempt: &mut Ledger, episode: &str, most: Guess, anyway: bool) -> bool {
         let budgets = self.budgets;
-        attempt.opened(now);
-        self.run.opened(now);
-        let episode = self.episode(episode);
-        episode.opened(now);
-        let of_episode = episode.left(&budgets.episode, now);
-        [
-            (attempt.left(&budgets.attempt, now), Scope::Attempt),
-            (of_episode, Scope::Episode),
-            (self.run.left(&budgets.run, now), Scope::Run),
-        ]
-        .into_iter()
-        .filter_map(|(left, scope)| Some((left?, scope)))
-        .min_by_key(|(left, _)| *left)
+        let waits = attempt.is_held(&budgets.attempt)
+            || self.episode(episode).is_held(&budgets.episode)
+            || self.run.is_held(&budgets.run);
+        if waits && !anyway {
+            return false;
+        }
+        attempt.hold(most);
+        self.run.hold(most);
+        self.episode(episode).hold(most);
+        true
     }
 
-    /// An attempt ends.
-    pub(crate) fn close(&mut self, attempt: &mut Ledger, episode: &str, now: Instant) {
-        attempt.closed(now);
-        self.run.closed(now);
-        self.episode(episode).closed(now);
+    /// Gives back what was held.
+    pub(crate) fn release(&mut self, attempt: &mut Ledger, episode: &str, most: Guess) {
+        attempt.release(most);
+        self.run.release(most);
+        self.episode(episode).release(most);
     }
 
     /// A request came to its end.
@@ -226,9 +233,9 @@ impl Books {
     }
 
     /// Which budget allows nothing more; the widest first, because it decides what else stops. `attempt` = of one in play.
-    pub(crate) fn over(&self, attempt: Option<&Ledger>, episode: &str, now: Instant) -> Option<Over> {
+    pub(crate) fn over(&self, attempt: Option<&Ledger>, episode: &str) -> Option<Over> {
         let over = |ledger: Option<&Ledger>, budget: &Budget, scope: Scope| {
-            let of = ledger?.over(budget, now)?;
+            let of = ledger?.over(budget)?;
             Some(Over::Budget { scope, of: of.to_owned() })
         };
         // An episode that has no account yet has spent nothing; its budget may still be 0.

@@ -96,7 +96,8 @@ pub struct Budget {
     /// US dollars; can only be watched where prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Wall seconds in which an attempt is open; attempts at the same time count once.
+    /// Wall seconds: of an attempt, in which its agent works; of an episode and of the run, in which they are played, pauses
+    /// left out. The clocks of the latter two are kept by whoever plays: [`Gateway::open_for`] is told how much is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
 }
@@ -242,7 +243,12 @@ impl Guess {
     /// The sum of two.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { tokens: self.tokens + other.tokens, usd: self.usd + other.usd }
+        Self { tokens: self.tokens.saturating_add(other.tokens), usd: self.usd + other.usd }
+    }
+
+    /// What is left of it without another.
+    fn less(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_sub(other.tokens), usd: (self.usd - other.usd).max(0.0) }
     }
 }
 
@@ -322,7 +328,8 @@ pub struct Spent {
     /// What budgets count for them, so that they hold over a resume as well.
     #[serde(default, skip_serializing_if = "Guess::is_nothing")]
     pub guess: Guess,
-    /// Wall seconds in which an attempt was open; attempts at the same time count once.
+    /// Wall seconds: of an attempt, in which it was open; of an episode or the run, in which it was played, as whoever plays
+    /// it counts them (a gateway gives back those that it was started with).
     pub seconds: f64,
 }
 

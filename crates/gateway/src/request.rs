@@ -84,6 +84,8 @@ pub(crate) struct Told {
     pub(crate) model: Option<String>,
     /// The agent did not ask for the usage of the stream, we did: its chunk is not for the agent.
     pub(crate) hides_usage: bool,
+    /// The most tokens that the answer may have, where it says so.
+    pub(crate) longest: Option<u64>,
 }
 
 /// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
@@ -102,7 +104,11 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> Option<(B
         .unwrap_or_default();
     let asks = options.get("include_usage").and_then(serde_json::Value::as_bool) == Some(true);
     let hides_usage = kind == Kind::Model(Route::ChatCompletions) && streams && !asks;
-    let told = Told { model: told_model, hides_usage };
+    let longest = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
+        .iter()
+        .filter_map(|name| serde_json::from_str(named(name)?.get()).ok())
+        .max();
+    let told = Told { model: told_model, hides_usage, longest };
 
     let disguised = fields.iter().filter(|(name, _)| is_model(name)).count() > 1;
     let model = model.filter(|model| disguised || told.model.as_deref() != Some(model));

@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::http::Request;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::attempt::{House, lock};
@@ -21,7 +21,7 @@ use crate::blame::Blame;
 use crate::ledger::Books;
 use crate::log::Log;
 use crate::upstream::Backend;
-use crate::{Attempt, AttemptKey, GatewayError, Over, Settings, Spent, Upstream, forward, oracle};
+use crate::{Attempt, AttemptKey, GatewayError, Over, Scope, Settings, Spent, Upstream, forward, oracle};
 
 /// Connections of one box at once; each costs a file of this process, and agents are not to use them up.
 const CONNECTIONS: u32 = 128;
@@ -37,6 +37,22 @@ pub struct Gateway {
 impl Gateway {
     /// Listens on these addresses (port 0 takes a free one) and serves until it is dropped.
     pub async fn start(listen: &[SocketAddr], settings: Settings) -> Result<Self, GatewayError> {
+        let books = Books::new(settings.budgets, settings.price, settings.spent, settings.episodes.clone());
+        Self::with(listen, settings, (Arc::new(Mutex::new(books)), Arc::default())).await
+    }
+
+    /// Starts one that takes the place of this one, and goes on with its accounts: what requests that are still on their way
+    /// here come to counts there as well. What `settings` say was spent is not looked at.
+    pub async fn successor(&self, listen: &[SocketAddr], settings: Settings) -> Result<Self, GatewayError> {
+        let accounts = (Arc::clone(&self.house.books), Arc::clone(&self.house.landed));
+        Self::with(listen, settings, accounts).await
+    }
+
+    async fn with(
+        listen: &[SocketAddr],
+        settings: Settings,
+        accounts: (Arc<Mutex<Books>>, Arc<Notify>),
+    ) -> Result<Self, GatewayError> {
         let watched = [settings.budgets.attempt, settings.budgets.episode, settings.budgets.run];
         let costs = matches!(settings.upstream, Upstream::Http { .. });
         if costs && settings.price.is_none() && watched.iter().any(|budget| budget.usd.is_some()) {
@@ -47,14 +63,13 @@ impl Gateway {
             });
         }
         let log = settings.log.as_deref().map(Log::open).transpose()?;
-        let books = Books::new(settings.budgets, settings.price, settings.spent, settings.episodes);
         let backend = Backend::new(settings.upstream)?;
         let house = Arc::new(House::new(
             backend,
             settings.retry,
             Blame::new(settings.routes),
             settings.hidden,
-            books,
+            accounts,
             log,
         ));
 
@@ -93,7 +108,17 @@ impl Gateway {
 
     /// Opens an attempt. `task` is what the oracle solves; other upstreams ignore it.
     pub fn open(&self, key: AttemptKey, task: Option<oracle::Task>) -> Attempt {
-        let room = self.house.open(key, task);
+        self.open_for(key, task, None)
+    }
+
+    /// The same, where budgets of time leave it so long; the scope is that of the first of them to be spent.
+    pub fn open_for(
+        &self,
+        key: AttemptKey,
+        task: Option<oracle::Task>,
+        left: Option<(Duration, Scope)>,
+    ) -> Attempt {
+        let room = self.house.open(key, task, left);
         Attempt::new(Arc::clone(&self.house), room, &self.addresses)
     }
 
@@ -107,9 +132,9 @@ impl Gateway {
         lock(&self.house.books).spent_of(episode, Instant::now())
     }
 
-    /// Whether the budget of the run or of this episode leaves nothing for another attempt.
+    /// Whether the budget of the run or of this episode, in tokens or money, leaves nothing for another attempt.
     pub fn over(&self, episode: &str) -> Option<Over> {
-        lock(&self.house.books).over(None, episode, Instant::now())
+        lock(&self.house.books).over(None, episode)
     }
 }
 

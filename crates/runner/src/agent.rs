@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{Over, Seen, Waiting};
+use gateway::{Over, Scope, Seen, Waiting};
 use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
@@ -182,6 +182,7 @@ pub(crate) async fn call(
         reach: play.settings.reach,
         extra: play.settings.extra.clone(),
     };
+    // A gateway was told when it was opened.
     let time = if attempt.is_none() { play.time_left(status.seconds()) } else { None };
     let (end, late) = {
         let spending = spending(attempt.as_ref(), known.spent, status);
@@ -200,7 +201,7 @@ pub(crate) async fn call(
     let is_dropped = || stop.is_cancelled() && play.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
         // It is dropped, and nobody but its harness knows what it has spent.
-        crate::bill::unknown(play, end.as_ref().map_or(0.0, |end| end.seconds));
+        crate::bill::unknown(play, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
     let end = end.map_err(NotCalled::Boxes)?;
     crate::faults::point("agent ended");
@@ -281,7 +282,7 @@ async fn run(
     link: &Link,
     what: &AgentBox,
     attempt: Option<&gateway::Attempt>,
-    time: Option<(Duration, Over)>,
+    time: Option<(Duration, Scope)>,
     stop: &CancellationToken,
     status: &Arc<Status>,
 ) -> (Result<BoxEnd, sandbox::SandboxError>, Option<Over>) {
@@ -300,9 +301,9 @@ async fn run(
     let mut over = std::pin::pin!(async {
         match (attempt, time) {
             (Some(attempt), _) => attempt.over().await,
-            (None, Some((left, over))) => {
+            (None, Some((left, scope))) => {
                 tokio::time::sleep(left).await;
-                over
+                Over::Budget { scope, of: "seconds".to_owned() }
             }
             (None, None) => std::future::pending::<Over>().await,
         }

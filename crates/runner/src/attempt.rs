@@ -1,8 +1,10 @@
 //! One attempt, from the snapshot before it to the record of what came of it.
 //!
-//! **Who decides.** The tests: an attempt whose server passes is passed, however the agent's call ended. Where it does not
-//! pass, the reason is the first of: a budget, the box's limits (time, disk, memory), what the harness says, the server,
-//! the tests. A fault of the endpoint or of the boxes makes no record: the attempt is played again from its snapshot.
+//! **Who decides.** First whoever is outside: a call that the endpoint or the boxes ended, or whose time they took, makes no
+//! record and is not tested: the attempt is played again from its snapshot. Neither is one that a budget of the run ended.
+//! Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a box over its disk limit
+//! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the box's limits
+//! (time, disk, memory), what the harness says, the server, the tests.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +16,7 @@ use scenario::client::{CaseStatus, Verdicts};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{self, Called, NotCalled, OwnedCall, blocking};
-use crate::bill::{Bill, bill, plus};
+use crate::bill::{Bill, bill};
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Link, Play};
@@ -54,7 +56,7 @@ pub(crate) struct Played {
     pub(crate) record: AttemptRecord,
     /// What holds once it is recorded.
     pub(crate) after: Known,
-    /// A budget of the episode that is spent.
+    /// A budget of the attempt or of the episode that is spent.
     pub(crate) over: Option<Over>,
     /// Everything but the agent, its server and the tests.
     pub(crate) own_seconds: f64,
@@ -144,7 +146,7 @@ impl Attempt<'_> {
 
         let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
-        let bill = bill(self.play, &called);
+        let bill = bill(self.play, &self.owner.episode, &called);
         let over = self.budget(&called)?;
         let cut_off = self.play.spent_budget();
         let end = match &cut_off {
@@ -196,7 +198,7 @@ impl Attempt<'_> {
             let attempt = self.link.gateway.as_ref().map(|gateway| {
                 let key =
                     AttemptKey { episode: self.owner.episode.clone(), turn: data.turn, attempt: self.number };
-                gateway.open(key, self.task.clone())
+                gateway.open_for(key, self.task.clone(), play.time_left(self.status.seconds()))
             });
             let (home, workspace) = agent::places(play, &self.folders.live());
             let call = OwnedCall {
@@ -349,7 +351,7 @@ impl Attempt<'_> {
             calls: self.known.calls + 1,
             feedback,
             seconds: self.status.seconds(),
-            spent: plus(self.known.spent, bill.spent),
+            spent: self.play.spent_of(self.status, &self.owner.episode).await,
         };
         if let Some(session) = called.outcome.session.clone()
             && !called.end.exit.disk_full

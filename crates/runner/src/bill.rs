@@ -10,28 +10,30 @@ use crate::play::{Play, lock};
 pub(crate) struct Bill {
     pub(crate) tokens: Tokens,
     pub(crate) cost_usd: Option<f64>,
-    pub(crate) spent: Spent,
 }
 
-/// By the gateway where there is one, else by the harness. What the harness tells is counted with the run here, so once a call.
-pub(crate) fn bill(play: &Play, called: &Called) -> Bill {
+/// By the gateway where there is one, else by the harness. What the harness tells is counted with the run and the episode here,
+/// so once a call.
+pub(crate) fn bill(play: &Play, episode: &str, called: &Called) -> Bill {
     if let Some(seen) = &called.seen {
-        return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd, spent: seen.spent };
+        return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd };
     }
     let told = (called.outcome.usage, called.outcome.cost_usd);
     let spent = direct(told, play.settings.price, called.end.seconds);
-    add(play, spent);
-    Bill { tokens: spent.tokens, cost_usd: spent.cost_usd, spent }
+    add(play, episode, spent);
+    Bill { tokens: spent.tokens, cost_usd: spent.cost_usd }
 }
 
 /// Counts a call that nobody counted: in direct mode, one that was dropped before its harness was asked.
-pub(crate) fn unknown(play: &Play, seconds: f64) {
-    add(play, Spent { unmetered: 1, seconds, ..Spent::default() });
+pub(crate) fn unknown(play: &Play, episode: &str, seconds: f64) {
+    add(play, episode, Spent { unmetered: 1, seconds, ..Spent::default() });
 }
 
-fn add(play: &Play, spent: Spent) {
-    let mut all = lock(&play.direct_spent);
-    *all = plus(*all, spent);
+fn add(play: &Play, episode: &str, spent: Spent) {
+    let mut all = lock(&play.direct);
+    all.run = plus(all.run, spent);
+    let of_episode = all.episodes.entry(episode.to_owned()).or_default();
+    *of_episode = plus(*of_episode, spent);
 }
 
 /// What a call in direct mode came to, by the tokens and the cost that its harness tells. A price of ours goes before the

@@ -1,6 +1,6 @@
-//! Times as text (RFC 3339, UTC, milliseconds).
+//! Times as text (RFC 3339, UTC, milliseconds), and how long something was played.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) use gateway::clock::now;
 
@@ -26,6 +26,43 @@ pub(crate) fn since(text: &str) -> Option<f64> {
     seconds(text).map(|then| (now - then).max(0.0))
 }
 
+/// Wall time in which at least one of several is at work; what works at the same time counts once.
+#[derive(Debug, Default)]
+pub(crate) struct Stopwatch {
+    before: Duration,
+    working: u32,
+    since: Option<Instant>,
+}
+
+impl Stopwatch {
+    /// Goes on from what was counted before.
+    pub(crate) fn after(seconds: f64) -> Self {
+        let before = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
+        Self { before, ..Self::default() }
+    }
+
+    /// One more is at work.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.working += 1;
+        self.since.get_or_insert(now);
+    }
+
+    /// One of them rests.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        self.working = self.working.saturating_sub(1);
+        if self.working == 0
+            && let Some(since) = self.since.take()
+        {
+            self.before += now - since;
+        }
+    }
+
+    /// Seconds by now.
+    pub(crate) fn seconds(&self, now: Instant) -> f64 {
+        (self.before + self.since.map_or(Duration::ZERO, |since| now - since)).as_secs_f64()
+    }
+}
+
 /// A date as days since 1970. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -37,11 +74,26 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use gateway::clock::rfc3339 as text;
 
     use super::*;
+
+    #[test]
+    fn time_goes_by_while_anybody_works() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let is = |watch: &Stopwatch, now, seconds: f64| (watch.seconds(now) - seconds).abs() < 1e-9;
+        let mut watch = Stopwatch::after(100.0);
+        watch.begin(at(0));
+        watch.begin(at(10));
+        watch.rest(at(30));
+        assert!(is(&watch, at(40), 140.0));
+        watch.rest(at(50));
+        // All of them pause.
+        assert!(is(&watch, at(500), 150.0));
+        watch.begin(at(500));
+        assert!(is(&watch, at(501), 151.0));
+    }
 
     #[test]
     fn times_are_written_and_read() {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::{Gateway, Retry, Spent, Upstream, oracle};
+use gateway::{Gateway, Retry, Upstream, oracle};
 use sandbox::{Boxes, Engine, Local};
 
-use crate::play::{Ending, Link, Play};
+use crate::play::{Accounts, Ending, Link, Play};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
 use crate::state::Place;
 use crate::{RunError, secrets};
@@ -46,14 +46,21 @@ pub(crate) async fn clear(boxes: &Boxes, run: &str) {
     }
 }
 
+/// What a gateway goes on with.
+pub(crate) enum Before<'a> {
+    /// What earlier parts of the run have spent.
+    Spent(&'a Accounts),
+    /// The accounts of the gateway whose place it takes.
+    Gateway(Option<&'a Gateway>),
+}
+
 /// Makes the run's networks and starts the gateway; none in direct mode.
 pub(crate) async fn open(
     settings: &RunSettings,
     apis: &[harness::Api],
     place: &Place,
     run: &str,
-    spent: Spent,
-    episodes: std::collections::BTreeMap<String, Spent>,
+    before: Before<'_>,
     boxes: &Boxes,
 ) -> Result<Option<Gateway>, RunError> {
     let network = boxes.prepare(run, settings.reach).await?;
@@ -63,6 +70,10 @@ pub(crate) async fn open(
         None => None,
         Some(upstream) => {
             let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
+            let (spent, episodes) = match before {
+                Before::Spent(accounts) => (accounts.run, accounts.episodes.clone()),
+                Before::Gateway(_) => Default::default(),
+            };
             let settings = gateway::Settings {
                 upstream,
                 routes: apis.iter().copied().map(route).collect(),
@@ -74,7 +85,11 @@ pub(crate) async fn open(
                 hidden,
                 log: Some(place.gateway_log()),
             };
-            let gateway = Gateway::start(&[SocketAddr::new(network.host, 0)], settings).await?;
+            let listen = [SocketAddr::new(network.host, 0)];
+            let gateway = match before {
+                Before::Gateway(Some(old)) => old.successor(&listen, settings).await?,
+                _ => Gateway::start(&listen, settings).await?,
+            };
             if let Some(address) = gateway.addresses().first() {
                 match boxes.guard(run, reach, *address).await {
                     Ok(true) => tracing::debug!("boxes reach nothing of this machine but the gateway"),
@@ -157,19 +172,12 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
     }
 }
 
-/// The way once more, with what was spent on the old one.
+/// The way once more. What attempts come to that still end on the old one counts on, whenever that is.
 async fn anew(play: &Play, old: &Link) -> Result<Link, RunError> {
-    let mut episodes = std::collections::BTreeMap::new();
-    let mut spent = Spent::default();
-    if let Some(gateway) = &old.gateway {
-        spent = gateway.spent();
-        for planned in &crate::play::lock(&play.run).episodes {
-            episodes.insert(planned.name.clone(), gateway.spent_of(&planned.name));
-        }
-    }
     let boxes = swept(&play.settings, &play.place).await?;
     let apis = play.harness.apis();
-    let gateway = open(&play.settings, &apis, &play.place, &play.id, spent, episodes, &boxes).await?;
+    let before = Before::Gateway(old.gateway.as_ref());
+    let gateway = open(&play.settings, &apis, &play.place, &play.id, before, &boxes).await?;
     Ok(Link { boxes, gateway })
 }
 

@@ -108,7 +108,10 @@ impl Episode<'_> {
                 let attempt = self.attempts_so_far() + 1;
                 if !self.may_begin(turn, attempt).await? {
                     return match self.episode_budget().await {
-                        Some(over) => self.over(EndReason::Budget, budget_spent(&over).exception).await,
+                        Some(over) => {
+                            self.play.tell_spent(Some(over.clone())).await;
+                            self.over(EndReason::Budget, budget_spent(&over).exception).await
+                        }
                         None => Ok(EpisodeEnd::Unfinished),
                     };
                 }
@@ -257,10 +260,12 @@ impl Episode<'_> {
             }
             let pause = self.play.wishes.borrow().pause;
             if !pause {
+                self.status.begin();
                 return true;
             }
             if !paused {
                 paused = true;
+                self.status.rest();
                 self.status.phase(Phase::Paused, "paused");
             }
             tokio::time::sleep(LOOK).await;
@@ -273,7 +278,7 @@ impl Episode<'_> {
             return Ok(false);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
-        match self.play.over(&self.planned.name, self.status.seconds(), &self.known.spent).await {
+        match self.play.over(&self.status, &self.planned.name).await {
             None => Ok(true),
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
@@ -289,7 +294,7 @@ impl Episode<'_> {
             return None;
         }
         self.play
-            .over(&self.planned.name, self.status.seconds(), &self.known.spent)
+            .over(&self.status, &self.planned.name)
             .await
             .filter(|over| matches!(over, Over::Budget { scope: Scope::Episode, .. }))
     }
@@ -315,11 +320,10 @@ impl Episode<'_> {
         let Played { record, after, over, own_seconds } = played;
         let turn = data.turn;
         self.write(record.clone(), after).await?;
-        let (cells, spent, seconds) = (self.cells(), self.known.spent, self.status.seconds());
+        let (cells, spent) = (self.cells(), self.known.spent);
         self.status.set(|shown| {
             shown.cells = cells;
             shown.spent = spent;
-            shown.seconds = seconds;
         });
         keep_score(self.play, self.planned, &self.trajectory);
         self.play.events.tell(&Event::Attempt {
@@ -337,8 +341,7 @@ impl Episode<'_> {
             test_seconds: record.test_seconds,
             own_seconds,
         });
-        let of_run = over.clone().filter(|over| matches!(over, Over::Budget { scope: Scope::Run, .. }));
-        self.play.tell_spent(of_run).await;
+        self.play.tell_spent(over.clone()).await;
         if matches!(over, Some(Over::Budget { scope: Scope::Episode, .. })) {
             return Ok(Next::Over(EndReason::Budget));
         }
@@ -403,6 +406,7 @@ impl Episode<'_> {
         self.trajectory = self.with_trajectory(Trajectory::write).await?;
         faults::point("episode ended");
         let (cells, turns) = (self.cells(), self.trajectory.summaries().len() as u32);
+        self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Over;
             shown.cells = cells;
@@ -424,6 +428,7 @@ impl Episode<'_> {
 
     /// The run ends before the episode does: its trajectory says why, until it is gone on with.
     async fn leave(&mut self) -> Result<(), RunError> {
+        self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Queued;
             shown.now = None;

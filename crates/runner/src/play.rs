@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gateway::{Gateway, Over, Scope, Spent};
 use sandbox::{Boxes, Stacks};
@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
+use crate::clock::Stopwatch;
 use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::record::report::{self, Scored};
@@ -17,6 +18,7 @@ use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
 use crate::settings::RunSettings;
 use crate::state::{Events, Place, RunFile};
+use crate::status::Status;
 use crate::{Event, RunError, bill, clock};
 
 /// Boxes and the way to the model. Made anew when the engine has been away.
@@ -55,7 +57,16 @@ pub(crate) struct Play {
     /// Why the whole run ends, where something else than its episodes decides.
     pub(crate) ending: Mutex<Option<Ending>>,
     /// What was spent where no gateway counts.
-    pub(crate) direct_spent: Mutex<Spent>,
+    pub(crate) direct: Mutex<Accounts>,
+    /// How long the run was played, in all its parts: the wall time of its budget.
+    pub(crate) watch: Arc<Mutex<Stopwatch>>,
+}
+
+/// What was spent, of the run and of each episode, where no gateway counts.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    pub(crate) run: Spent,
+    pub(crate) episodes: BTreeMap<String, Spent>,
 }
 
 /// Why a run ends before its episodes do.
@@ -109,52 +120,63 @@ impl Play {
 
     /// What the run has spent.
     pub(crate) async fn spent(&self) -> Spent {
-        match &self.link().await.gateway {
+        let spent = match &self.link().await.gateway {
             Some(gateway) => gateway.spent(),
-            None => {
-                let mut spent = *lock(&self.direct_spent);
-                spent.seconds = lock(&self.run).seconds_now();
-                spent
-            }
-        }
+            None => lock(&self.direct).run,
+        };
+        Spent { seconds: self.seconds(), ..spent }
     }
 
-    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, time is watched here, and
-    /// tokens and money between attempts, as far as the harness tells them.
-    pub(crate) async fn over(
-        &self,
-        episode: &str,
-        episode_seconds: f64,
-        episode_spent: &Spent,
-    ) -> Option<Over> {
-        if let Some(gateway) = &self.link().await.gateway {
-            return gateway.over(episode);
-        }
-        let run_spent = *lock(&self.direct_spent);
-        if let Some(over) = bill::over(&self.settings.budgets, &run_spent, episode_spent) {
+    /// What an episode has spent, attempts that were dropped included.
+    pub(crate) async fn spent_of(&self, status: &Status, episode: &str) -> Spent {
+        let spent = match &self.link().await.gateway {
+            Some(gateway) => gateway.spent_of(episode),
+            None => lock(&self.direct).episodes.get(episode).copied().unwrap_or_default(),
+        };
+        Spent { seconds: status.seconds(), ..spent }
+    }
+
+    /// Wall seconds in which the run was played: some episode of it was, and was not paused.
+    pub(crate) fn seconds(&self) -> f64 {
+        lock(&self.watch).seconds(Instant::now())
+    }
+
+    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, tokens and money are watched
+    /// here, between attempts, as far as the harness tells them.
+    pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<Over> {
+        let (left, scope) = self.time_left(status.seconds()).unzip();
+        let is_late = left.is_some_and(|left| left.is_zero());
+        // Of the attempt's own nothing is gone before it begins.
+        let scope = scope.filter(|scope| is_late && *scope != Scope::Attempt);
+        let late = scope.map(|scope| Over::Budget { scope, of: "seconds".to_owned() });
+        if let Some(over @ Over::Budget { scope: Scope::Run, .. }) = late {
             return Some(over);
         }
-        let (left, over) = self.time_left(episode_seconds)?;
-        left.is_zero().then_some(over)
+        let over = match &self.link().await.gateway {
+            Some(gateway) => gateway.over(episode),
+            None => {
+                let spent = lock(&self.direct);
+                let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
+                bill::over(&self.settings.budgets, &spent.run, &of_episode)
+            }
+        };
+        over.or(late)
     }
 
-    /// The time that an attempt has by its budgets where no gateway watches, and the one that ends it.
-    pub(crate) fn time_left(&self, episode_seconds: f64) -> Option<(Duration, Over)> {
+    /// The time that budgets leave for an attempt, and whose it is.
+    pub(crate) fn time_left(&self, episode_seconds: f64) -> Option<(Duration, Scope)> {
         let budgets = &self.settings.budgets;
         let left = |limit: Option<u64>, seconds: f64| Some((limit? as f64 - seconds).max(0.0));
         // The widest first: it decides what else stops.
         [
-            (left(budgets.run.seconds, lock(&self.run).seconds_now()), Scope::Run),
+            (left(budgets.run.seconds, self.seconds()), Scope::Run),
             (left(budgets.episode.seconds, episode_seconds), Scope::Episode),
             (left(budgets.attempt.seconds, 0.0), Scope::Attempt),
         ]
         .into_iter()
         .filter_map(|(left, scope)| Some((left?, scope)))
         .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(left, scope)| {
-            let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
-            (left, Over::Budget { scope, of: "seconds".to_owned() })
-        })
+        .map(|(left, scope)| (Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX), scope))
     }
 
     /// After an attempt: what was spent is written down and told.

@@ -37,6 +37,7 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
         &planned.name,
         known.seconds,
         play.scrub.clone(),
+        play.watch.clone(),
     );
     let mut opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
     let over = opened.trajectory.end.finished_at.is_some();

@@ -6,12 +6,14 @@ use std::time::Duration;
 use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::blocking;
 use crate::attempt::{Attempt, Fault, Played};
 use crate::engine;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
 use crate::record::{AttemptFiles, AttemptRecord, Exception};
 use crate::scenarios::TurnData;
+use crate::state::Journal;
 use crate::{RunError, clock};
 
 /// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
@@ -65,6 +67,7 @@ impl Episode<'_> {
                 }
                 Err(fault) => fault,
             };
+            self.count_dropped().await?;
             if self.play.stop.is_cancelled() {
                 return Ok(None);
             }
@@ -87,8 +90,8 @@ impl Episode<'_> {
             };
             let why = self.play.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
-            // Without a gateway nobody refuses the requests of a repetition for which nothing is left.
-            let over = self.play.over(&self.planned.name, self.status.seconds(), &self.known.spent).await;
+            // Nobody refuses a repetition for which nothing is left.
+            let over = self.play.over(&self.status, &self.planned.name).await;
             if is_final || over.is_some() {
                 return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
             }
@@ -102,6 +105,18 @@ impl Episode<'_> {
                 never = self.retry_wished(&now) => match never {},
             }
         }
+    }
+
+    /// What an attempt that is dropped has spent is known from here on: no record of it will say so.
+    async fn count_dropped(&mut self) -> Result<(), RunError> {
+        self.known.spent = self.play.spent_of(&self.status, &self.planned.name).await;
+        self.known.seconds = self.status.seconds();
+        let spent = self.known.spent;
+        self.status.set(|shown| shown.spent = spent);
+        let (before, state) = (self.known.clone(), self.play.place.state(&self.planned.name));
+        blocking(move || Journal { before, after: None }.write(&state)).await?;
+        self.play.tell_spent(None).await;
+        Ok(())
     }
 
     /// Stops the attempt when somebody wishes that it is played again; never ends.

@@ -13,11 +13,13 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, blocking};
+use crate::clock::Stopwatch;
 use crate::control::Wish;
 use crate::disk::{self, Keep};
-use crate::engine;
+use crate::engine::{self, Before};
 use crate::episode::{self, EpisodeEnd};
-use crate::play::{Ending, Link, Play, lock};
+use crate::live::EpisodeFile;
+use crate::play::{Accounts, Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
@@ -107,6 +109,9 @@ pub(crate) async fn go_on(
         // The wishes of before are fulfilled; those to retry are counted.
         let wish = control::read(&folder);
         control::write(&folder, &Wish { retry: wish.retry, ..Wish::default() })?;
+        if run.finish.is_none() {
+            run.spent.seconds += cut_off_seconds(&place, &run);
+        }
         run.seconds = seconds_so_far(&place, &run);
         if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
             // Only its harness knew what an attempt that was killed has spent.
@@ -217,11 +222,22 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
     }
     crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
 }
+/// Seconds that a part was played which was killed, since it last wrote down how many those were.
+fn cut_off_seconds(place: &Place, run: &RunFile) -> f64 {
+    let of_episode = |planned: &Planned| {
+        let played = disk::read_json::<EpisodeFile>(&place.episode_file(&planned.name)).ok()??.shown.seconds;
+        let journal = Journal::read(&place.state(&planned.name)).unwrap_or_default();
+        let recorded = journal.after.map_or(journal.before.seconds, |after| after.known.seconds);
+        Some(played - recorded)
+    };
+    run.episodes.iter().filter_map(of_episode).fold(0.0, f64::max)
+}
+
 
 /// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
 /// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
 /// have been paid for. Blocks.
-fn spent_so_far(place: &Place, run: &RunFile) -> (Spent, BTreeMap<String, Spent>) {
+fn spent_so_far(place: &Place, run: &RunFile) -> Accounts {
     let counted = gateway::count(&place.gateway_log()).unwrap_or_else(|error| {
         tracing::warn!(
             "the gateway's log can not be read, so what killed attempts have spent is not counted: {error}"
@@ -236,7 +252,7 @@ fn spent_so_far(place: &Place, run: &RunFile) -> (Spent, BTreeMap<String, Spent>
         let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
         episodes.insert(planned.name.clone(), larger(known, logged));
     }
-    (larger(run.spent, counted.all), episodes)
+    Accounts { run: larger(run.spent, counted.all), episodes }
 }
 
 /// The account that knows of more; seconds are only in the written one.
@@ -263,19 +279,17 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         turns: run.turns(),
         resumed,
     });
-    let (spent, of_episodes, run) = {
+    let (accounts, run) = {
         let place = place.clone();
-        blocking(move || {
-            let (spent, of_episodes) = spent_so_far(&place, &run);
-            Ok((spent, of_episodes, run))
-        })
-        .await?
+        blocking(move || Ok((spent_so_far(&place, &run), run))).await?
+    let spent = accounts.run;
     };
     let linked = async {
         let boxes = engine::swept(&settings, &place).await?;
         let opened = async {
             let apis = harness.apis();
-            let gateway = engine::open(&settings, &apis, &place, &run.id, spent, of_episodes, &boxes).await?;
+            let gateway =
+                engine::open(&settings, &apis, &place, &run.id, Before::Spent(&accounts), &boxes).await?;
             let stacks = match &boxes {
                 Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
                 Boxes::Local(_) => None,
@@ -324,7 +338,8 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
         run: Mutex::new(run),
         scores: Mutex::default(),
         ending: Mutex::new(None),
-        direct_spent: Mutex::new(spent),
+        direct: Mutex::new(accounts),
+        watch: Arc::new(Mutex::new(Stopwatch::after(spent.seconds))),
     });
     let watching = tokio::spawn(watch_wishes(play.clone(), send_wish));
     let reporting = play.clone();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::disk::{self, Keep};
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
 use crate::play::lock;
@@ -24,16 +24,18 @@ pub(crate) struct Status {
     path: PathBuf,
     /// The agent's output goes through it.
     scrub: Arc<Scrub>,
+    /// How long the run is played.
+    of_run: Arc<Mutex<Stopwatch>>,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
     file: EpisodeFile,
     written: Instant,
-    /// Since when its seconds count.
-    since: Option<Instant>,
-    /// Seconds until then.
-    before: f64,
+    /// How long it is played.
+    watch: Stopwatch,
+    /// Whether it is played now, and not paused.
+    played: bool,
     /// Bytes in the log; `None` = it could not be written.
     logged: Option<u64>,
     /// The end of the output so far, in which a value that is to be taken out may have begun.
@@ -57,7 +59,13 @@ pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
 
 impl Status {
     /// Goes on with what an earlier part wrote.
-    pub(crate) fn open(path: PathBuf, name: &str, seconds: f64, scrub: Arc<Scrub>) -> Self {
+    pub(crate) fn open(
+        path: PathBuf,
+        name: &str,
+        seconds: f64,
+        scrub: Arc<Scrub>,
+        of_run: Arc<Mutex<Stopwatch>>,
+    ) -> Self {
         let file: Option<EpisodeFile> = disk::read_json(&path).ok().flatten();
         let mut file = file.unwrap_or_else(|| EpisodeFile {
             shown: LiveEpisode::queued(name),
@@ -65,27 +73,41 @@ impl Status {
             log: AgentLog::default(),
             retries: 0,
         });
+        // What a kill cut off was played as well.
+        let seconds = seconds.max(file.shown.seconds);
         file.shown.seconds = seconds;
         let inner = Inner {
             file,
             written: Instant::now(),
-            since: None,
-            before: seconds,
+            watch: Stopwatch::after(seconds),
+            played: false,
             logged: None,
             held: Vec::new(),
         };
-        Self { path, scrub, inner: Mutex::new(inner) }
+        Self { path, scrub, of_run, inner: Mutex::new(inner) }
     }
 
-    /// Begins to count time.
+    /// Time counts from here on; for the run, too.
     pub(crate) fn begin(&self) {
-        lock(&self.inner).since = Some(Instant::now());
+        let (mut inner, now) = (lock(&self.inner), Instant::now());
+        if !std::mem::replace(&mut inner.played, true) {
+            inner.watch.begin(now);
+            lock(&self.of_run).begin(now);
+        }
     }
 
-    /// Wall seconds in which the episode was played.
+    /// Time counts no more: it is paused, or left.
+    pub(crate) fn rest(&self) {
+        let (mut inner, now) = (lock(&self.inner), Instant::now());
+        if std::mem::replace(&mut inner.played, false) {
+            inner.watch.rest(now);
+            lock(&self.of_run).rest(now);
+        }
+    }
+
+    /// Wall seconds in which the episode was played, pauses left out.
     pub(crate) fn seconds(&self) -> f64 {
-        let inner = lock(&self.inner);
-        inner.before + inner.since.map_or(0.0, |since| since.elapsed().as_secs_f64())
+        lock(&self.inner).watch.seconds(Instant::now())
     }
 
     /// Changes it and writes it.
@@ -203,13 +225,18 @@ impl Status {
     fn write(&self, inner: &mut Inner) {
         inner.written = Instant::now();
         inner.file.at = clock::now();
-        inner.file.shown.seconds =
-            inner.before + inner.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        inner.file.shown.seconds = inner.watch.seconds(Instant::now());
         // Only a view of the results: the run does not end over it.
         if let Err(error) =
             disk::briefly(|| disk::write_json(&self.path, &inner.file, Keep::WhileTheMachineRuns))
         {
             tracing::warn!("{error}");
         }
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        self.rest();
     }
 }

@@ -55,10 +55,17 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     let settings = settings(&folder, &["oracle.mischief.stall=1"]);
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
     assert!(reaches(&folder, Phase::Agent).await, "the agent is called");
+    while !std::fs::read_to_string(folder.join(".stamina/gateway.jsonl"))
+        .is_ok_and(|log| log.contains("begun"))
+    {
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
     control::write(&folder, &Wish { pause: true, ..again(1) }).unwrap();
     assert!(reaches(&folder, Phase::Paused).await, "no attempt begins while the run is paused");
     control::write(&folder, &again(1)).unwrap();
     assert!(reaches(&folder, Phase::Agent).await, "it is played again after the pause");
+    let spent = live::read(&folder).unwrap().episodes[0].spent;
+    assert!(spent.unmetered >= 1, "what was dropped has been paid for: {spent:?}");
     control::write(&folder, &Wish { stop: true, ..again(1) }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
 }
@@ -148,4 +155,57 @@ async fn a_run_that_can_not_begin_says_that_it_is_over() {
         panic!("{:?}", events.last());
     };
     assert!(message.contains("gateway.jsonl"), "{message}");
+}
+
+/// A clock on the wall: what is done between the calls of an agent counts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_of_time_is_wall_time() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("timed");
+    let settings = settings(&folder, &["oracle.mischief.give_up=1", "limits.episode.minutes=0.034"]);
+    let (keep, seen) = keep();
+    let on_event: OnEvent = Arc::new(move |event| {
+        keep(event);
+        if let Event::Attempt { .. } = event {
+            // Its agent has ended; the episode goes on.
+            std::thread::sleep(Duration::from_millis(900));
+        }
+    });
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let seen = seen.lock().unwrap();
+    let attempts = seen.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
+    assert!((1..5).contains(&attempts), "{attempts} in two seconds");
+    assert!(seen.iter().any(|e| matches!(e, Event::Episode { end_reason: EndReason::Budget, .. })));
+    let over = seen.iter().find_map(|event| match event {
+        Event::Budget { over, .. } => over.clone(),
+        _ => None,
+    });
+    let spent = gateway::Over::Budget { scope: gateway::Scope::Episode, of: "seconds".to_owned() };
+    assert_eq!(over, Some(spent), "a budget that is reached is told, of whatever it is");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_takes_no_time_of_a_budget() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("paused");
+    let twice = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=2"];
+    let settings = settings(&folder, &twice);
+    let at = folder.clone();
+    let on_event: OnEvent = Arc::new(move |event| {
+        if let Event::Attempt { attempt: 1, .. } = event {
+            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
+            // Long enough for the wish to be seen before the next attempt.
+            std::thread::sleep(Duration::from_millis(900));
+        }
+    });
+    let begun = std::time::Instant::now();
+    let playing = tokio::spawn(runner::run(settings, on_event));
+    assert!(reaches(&folder, Phase::Paused).await);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    control::write(&folder, &Wish::default()).unwrap();
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
+    let (all, run) = (begun.elapsed().as_secs_f64(), live::read(&folder).unwrap());
+    let (of_run, of_episode) = (run.spent.seconds, run.episodes[0].seconds);
+    assert!(of_run > 0.9 && of_episode > 0.9, "{of_run} {of_episode}");
+    assert!(of_run < all - 1.9 && of_episode < all - 1.9, "{of_run} {of_episode} of {all}");
 }

@@ -9,7 +9,8 @@ use crate::{Budget, Budgets, Price};
 fn house(budgets: Budgets) -> Arc<House> {
     let backend = Backend::Oracle(Arc::new(Oracle::new(Ability::default())));
     let books = Books::new(budgets, None, Spent::default(), std::collections::BTreeMap::new());
-    Arc::new(House::new(backend, Retry::default(), Blame::new(Vec::new()), Vec::new(), books, None))
+    let accounts = (Arc::new(Mutex::new(books)), Arc::default());
+    Arc::new(House::new(backend, Retry::default(), Blame::new(Vec::new()), Vec::new(), accounts, None))
 }
 
 fn key(turn: u32) -> AttemptKey {
@@ -17,7 +18,7 @@ fn key(turn: u32) -> AttemptKey {
 }
 
 fn open(house: &Arc<House>, turn: u32) -> Attempt {
-    Attempt::new(Arc::clone(house), house.open(key(turn), None), &[])
+    Attempt::new(Arc::clone(house), house.open(key(turn), None, None), &[])
 }
 
 #[tokio::test]
@@ -44,41 +45,34 @@ async fn nothing_begins_after_the_end() {
     assert!(room.begin(&house, Kind::Free, String::new(), 0).is_none());
 }
 
-/// The clock is given, so this takes no time.
-#[test]
-fn the_shortest_budget_of_time_ends_an_attempt() {
-    let seconds = |seconds| Budget { seconds: Some(seconds), ..Budget::default() };
-    let budgets = Budgets { attempt: seconds(50), episode: seconds(80), run: seconds(100) };
-    let mut books = Books::new(budgets, None, Spent::default(), std::collections::BTreeMap::new());
-    let over = |scope| Some(Over::Budget { scope, of: "seconds".to_owned() });
-    let left = |seconds, scope| Some((Duration::from_secs(seconds), scope));
-    let mut now = Instant::now();
-    let mut first = Ledger::default();
-    assert_eq!(books.open(&mut first, "scenario_0", now), left(50, Scope::Attempt));
-    now += Duration::from_millis(49_999);
-    assert_eq!(books.over(Some(&first), "scenario_0", now), None);
-    now += Duration::from_millis(1);
-    assert_eq!(books.over(Some(&first), "scenario_0", now), over(Scope::Attempt));
-    books.close(&mut first, "scenario_0", now);
-    // Between attempts no budget runs down.
-    now += Duration::from_mins(10);
+#[tokio::test]
+async fn a_budget_of_time_ends_an_attempt_when_its_time_has_come() {
+    let house = house(Budgets::default());
+    let open = |left| Attempt::new(Arc::clone(&house), house.open(key(1), None, left), &[]);
+    assert_eq!(open(None).over_now(), None);
+    assert_eq!(open(Some((Duration::from_hours(1), Scope::Run))).over_now(), None);
+    let late = open(Some((Duration::ZERO, Scope::Episode)));
+    let over = Over::Budget { scope: Scope::Episode, of: "seconds".to_owned() };
+    assert_eq!(late.over_now(), Some(over), "also where nobody waits for it");
+}
 
-    let mut second = Ledger::default();
-    assert_eq!(books.open(&mut second, "scenario_0", now), left(30, Scope::Episode));
-    // Another episode at the same time: the run's clock goes no faster.
-    let mut beside = Ledger::default();
-    assert_eq!(books.open(&mut beside, "scenario_1", now), left(50, Scope::Attempt));
-    now += Duration::from_secs(30);
-    assert_eq!(books.over(Some(&second), "scenario_0", now), over(Scope::Episode));
-    assert_eq!(books.over(Some(&beside), "scenario_1", now), None);
-    books.close(&mut second, "scenario_0", now);
-    now += Duration::from_secs(20);
-    assert_eq!(books.over(None, "scenario_2", now), over(Scope::Run));
-    books.close(&mut beside, "scenario_1", now);
-    now += Duration::from_hours(1);
-    let spent = beside.spent(now, None);
-    assert!((spent.seconds - 50.0).abs() < 1e-6, "{spent:?}");
-    assert!((books.spent(now).seconds - 100.0).abs() < 1e-6);
+/// What requests on their way may come to is held, so that not all of them find the same rest of a budget.
+#[test]
+fn requests_on_their_way_are_counted_before_they_have_ended() {
+    let tokens = |tokens| Budget { tokens: Some(tokens), ..Budget::default() };
+    let budgets = Budgets { run: tokens(1000), ..Budgets::default() };
+    let mut books = Books::new(budgets, None, Spent::default(), std::collections::BTreeMap::new());
+    let most = Guess { tokens: 600, usd: 0.0 };
+    let (mut one, mut two, mut three) = (Ledger::default(), Ledger::default(), Ledger::default());
+    assert!(books.hold(&mut one, "scenario_0", most, false));
+    assert!(books.hold(&mut two, "scenario_1", most, false));
+    assert!(!books.hold(&mut three, "scenario_2", most, false), "1,200 may be spent already");
+    assert_eq!(books.over(None, "scenario_2"), None, "and are not");
+    books.release(&mut one, "scenario_0", most);
+    assert!(books.hold(&mut three, "scenario_2", Guess { tokens: 5000, usd: 0.0 }, false), "one may go over");
+    books.release(&mut two, "scenario_1", most);
+    assert!(!books.hold(&mut one, "scenario_0", most, false));
+    assert!(books.hold(&mut one, "scenario_0", most, true), "nobody waits for ever");
 }
 
 #[test]
