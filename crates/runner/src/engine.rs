@@ -118,7 +118,7 @@ fn route(api: harness::Api) -> gateway::Route {
 /// Where boxes run.
 pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
     if settings.use_docker {
-        return Ok(Boxes::Engine(Engine::connect().await?));
+        return Ok(Boxes::Engine(Engine::connect_to_play().await?));
     }
     Ok(Boxes::Local(Local::new(program()?)))
 }

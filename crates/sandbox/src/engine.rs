@@ -41,20 +41,51 @@ pub struct EngineInfo {
     pub arch: String,
     /// Whether it runs without root, so that user ids differ inside and outside.
     pub rootless: bool,
+    /// Whether it runs in a machine of its own (Docker Desktop).
+    pub desktop: bool,
+}
+
+impl EngineInfo {
+    /// Why no run can be played with it, though images can be built; `None` = it can.
+    ///
+    /// The gateway listens, and servers are tested, on the bridges of the boxes. An engine without root, and one in a machine of
+    /// its own, has these where this program does not reach them.
+    pub fn unfit(&self) -> Option<&'static str> {
+        if self.desktop {
+            Some("it runs in a machine of its own, and this one does not reach its boxes")
+        } else if self.rootless {
+            Some("it runs without root, and this machine does not reach its boxes")
+        } else {
+            None
+        }
+    }
 }
 
 impl Engine {
-    /// Takes the first engine that answers. Tried are `DOCKER_HOST` (alone, if it is set), Docker's sockets, then
-    /// Podman's.
+    /// Takes the first engine that answers and can play runs, else the first that answers. Tried are `DOCKER_HOST` (alone, if
+    /// it is set), Docker's sockets, then Podman's.
     pub async fn connect() -> Result<Self, SandboxError> {
         let mut tried = Vec::new();
+        let mut unfit = None;
         for socket in sockets(&|name| std::env::var(name).ok()) {
             match Self::at(&socket).await {
-                Ok(engine) => return Ok(engine),
+                Ok(engine) if engine.info.unfit().is_none() => return Ok(engine),
+                Ok(engine) => {
+                    unfit.get_or_insert(engine);
+                }
                 Err(why) => tried.push((socket, why)),
             }
         }
-        Err(SandboxError::NoEngine { tried })
+        unfit.ok_or(SandboxError::NoEngine { tried })
+    }
+
+    /// The same, for runs: an engine with which none can be played is an error that says why.
+    pub async fn connect_to_play() -> Result<Self, SandboxError> {
+        let engine = Self::connect().await?;
+        match engine.info.unfit() {
+            None => Ok(engine),
+            Some(why) => Err(SandboxError::Unfit { engine: engine.info.kind.clone(), why }),
+        }
     }
 
     /// The engine at one address, such as `unix:///var/run/docker.sock`.
@@ -104,6 +135,7 @@ impl Engine {
             socket: address.to_owned(),
             arch: version.arch.unwrap_or_default(),
             rootless,
+            desktop: system.operating_system.is_some_and(|name| name.contains("Docker Desktop")),
         };
         Ok(Self { docker, info: Arc::new(info), networks: Arc::default(), served: Arc::default() })
     }
@@ -125,16 +157,20 @@ impl SandboxError {
             Self::NoEngine { tried } => {
                 let denied = tried.iter().any(|(_, why)| why.to_lowercase().contains("permission denied"));
                 Some(if denied {
-                    "A socket is there, but this user may not use it: add the user to the group docker and log in again, \
-                     or use Podman without root (systemctl --user start podman.socket)."
+                    "A socket is there, but this user may not use it: add the user to the group docker and log in again."
                         .to_owned()
                 } else {
-                    "Install and start Docker (Debian: apt install docker.io) or Podman (apt install podman; systemctl \
-                     --user start podman.socket), or set DOCKER_HOST to unix:///path/of/its/socket. Without an engine \
-                     only the mock agent runs: use_docker=false."
+                    "Install and start Docker (Debian: apt install docker.io), or set DOCKER_HOST to \
+                     unix:///path/of/its/socket. An engine that runs without root can not play. Without an engine only the \
+                     mock agent runs: use_docker=false."
                         .to_owned()
                 })
             }
+            Self::Unfit { .. } => Some(
+                "Use Docker as the system runs it (Debian: apt install docker.io), and set DOCKER_HOST to its socket if it is \
+                 not the first that answers: unix:///var/run/docker.sock. Images can be built with this engine, too."
+                    .to_owned(),
+            ),
             Self::NoImage { image } if image.starts_with("stamina/") => {
                 let name = image.trim_start_matches("stamina/").split(':').next().unwrap_or(image);
                 Some(format!("Build it with: stamina images build {name}"))
@@ -244,6 +280,30 @@ mod tests {
 
     fn env(pairs: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
         move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn an_engine_whose_boxes_are_not_reached_is_known_beforehand() {
+        let system = EngineInfo {
+            kind: "Docker".to_owned(),
+            version: "28".to_owned(),
+            socket: "unix:///var/run/docker.sock".to_owned(),
+            arch: "amd64".to_owned(),
+            rootless: false,
+            desktop: false,
+        };
+        assert_eq!(system.unfit(), None);
+        let rootless = EngineInfo { rootless: true, ..system.clone() };
+        let desktop = EngineInfo { desktop: true, ..system };
+        assert!(rootless.unfit().unwrap().contains("without root"));
+        assert!(desktop.unfit().unwrap().contains("machine of its own"));
+        let error = SandboxError::Unfit { engine: rootless.kind.clone(), why: rootless.unfit().unwrap() };
+        assert!(error.to_string().starts_with("Docker can not play runs: it runs without root"), "{error}");
+        // Nothing is proposed that can not work.
+        for error in [error, SandboxError::NoEngine { tried: vec![("a".into(), "Permission denied".into())] }]
+        {
+            assert!(!error.hint().unwrap().contains("--user"), "{error}");
+        }
     }
 
     #[test]

@@ -224,6 +224,14 @@ pub enum SandboxError {
         /// Sockets and what each said.
         tried: Vec<(String, String)>,
     },
+    /// An engine answered with which no run can be played.
+    #[error("{engine} can not play runs: {why}")]
+    Unfit {
+        /// `Docker` or `Podman`.
+        engine: String,
+        /// What stands in the way.
+        why: &'static str,
+    },
     /// The image is not there.
     #[error("there is no image {image}")]
     NoImage {

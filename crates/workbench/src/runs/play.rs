@@ -287,6 +287,7 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
         E::NoEngine { .. } => "engine.none",
         E::NoImage { .. } => "engine.no_image",
         E::Image { .. } => "image.failed",
+        E::Unfit { .. } => "engine.unfit",
         E::Engine { .. } => "engine.refused",
         E::Files { .. } => "run.files",
     };

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
-use sandbox::{Engine, Reach};
+use sandbox::{Engine, EngineInfo, Reach};
 
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
@@ -124,13 +124,20 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
             return (check, Some(image), None, false);
         }
     };
-    let info = engine.info();
-    let check = Check::new("engine", TITLE, CheckState::Ok, format!("{} {}", info.kind, info.version));
+    let check = engine_check(engine.info());
     let is_guarded = engine.is_guarded().await;
     (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
+/// Whether runs can be played with an engine that answers.
+fn engine_check(info: &EngineInfo) -> Check {
+    let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
+    let Some(why) = info.unfit() else { return check(CheckState::Ok) };
+    let told = sandbox_error(&sandbox::SandboxError::Unfit { engine: info.kind.clone(), why });
+    check(CheckState::Fail).says(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
+}
+
     const TITLE: &str = "Image";
     let name = match image_of(settings) {
         Ok(name) => name,
@@ -415,6 +422,22 @@ mod tests {
     }
 
     #[test]
+    #[test]
+    fn an_engine_without_root_is_told_before_anything_begins() {
+        let engine = |rootless| EngineInfo {
+            kind: "Podman".to_owned(),
+            version: "5.4".to_owned(),
+            socket: "unix:///run/user/7/podman/podman.sock".to_owned(),
+            arch: "amd64".to_owned(),
+            rootless,
+            desktop: false,
+        };
+        assert_eq!(engine_check(&engine(false)).state, CheckState::Ok);
+        let check = engine_check(&engine(true));
+        assert_eq!((check.state, check.value.as_str()), (CheckState::Fail, "Podman 5.4"));
+        assert!(check.sentence.unwrap().contains("runs without root"));
+    }
+
     fn a_folder_with_something_in_it_is_not_taken() {
         let temp = tempfile::tempdir().unwrap();
         let state = |path: &Path| (folder(path).state, folder(path).value);
