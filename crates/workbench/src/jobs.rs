@@ -184,6 +184,11 @@ impl Jobs {
         })
     }
 
+    /// Whether one is at work.
+    pub(crate) fn runs(&self, number: u64) -> bool {
+        self.get(number).is_ok_and(|job| job.state == JobState::Running)
+    }
+
     /// Asks one to stop.
     pub(crate) fn stop(&self, number: u64) -> Result<Job, ApiError> {
         for entry in lock(&self.entries).iter() {

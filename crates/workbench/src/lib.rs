@@ -64,6 +64,7 @@ pub struct Workbench {
     changes: changes::Changes,
     live: live::Live,
     jobs: jobs::Jobs,
+    samplings: sampler::Samplings,
     runs: runs::Runs,
     memory: memory::Memory,
     sample: Option<PathBuf>,

@@ -1,10 +1,11 @@
 //! Which sampler a generation takes: the programmatic one, a model, or the recorded answers of one; and the pack that a model
 //! fills in before a run begins.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use llm_sampler::{Journal, LlmSampler, Replay, Settings};
@@ -15,7 +16,7 @@ use scenario::sample::{Programmatic, Sampler};
 use serde_json::{Value, json};
 
 use crate::Workbench;
-use crate::api::{ApiError, Generated, JobKind, JobRef, JobState, OpenSource, SampleScenarios};
+use crate::api::{ApiError, Generated, JobKind, JobRef, OpenSource, SampleScenarios};
 use crate::jobs::Outcome;
 
 /// A sampler, and how many scenarios it makes at a time.
@@ -101,7 +102,8 @@ pub fn is_sampled(settings: &RunSettings) -> bool {
 
 /// Where these scenarios go: beside the results.
 pub fn pack_beside(output_dir: &Path) -> PathBuf {
-    let mut path = output_dir.as_os_str().to_owned();
+    // Without a slash at the end.
+    let mut path = output_dir.components().as_path().as_os_str().to_owned();
     path.push("-pack");
     PathBuf::from(path)
 }
@@ -139,6 +141,9 @@ pub fn sample<'a>(
     })
 }
 
+/// Jobs that sample, by where they write to, with what they sample.
+pub(crate) type Samplings = Mutex<BTreeMap<PathBuf, (u64, Generation)>>;
+
 impl Workbench {
     /// Has a model fill in the scenarios of a run, in the background: the pack that the run then plays.
     pub fn sample_scenarios(&self, request: SampleScenarios) -> Result<JobRef, ApiError> {
@@ -149,15 +154,26 @@ impl Workbench {
         }
         let out = pack_beside(&settings.output_dir);
         let path = out.display().to_string();
-        let busy = |job: &crate::api::Job| {
-            job.state == JobState::Running && job.place.as_deref() == Some(path.as_str())
-        };
-        if let Some(job) = self.jobs.all().iter().find(|job| busy(job)) {
-            return Ok(JobRef { job: job.job });
-        }
         let me = self.live.workbench();
+        // Held from the look to the start: two that ask at once get one job.
+        let mut samplings = self.samplings.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = samplings.get(&out).filter(|(job, _)| self.jobs.runs(*job));
+        match known {
+            Some((job, same)) if *same == settings.generation => return Ok(JobRef { job: *job }),
+            Some(_) => {
+                return Err(ApiError::new(
+                    "run.sampling",
+                    "A model samples other scenarios into this place now",
+                )
+                .at(path)
+                .hint("Wait for it, stop it, or choose another output_dir"));
+            }
+            None => {}
+        }
+        let place = out.clone();
+        let generation = settings.generation.clone();
         let title = format!("Sample {}", files::file_name(&path));
-        let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
+        let job = self.jobs.start(JobKind::Sampling, title, None, Some(path.clone()), move |job| {
             let begun = Instant::now();
             let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             let progress = |p: Progress| job.progress(number(p.done), number(p.total));
@@ -179,6 +195,7 @@ impl Workbench {
                 sha256: manifest.sha256.clone(),
             }))
         });
+        samplings.insert(place, (job, generation));
         Ok(JobRef { job })
     }
 }
@@ -188,4 +205,16 @@ fn beside(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(".answers.jsonl");
     out.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pack_lies_beside_the_results() {
+        for folder in ["/runs/a", "/runs/a/"] {
+            assert_eq!(pack_beside(Path::new(folder)), Path::new("/runs/a-pack"));
+        }
+    }
 }

@@ -130,6 +130,7 @@ impl Workbench {
             changes: crate::changes::Changes::default(),
             live: crate::live::Live::new(&options, &db, me.clone()),
             jobs: crate::jobs::Jobs::default(),
+            samplings: crate::sampler::Samplings::default(),
             runs: crate::runs::Runs::of(&db),
             memory: crate::memory::Memory::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf, isSampled } from "./form";
+import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf, isSampled, isSamplingOf } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
@@ -87,4 +87,11 @@ test("a model samples before the run only where no pack is named", () => {
   expect(isSampled({ use_llm_sampler: true, scenarios_dir: " " })).toBe(true);
   expect(isSampled({ use_llm_sampler: true, scenarios_dir: "/r/a-pack" })).toBe(false);
   expect(isSampled({ use_llm_sampler: false, scenarios_dir: "" })).toBe(false);
+});
+
+test("the sampling of a run is known again by where its pack goes", () => {
+  const job = { kind: "sampling", place: "/runs/a-pack" } as const;
+  for (const output_dir of ["/runs/a", " /runs/a/ "]) expect(isSamplingOf(job, { output_dir })).toBe(true);
+  expect(isSamplingOf(job, { output_dir: "/runs/b" })).toBe(false);
+  expect(isSamplingOf({ ...job, kind: "generation" }, { output_dir: "/runs/a" })).toBe(false);
 });

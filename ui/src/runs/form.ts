@@ -2,6 +2,7 @@
 // units and what a field takes come from the workbench; the places are ours. Pure.
 import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
+import type { Job } from "../host/bindings/Job";
 import type { LaunchForm } from "../host/bindings/LaunchForm";
 import { counted } from "../parts/format";
 import { numberText, parseNumber } from "./number";
@@ -225,3 +226,6 @@ export const isSampled = (settings: Pick<FormSettings, "scenarios_dir" | "use_ll
 
 /** What is wrong, without the names of keys that the form does not show. */
 export const plainly = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");
+
+/** Whether a job samples the scenarios of this run: its pack lies beside the results. */
+export const isSamplingOf = (job: Pick<Job, "kind" | "place">, settings: Pick<FormSettings, "output_dir">): boolean => job.kind === "sampling" && job.place === `${settings.output_dir.trim().replace(/(.)\/+$/, "$1")}-pack`;

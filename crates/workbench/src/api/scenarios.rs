@@ -429,6 +429,8 @@ pub enum JobKind {
     Validation,
     /// Of a pack.
     Generation,
+    /// Of the pack that a run plays, by a model, before the run begins.
+    Sampling,
     /// Building images.
     ImageBuild,
     /// Trying images.

@@ -3,4 +3,4 @@
 /**
  * A kind of work in the background.
  */
-export type JobKind = "validation" | "generation" | "image_build" | "image_test";
+export type JobKind = "validation" | "generation" | "sampling" | "image_build" | "image_test";
