@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use runner::live;
 use runner::{Event, Finish, OnEvent, RunError};
@@ -24,6 +26,8 @@ use crate::teller::Teller;
 
 /// Exit code of what was stopped.
 pub(crate) const STOPPED: u8 = 130;
+/// How often it is looked whether it was, while a person is asked.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// `stamina run`.
 pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
@@ -62,7 +66,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         if let Some(estimate) = &found.estimate {
             note(&estimated(estimate, settings.is_simulated()));
         }
-        if warned && !yes && std::io::stdin().is_terminal() && !confirmed("Begin all the same?") {
+        if warned && !yes && std::io::stdin().is_terminal() && !agreed(&stopped_before) {
             return Ok(ExitCode::from(STOPPED));
         }
     }
@@ -71,6 +75,26 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     }
     let folder = settings.output_dir.clone();
     play(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
+}
+
+/// Whether a person wants to begin. Once a model has sampled, signals are ours to hear, also while the answer is waited for.
+fn agreed(stop: &AtomicBool) -> bool {
+    let (send, answer) = std::sync::mpsc::sync_channel(1);
+    std::thread::spawn(move || {
+        // Nobody listens any more once it was stopped.
+        let _ = send.send(confirmed("Begin all the same?"));
+    });
+    answered(&answer, stop)
+}
+
+/// What was answered; no, where it was stopped before.
+fn answered(answer: &Receiver<bool>, stop: &AtomicBool) -> bool {
+    loop {
+        match answer.recv_timeout(LOOK) {
+            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+            answered => return answered.unwrap_or(false),
+        }
+    }
 }
 
 /// `stamina resume`.
@@ -158,11 +182,11 @@ where
                 .hint(format!("Mend it, then go on with: stamina resume {}", folder.display())));
         }
         Finish::Finished if !as_json => {
-            let outside = ended_from_outside(folder);
-            if outside > 0 {
+            let left = played_on(folder);
+            if left > 0 {
                 note(&format!(
-                    "{outside} of the episodes were ended by the endpoint or the boxes, not by the agent; play them on with: \
-                     stamina resume {}",
+                    "{left} of the episodes were ended from outside (the endpoint, the boxes, a budget), not by the agent; play \
+                     them on with: stamina resume {}",
                     folder.display()
                 ));
             }
@@ -175,12 +199,10 @@ where
     Ok(ExitCode::from(finish.code()))
 }
 
-/// Episodes of a run that is over which can be played on.
-fn ended_from_outside(folder: &Path) -> usize {
-    live::read(folder).map_or(0, |run| {
-        let outside = |reason| matches!(reason, model::EndReason::Endpoint | model::EndReason::Environment);
-        run.episodes.iter().filter(|episode| episode.end_reason.is_some_and(outside)).count()
-    })
+/// Episodes of a run that is over which a resume plays on.
+fn played_on(folder: &Path) -> usize {
+    let ends = |run: live::LiveRun| run.episodes.into_iter().filter_map(|episode| episode.end_reason);
+    live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_played_on(*reason)).count())
 }
 
 /// Asks the run of this process to stop; one that has not begun yet just ends.
@@ -193,5 +215,25 @@ fn stop(folder: &Path, begun: &AtomicBool) {
         .and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
     if let Err(error) = wished {
         crate::report(&error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_nobody_answers_ends_when_it_is_stopped() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (send, answer) = sync_channel(1);
+        send.send(true).unwrap();
+        assert!(answered(&answer, &stop));
+        let set = Arc::clone(&stop);
+        let stopping = std::thread::spawn(move || set.store(true, Ordering::Relaxed));
+        assert!(!answered(&answer, &stop), "the sender is there, and says nothing");
+        stopping.join().unwrap();
+        drop(send);
     }
 }
