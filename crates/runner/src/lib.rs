@@ -246,6 +246,16 @@ pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
     copy::remove(path)
 }
 
+/// Removes a run's folder as [`remove_folder`] does, unless somebody plays it. Blocks.
+pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
+    let place = state::Place::new(folder);
+    // Held until all is gone: nobody begins or goes on meanwhile.
+    let held = if place.own().is_dir() { Some(state::Lock::take(&place)?) } else { None };
+    let removed = remove_folder(folder).map_err(|error| disk::at(folder, error));
+    drop(held);
+    removed
+}
+
 /// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
 pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     schedule::begin(settings, on_event).await

@@ -211,7 +211,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         None if wish.pause => RunState::Paused,
         None => RunState::Running,
     };
-    let (requests, open, faulted) = requests(&place);
+    let (requests, open, faulted) = requests(&place, &run.part_started_at);
     let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
     for request in &requests {
@@ -365,11 +365,17 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
 }
 
 /// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that came to nothing.
-fn requests(place: &Place) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::Faulted>) {
+/// Those that a killed part has left open are with nobody: only what began since `part`, when this one did, is.
+fn requests(
+    place: &Place,
+    part: &str,
+) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::Faulted>) {
     let (mut ended, mut faulted) = (Vec::new(), Vec::new());
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
     for line in tail::<gateway::Line>(&place.gateway_log()) {
         match line {
+            // Times of ours compare as texts.
+            gateway::Line::Begun(one) if one.at.as_str() < part => {}
             gateway::Line::Begun(one) => {
                 begun.insert((one.key, one.number), one.at);
             }

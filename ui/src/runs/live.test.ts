@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
 import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import { about, aboutRange, canGoOn, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
+import { about, aboutRange, canGoOn, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowMark, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
@@ -48,6 +48,9 @@ test("a shakedown says whether the harness works here", () => {
   const stopped = { ...broken, turn: null, reason: null, message: null };
   expect(verdictInWords(stopped)).toBe("Before the first turn: it ended without a word. See the log.");
   expect(endInWords({ state: "stopped", message: null, verdict: stopped })).toMatch(/^Stopped/);
+  // Only one that came to its end says anything of the harness.
+  for (const state of ["stopped", "lost", "failed"] as const) expect(rowMark({ state, verdict: broken }).text).toBe(state);
+  expect([rowMark({ state: "finished", verdict: broken }).look, rowMark({ state: "finished", verdict: works }).look]).toEqual(["failed", "passed"]);
 });
 
 test("times read as on a stop watch, forecasts only as exactly as they are", () => {

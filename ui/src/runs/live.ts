@@ -108,7 +108,7 @@ export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
 export const inPlay = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
 
 /** The mark of a shakedown that is over. */
-export const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } => verdict.works ? { text: "works", look: "passed", class: textClass.passed } : { text: "does not work", look: "failed", class: textClass.failed };
+const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } => verdict.works ? { text: "works", look: "passed", class: textClass.passed } : { text: "does not work", look: "failed", class: textClass.failed };
 
 const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   starting: { text: "starting", look: "live" },
@@ -122,6 +122,9 @@ const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   lost: { text: "lost", look: "error" },
 };
 export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
+
+/** The mark of a run; of a shakedown that came to its end, whether the harness works. */
+export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: string; look: Look; class: string } => (row.verdict && row.state === "finished" ? verdictMark(row.verdict) : stateInWords(row.state));
 
 /** What a shakedown came to: `3 of 3 turns passed: this harness works here.` */
 export function verdictInWords(verdict: ShakedownVerdict): string {

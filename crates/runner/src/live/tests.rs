@@ -169,3 +169,21 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
     std::fs::write(place.gateway_log(), log.concat()).unwrap();
     assert_eq!(read(room.path()).unwrap().faults, [(0, 1), (429, 1)]);
 }
+
+/// What a killed part has left without an end is with nobody any more, whatever the part that goes on asks.
+#[test]
+fn requests_of_a_part_that_was_killed_are_not_open() {
+    let room = tempfile::tempdir().unwrap();
+    let place = Place::new(room.path());
+    std::fs::create_dir_all(place.own()).unwrap();
+    let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
+    let begun = |number: u64, at: String| {
+        let begun = gateway::Begun { number, key: key.clone(), at, guess: gateway::Guess::default() };
+        serde_json::to_string(&begun).unwrap() + "\n"
+    };
+    let (part, now) = (ago(100), ago(50));
+    std::fs::write(place.gateway_log(), begun(7, ago(2000)) + &begun(1, now.clone())).unwrap();
+    assert_eq!(requests(&place, &part).1, [("scenario_0".to_owned(), now)].into());
+    std::fs::write(place.gateway_log(), begun(7, ago(2000))).unwrap();
+    assert_eq!(requests(&place, &part).1.len(), 0);
+}

@@ -3,7 +3,6 @@
 //! They lie in the temporary folder of this user, a folder for each library, and stay out of the library. Whatever is
 //! older than a day goes when the app starts.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -115,11 +114,10 @@ pub(super) fn folders(of: &Path) -> Vec<PathBuf> {
     entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path)).collect()
 }
 
-/// Where those of a library lie.
+/// Where those of a library lie. The same in every build: an app that was renewed finds what the last one left.
 pub(super) fn folder_of_library(db: &Path) -> PathBuf {
-    let mut hash = DefaultHasher::new();
-    std::path::absolute(db).unwrap_or_else(|_| db.to_path_buf()).hash(&mut hash);
-    root().join(format!("{:016x}", hash.finish()))
+    let db = std::path::absolute(db).unwrap_or_else(|_| db.to_path_buf());
+    root().join(format!("{:016x}", files::Stamp::new().text(&db.to_string_lossy()).finish()))
 }
 
 /// Removes what old shakedowns left, on a thread of its own.
@@ -131,21 +129,79 @@ pub fn sweep_shakedowns() {
     }
 }
 
-/// Only folders that hold a shakedown by its own record, that nobody plays, and that have not changed for this long.
+/// Only folders that nobody plays and that have not changed for this long: those that hold a shakedown by their own record, and
+/// those without a record, which one left that was killed as it began. Folders of libraries without any go as well.
 fn sweep(root: &Path, kept: Duration) {
-    for run in folders(root).iter().flat_map(|library| folders(library)) {
-        let record = run.join(".stamina/run.json");
-        let old = std::fs::symlink_metadata(&record)
-            .and_then(|meta| meta.modified())
-            .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age >= kept));
-        let over = live::read(&run).is_ok_and(|read| {
-            read.shakedown && matches!(read.state, RunState::Ended { .. } | RunState::Lost)
-        });
-        if old && over {
+    for library in folders(root) {
+        for run in folders(&library).into_iter().filter(|run| is_left(run, kept)) {
             // It follows no links, and what an agent made unreadable is ours to remove.
-            if let Err(error) = runner::remove_folder(&run) {
+            if let Err(error) = runner::remove_run(&run) {
                 tracing::debug!(%error, "an old shakedown stays");
             }
         }
+        if is_old(&library, kept) {
+            // Only an empty one goes.
+            let _ = std::fs::remove_dir(&library);
+        }
+    }
+}
+
+fn is_old(path: &Path, kept: Duration) -> bool {
+    std::fs::symlink_metadata(path)
+        .and_then(|meta| meta.modified())
+        .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age >= kept))
+}
+
+/// Whether a folder holds nothing that anybody looks at any more.
+fn is_left(run: &Path, kept: Duration) -> bool {
+    let record = run.join(".stamina/run.json");
+    if std::fs::symlink_metadata(&record).is_err() {
+        let own = run.join(".stamina");
+        return is_old(run, kept) && (!own.exists() || is_old(&own, kept));
+    }
+    let over =
+        |read: live::LiveRun| read.shakedown && matches!(read.state, RunState::Ended { .. } | RunState::Lost);
+    is_old(&record, kept) && live::read(run).is_ok_and(over)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder in a library's, with what a run keeps beside its results.
+    fn run(root: &Path, name: &str) -> PathBuf {
+        let run = root.join("0123456789abcdef").join(name);
+        std::fs::create_dir_all(run.join(".stamina")).unwrap();
+        run
+    }
+
+    #[test]
+    fn what_a_shakedown_left_that_was_killed_as_it_began_goes() {
+        let temp = tempfile::tempdir().unwrap();
+        let begun = run(temp.path(), "begun");
+        sweep(temp.path(), Duration::from_hours(1));
+        assert!(begun.exists(), "it may have begun a moment ago");
+        sweep(temp.path(), Duration::ZERO);
+        assert!(!begun.exists());
+        assert!(!begun.parent().unwrap().exists(), "nor does the empty folder of its library stay");
+    }
+
+    #[test]
+    fn what_somebody_plays_stays_whatever_its_record_says() {
+        let temp = tempfile::tempdir().unwrap();
+        let played = run(temp.path(), "played");
+        let lock = std::fs::File::create(played.join(".stamina/lock")).unwrap();
+        lock.lock().unwrap();
+        sweep(temp.path(), Duration::ZERO);
+        assert!(played.exists());
+        drop(lock);
+        sweep(temp.path(), Duration::ZERO);
+        assert!(!played.exists());
+    }
+
+    #[test]
+    fn a_library_has_the_same_folder_in_every_build() {
+        let folder = folder_of_library(Path::new("/data/library.sqlite"));
+        assert_eq!(folder.file_name().unwrap(), "05b0032038badf52");
     }
 }
