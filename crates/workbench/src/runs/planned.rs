@@ -1,12 +1,58 @@
 //! Whether what a run would play can be played: its harness in its mode, and the turns of its scenarios.
 
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
 use runner::settings::RunSettings;
-use scenario::pack::Pack;
+use scenario::pack::{Mismatch, Pack};
 
 use crate::api::{Check, CheckState};
 
 /// After so many damaged turns of a pack no further one is looked for.
 const DAMAGED: usize = 9;
+
+/// Turns of the pack that was looked at last which were whole, each with a stamp of what was read. The form is looked at with
+/// every change of it, and its pack may have gigabytes.
+#[derive(Debug, Default)]
+pub(crate) struct Verified {
+    known: Mutex<Whole>,
+}
+
+/// Where a pack lies, and stamps of the turns of it that were whole.
+type Whole = (PathBuf, HashMap<(u32, u32), u64>);
+
+impl Verified {
+    /// What is wrong with a turn, if anything is. One that was whole is read again only when a file of it has changed, or with
+    /// `anew`.
+    fn verify(&self, path: &Path, pack: &Pack, (scenario, turn): (u32, u32), anew: bool) -> Option<Mismatch> {
+        // A zip may be written over in place: what stands in its index is not all of it.
+        let file = path.metadata().ok().filter(std::fs::Metadata::is_file);
+        let of_file =
+            file.map_or(0, |meta| meta.mtime_nsec().cast_unsigned() ^ meta.mtime().cast_unsigned() << 32);
+        let stamp = pack
+            .turn_stamp(scenario, turn)
+            .map(|stamp| files::Stamp::new().number(stamp).number(of_file).finish());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != path {
+            *known = (path.to_path_buf(), HashMap::new());
+        }
+        if !anew && stamp.is_some() && known.1.get(&(scenario, turn)).copied() == stamp {
+            return None;
+        }
+        drop(known);
+        let wrong = pack.verify_turn(scenario, turn);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 == path {
+            match stamp.filter(|_| wrong.is_none()) {
+                Some(stamp) => known.1.insert((scenario, turn), stamp),
+                None => known.1.remove(&(scenario, turn)),
+            };
+        }
+        wrong
+    }
+}
 
 /// Whether the agent's program can be called in this way at all.
 pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
@@ -14,8 +60,9 @@ pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
     Some(Check::new("harness", "Harness", CheckState::Fail, "can not be called").says(error.to_string()))
 }
 
-/// Whether the scenarios are there: of a pack, each turn that is to be played is read.
-pub(super) fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
+/// Whether the scenarios are there: of a pack, each turn that is to be played is read, where it has changed since it was read
+/// last, or with `anew`.
+pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (Check, Option<Pack>) {
     const TITLE: &str = "Pack";
     let Some(path) = &settings.scenarios_dir else {
         let g = &settings.generation;
@@ -41,12 +88,12 @@ pub(super) fn pack(settings: &RunSettings) -> (Check, Option<Pack>) {
             return (check, None);
         }
     };
-    let check = played(settings, &pack);
+    let check = played(settings, &pack, &|turn| verified.verify(path, &pack, turn, anew));
     (check, Some(pack))
 }
 
 /// Whether what is asked of a pack is in it, and whole.
-fn played(settings: &RunSettings, pack: &Pack) -> Check {
+fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Option<Mismatch>) -> Check {
     let (scenarios, turns) =
         (pack.scenarios().len() as u32, pack.scenarios().iter().map(|s| s.turns).max().unwrap_or(0));
     let check = |state| Check::new("pack", "Pack", state, format!("{scenarios} × {turns}"));
@@ -66,7 +113,7 @@ fn played(settings: &RunSettings, pack: &Pack) -> Check {
     let mut damage = planned
         .into_iter()
         .flat_map(|(scenario, turns)| (1..=turns).map(move |turn| (scenario, turn)))
-        .filter_map(|(scenario, turn)| pack.verify_turn(scenario, turn));
+        .filter_map(verify);
     if let Some(first) = damage.next() {
         // Of a pack that is damaged throughout it is of no use to read all.
         let more = match damage.by_ref().take(DAMAGED).count() {
@@ -101,8 +148,10 @@ mod tests {
     #[test]
     fn scenarios_that_a_model_samples_are_told_before_the_run() {
         let sampled = asked(&["restful_server_gen_iterative.use_llm_sampler=true"]);
-        let (check, pack) = pack(&sampled);
-        assert_eq!((check.state, pack.is_none()), (CheckState::Warn, true));
+        let verified = Verified::default();
+        let pack = |settings: &RunSettings| super::pack(settings, &verified, false);
+        let (check, none) = pack(&sampled);
+        assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
         let said = check.sentence.unwrap();
         assert!(said.contains("x-pack") && said.contains("not in the estimate"), "{said}");
         let nowhere = asked(&[
@@ -110,9 +159,9 @@ mod tests {
             "llm_sampler.base_url=https://api.example/v1",
             "llm_sampler.region=eu-west-1",
         ]);
-        let (check, _) = super::pack(&nowhere);
+        let (check, _) = pack(&nowhere);
         assert!(check.state == CheckState::Fail && check.sentence.is_some_and(|said| !said.is_empty()));
-        assert_eq!(super::pack(&asked(&[])).0.state, CheckState::Ok);
+        assert_eq!(pack(&asked(&[])).0.state, CheckState::Ok);
     }
 
     #[test]
@@ -130,8 +179,9 @@ mod tests {
         let sampler = scenario::sample::Programmatic;
         generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
         let dir = format!("scenarios_dir={}", path.display());
+        let verified = Verified::default();
         let look = |more: &[&str]| {
-            let check = pack(&asked(&[&[dir.as_str()], more].concat())).0;
+            let check = pack(&asked(&[&[dir.as_str()], more].concat()), &verified, false).0;
             (check.state, check.sentence.unwrap_or_default())
         };
         assert_eq!(look(&[]), (CheckState::Ok, String::new()));
@@ -150,6 +200,46 @@ mod tests {
         let (state, said) = look(&[]);
         assert!(state == CheckState::Fail && said.contains("scenario_0, turn 1"), "{said}");
         assert!(said.contains("1 more turn is damaged"), "{said}");
+    }
+
+    #[test]
+    fn a_turn_is_read_again_once_a_file_of_it_has_changed() {
+        use scenario::pack::{Options, Part, Target, generate};
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("pack");
+        let made =
+            asked(&["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=2"]);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let sampler = scenario::sample::Programmatic;
+        generate(
+            &made.generation,
+            &sampler,
+            &Target::Folder(path.clone()),
+            &Options::default(),
+            &|_| {},
+            &stop,
+        )
+        .unwrap();
+        let verified = Verified::default();
+        let settings = asked(&[&format!("scenarios_dir={}", path.display())]);
+        let look = |anew| pack(&settings, &verified, anew).0.state;
+        assert_eq!(look(false), CheckState::Ok);
+        // Other content that looks the same from outside: nobody reads it, until somebody asks for it.
+        let file = path.join(Pack::open_path(&path).unwrap().path(0, 2, Part::Request).unwrap());
+        let (text, before) = (std::fs::read(&file).unwrap(), file.metadata().unwrap().modified().unwrap());
+        let set = |content: &[u8], at| {
+            std::fs::write(&file, content).unwrap();
+            std::fs::File::options().write(true).open(&file).unwrap().set_modified(at).unwrap();
+        };
+        let other: Vec<u8> = text.iter().map(u8::to_ascii_uppercase).collect();
+        set(&other, before);
+        assert_eq!(look(false), CheckState::Ok);
+        assert_eq!(look(true), CheckState::Fail);
+        assert_eq!(look(false), CheckState::Fail, "what is damaged is always read");
+        set(&text, before);
+        assert_eq!(look(false), CheckState::Ok);
+        set(&other, before + std::time::Duration::from_secs(1));
+        assert_eq!(look(false), CheckState::Fail);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub(crate) struct Runs {
     here: Mutex<BTreeMap<PathBuf, Here>>,
     /// Where shakedowns of this library lie.
     pub(super) shakedowns: PathBuf,
+    /// What preflight knows of packs.
+    pub(super) packs: super::planned::Verified,
     /// Rows of runs that are over, with a stamp of their folders.
     pub(super) over: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }
@@ -285,9 +287,9 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
     use sandbox::SandboxError as E;
     let code = match error {
         E::NoEngine { .. } => "engine.none",
+        E::Unfit { .. } => "engine.unfit",
         E::NoImage { .. } => "engine.no_image",
         E::Image { .. } => "image.failed",
-        E::Unfit { .. } => "engine.unfit",
         E::Engine { .. } => "engine.refused",
         E::Files { .. } => "run.files",
     };

@@ -65,7 +65,8 @@ impl Workbench {
     pub fn look_before(&self, settings: &RunSettings, call: bool) -> Result<Preflight, ApiError> {
         let begun = Instant::now();
         let mut checks = Vec::new();
-        let (pack_check, pack) = planned::pack(settings);
+        // Who lets the endpoint be asked is about to begin.
+        let (pack_check, pack) = planned::pack(settings, &self.runs.packs, call);
         let runtime = runtime()?;
         let (engine, image, leftovers, is_guarded) = runtime.block_on(boxes(settings));
         checks.push(engine);
@@ -129,7 +130,6 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
     (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
 }
 
-async fn image(settings: &RunSettings, engine: &Engine) -> Check {
 /// Whether runs can be played with an engine that answers.
 fn engine_check(info: &EngineInfo) -> Check {
     let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
@@ -138,6 +138,7 @@ fn engine_check(info: &EngineInfo) -> Check {
     check(CheckState::Fail).says(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
 }
 
+async fn image(settings: &RunSettings, engine: &Engine) -> Check {
     const TITLE: &str = "Image";
     let name = match image_of(settings) {
         Ok(name) => name,
@@ -422,7 +423,6 @@ mod tests {
     }
 
     #[test]
-    #[test]
     fn an_engine_without_root_is_told_before_anything_begins() {
         let engine = |rootless| EngineInfo {
             kind: "Podman".to_owned(),
@@ -438,6 +438,7 @@ mod tests {
         assert!(check.sentence.unwrap().contains("runs without root"));
     }
 
+    #[test]
     fn a_folder_with_something_in_it_is_not_taken() {
         let temp = tempfile::tempdir().unwrap();
         let state = |path: &Path| (folder(path).state, folder(path).value);
