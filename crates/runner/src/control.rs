@@ -27,6 +27,19 @@ pub fn read(folder: &Path) -> Wish {
     disk::read_json(&path(folder)).ok().flatten().unwrap_or_default()
 }
 
+/// Changes what is wished for. Whoever else wishes something at the same moment, in this process or another, waits: no wish is
+/// lost. Blocks.
+pub fn change(folder: &Path, change: impl FnOnce(&mut Wish)) -> Result<(), RunError> {
+    let at = Place::new(folder).own().join("control.lock");
+    let wrong = |error: std::io::Error| disk::at(&at, error);
+    let lock = std::fs::File::options().write(true).create(true).truncate(false).open(&at).map_err(wrong)?;
+    lock.lock().map_err(wrong)?;
+    let mut wish = read(folder);
+    change(&mut wish);
+    // Let go of once it is written, when the file is closed.
+    write(folder, &wish)
+}
+
 /// Writes it, atomically.
 pub fn write(folder: &Path, wish: &Wish) -> Result<(), RunError> {
     disk::write_json(&path(folder), wish, Keep::WhileTheMachineRuns)
@@ -50,5 +63,29 @@ mod tests {
         assert_eq!(read(room.path()), wish);
         std::fs::write(path(room.path()), "{").unwrap();
         assert_eq!(read(room.path()), Wish::default());
+    }
+
+    #[test]
+    fn wishes_at_the_same_moment_are_all_kept() {
+        let room = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(room.path().join(".stamina")).unwrap();
+        std::thread::scope(|threads| {
+            for thread in 0..4 {
+                let folder = room.path();
+                threads.spawn(move || {
+                    for _ in 0..25 {
+                        let of = |wish: &mut Wish| {
+                            let name = format!("scenario_{}", thread % 2);
+                            *wish.retry.entry(name).or_default() += 1;
+                        };
+                        change(folder, of).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(
+            read(room.path()).retry,
+            [("scenario_0".to_owned(), 50), ("scenario_1".to_owned(), 50)].into()
+        );
     }
 }

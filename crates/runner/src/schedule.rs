@@ -107,12 +107,11 @@ pub(crate) async fn go_on(
             return Err(RunError::NotResumable { path: folder, why });
         }
         // The wishes of before are fulfilled; those to retry are counted.
-        let wish = control::read(&folder);
-        control::write(&folder, &Wish { retry: wish.retry, ..Wish::default() })?;
+        control::change(&folder, |wish| (wish.pause, wish.stop) = (false, false))?;
+        run.seconds = seconds_so_far(&place, &run);
         if run.finish.is_none() {
             run.spent.seconds += cut_off_seconds(&place, &run);
         }
-        run.seconds = seconds_so_far(&place, &run);
         if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
             // Only its harness knew what an attempt that was killed has spent.
             let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&place, planned)).count();
@@ -222,6 +221,7 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
     }
     crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
 }
+
 /// Seconds that a part was played which was killed, since it last wrote down how many those were.
 fn cut_off_seconds(place: &Place, run: &RunFile) -> f64 {
     let of_episode = |planned: &Planned| {
@@ -232,7 +232,6 @@ fn cut_off_seconds(place: &Place, run: &RunFile) -> f64 {
     };
     run.episodes.iter().filter_map(of_episode).fold(0.0, f64::max)
 }
-
 
 /// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
 /// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
@@ -282,8 +281,8 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
     let (accounts, run) = {
         let place = place.clone();
         blocking(move || Ok((spent_so_far(&place, &run), run))).await?
-    let spent = accounts.run;
     };
+    let spent = accounts.run;
     let linked = async {
         let boxes = engine::swept(&settings, &place).await?;
         let opened = async {

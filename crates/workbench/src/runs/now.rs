@@ -205,28 +205,27 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
             .at(folder.display().to_string())
             .hint("Resume it"));
     }
-    let mut wish: Wish = control::read(folder);
-    match action {
-        RunAction::Pause => wish.pause = true,
-        RunAction::Continue => wish.pause = false,
-        RunAction::Stop => wish.stop = true,
-        RunAction::Retry { episode } => {
-            let Some(found) = run.episodes.iter().find(|e| e.name == *episode) else {
-                return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
-                    .at(folder.display().to_string()));
-            };
-            if matches!(found.phase, Phase::Over | Phase::Queued) && !goes_on(found.phase, found.end_reason) {
-                return Err(ApiError::new(
+    if let RunAction::Retry { episode } = action {
+        let Some(found) = run.episodes.iter().find(|e| e.name == *episode) else {
+            return Err(ApiError::new("run.no_episode", format!("The run has no episode {episode}"))
+                .at(folder.display().to_string()));
+        };
+        if matches!(found.phase, Phase::Over | Phase::Queued) && !goes_on(found.phase, found.end_reason) {
+            return Err(ApiError::new(
                     "run.episode_not_live",
                     format!("No attempt of {episode} is in play"),
                 )
                 .at(folder.display().to_string())
                 .hint("An episode that its agent ended is a result, and stays; one that the endpoint ended can be retried"));
-            }
-            *wish.retry.entry(episode.clone()).or_default() += 1;
         }
     }
-    control::write(folder, &wish).map_err(run_error)
+    let change = |wish: &mut Wish| match action {
+        RunAction::Pause => wish.pause = true,
+        RunAction::Continue => wish.pause = false,
+        RunAction::Stop => wish.stop = true,
+        RunAction::Retry { episode } => *wish.retry.entry(episode.clone()).or_default() += 1,
+    };
+    control::change(folder, change).map_err(run_error)
 }
 
 /// Whether an episode is over and can be played on: what ended it was not its agent.
