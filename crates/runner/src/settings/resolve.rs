@@ -12,6 +12,8 @@ use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, a
 
 /// Names under which a section gives its agent's model; the first is ours.
 const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
+/// Variables of the boxes.
+const ENV_VARS: &str = "docker.env_vars";
 /// Most scenarios or turns: where a pack is given and nothing bounds it.
 const ALL: u32 = 1000;
 
@@ -26,6 +28,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
     let (mut config, mut left_out) = scenario::config::read(file)?;
     // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
     config.output_dir.get_or_insert_with(|| "results".to_owned());
+    left_out.extend(leave_out_variables(&mut config));
     loop {
         match of_config(&config) {
             Ok(settings) => return Ok((settings, left_out)),
@@ -42,6 +45,29 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
             Err(other) => return Err(other),
         }
     }
+}
+
+/// Leaves the entries of a list of variables out that can not be taken, each on its own.
+fn leave_out_variables(config: &mut Config) -> Vec<LeftOut> {
+    let mut left_out = Vec::new();
+    if config.given.contains_key(ENV_VARS) {
+        let keys = Keys { given: &config.given, section: "" };
+        let (good, bad): (Vec<_>, Vec<_>) = keys
+            .words(ENV_VARS)
+            .into_iter()
+            .map(|entry| check_variable(&entry).map(|()| entry))
+            .partition(Result::is_ok);
+        left_out.extend(bad.into_iter().filter_map(Result::err).map(|why| LeftOut {
+            key: ENV_VARS.to_owned(),
+            why: format!("{ENV_VARS}: {why}"),
+            is_unknown: false,
+        }));
+        if !left_out.is_empty() {
+            let good = good.into_iter().filter_map(Result::ok).map(Value::from).collect();
+            config.given.insert(ENV_VARS.to_owned(), Value::Array(good));
+        }
+    }
+    left_out
 }
 
 fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
@@ -391,10 +417,10 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
 
 /// `docker.env_vars` as a list, as words with commas between, or as a map.
 fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
-    const KEY: &str = "docker.env_vars";
-    let mut list = keys.words(KEY);
+    let mut list = keys.words(ENV_VARS);
+    let within = format!("{ENV_VARS}.");
     for (key, value) in keys.given {
-        if let Some(name) = key.strip_prefix("docker.env_vars.") {
+        if let Some(name) = key.strip_prefix(&within) {
             let value = match value {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -403,27 +429,27 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
         }
     }
     for entry in &list {
-        let (name, value) = entry.split_once('=').map_or((entry.as_str(), None), |(n, v)| (n, Some(v)));
         // One of a mapping has a key of its own.
-        let of = format!("{KEY}.{name}");
-        let key = if keys.given.contains_key(&of) { of.as_str() } else { KEY };
-        if name.is_empty() || !is_variable(name) {
-            return Err(SettingsError::of(
-                key,
-                format!("\"{}\" is no name of a variable", name.escape_debug()),
-            ));
-        }
-        if value.is_some() && is_secret_name(name) {
-            return Err(SettingsError::of(
-                key,
-                format!(
-                    "{name}=… looks like a secret, and settings are written to files; give its name only, and its value is \
-                     taken from the environment"
-                ),
-            ));
-        }
+        let of = format!("{within}{}", entry.split('=').next().unwrap_or_default());
+        let key = if keys.given.contains_key(&of) { of.as_str() } else { ENV_VARS };
+        check_variable(entry).map_err(|why| SettingsError::of(key, why))?;
     }
     Ok(list)
+}
+
+/// Whether a variable for the boxes can be taken: `NAME`, or `NAME=value`. The error names no value.
+fn check_variable(entry: &str) -> Result<(), String> {
+    let (name, value) = entry.split_once('=').map_or((entry, None), |(n, v)| (n, Some(v)));
+    if name.is_empty() || !is_variable(name) {
+        return Err(format!("\"{}\" is no name of a variable", name.escape_debug()));
+    }
+    if value.is_some() && is_secret_name(name) {
+        return Err(format!(
+            "{name}=… looks like a secret, and settings are written to files; give its name only, and its value is taken from \
+             the environment"
+        ));
+    }
+    Ok(())
 }
 
 fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
@@ -437,7 +463,7 @@ fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
 
 /// What of the free sections is nobody's here.
 fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value> {
-    const TAKEN: [&str; 3] = ["docker.image_name", "docker.env_vars", "docker.extra_docker_args"];
+    const TAKEN: [&str; 3] = ["docker.image_name", ENV_VARS, "docker.extra_docker_args"];
     let ours = |key: &str| {
         let section = key.split('.').next().unwrap_or_default();
         let free = scenario::config::FREE_SECTIONS.contains(&section) && key.contains('.');

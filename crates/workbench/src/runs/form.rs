@@ -467,6 +467,19 @@ mod tests {
     }
 
     #[test]
+    fn one_variable_that_can_not_be_taken_does_not_take_the_others_with_it() {
+        let text = "agent: OPENCODE\noutput_dir: results/a\ndocker:\n  env_vars: [TZ=UTC, TOKEN=abc, 1X, HF_TOKEN]\n";
+        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
+        assert_eq!(loaded.settings.env_vars, ["TZ=UTC", "HF_TOKEN"]);
+        let notes = loaded.notes.join("\n");
+        assert!(
+            notes.contains("TOKEN=… looks like a secret") && notes.contains("\"1X\" is no name"),
+            "{notes}"
+        );
+        assert!(!notes.contains("abc"), "{notes}");
+    }
+
+    #[test]
     fn an_endpoint_that_is_not_whole_is_left_out_and_told() {
         let text = "agent: OPENCODE\noutput_dir: results/a\nopencode:\n  model_id: m\nendpoint:\n  mode: gateway\n  \
                     base_url: ${oc.env:URL}\n";
