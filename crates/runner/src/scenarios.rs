@@ -124,11 +124,12 @@ impl Scenarios {
 }
 
 fn numbers(settings: &RunSettings, scenarios: u32) -> Vec<u32> {
-    if settings.execute_episodes.is_empty() || settings.quick_debug {
-        (0..scenarios).collect()
-    } else {
-        settings.execute_episodes.clone()
+    if settings.execute_episodes.is_empty() {
+        return (0..scenarios).collect();
     }
+    // A debug run of those that are named plays two of them.
+    let most = if settings.quick_debug { scenarios as usize } else { usize::MAX };
+    settings.execute_episodes.iter().copied().take(most).collect()
 }
 
 fn planned(scenario: u32, turns: u32) -> Planned {
@@ -282,6 +283,11 @@ mod tests {
         let (_, planned) = Scenarios::plan(&mut some).unwrap();
         let names: Vec<&str> = planned.iter().map(|episode| episode.name.as_str()).collect();
         assert_eq!(names, ["scenario_1", "scenario_5", "scenario_10"]);
+        let mut quick =
+            settings(&["restful_server_gen_iterative.execute_episodes=1,5,10", "quick_debug=true"]);
+        let (_, planned) = Scenarios::plan(&mut quick).unwrap();
+        let names: Vec<_> = planned.iter().map(|episode| (episode.name.as_str(), episode.turns)).collect();
+        assert_eq!(names, [("scenario_1", 2), ("scenario_5", 2)]);
         let mut asked = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
         assert!(Scenarios::plan(&mut asked).unwrap_err().to_string().contains("scenarios_dir"));
     }

@@ -30,16 +30,19 @@ pub(super) struct Plan {
 pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
     let g = &settings.generation;
     let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
-    let chosen =
-        |scenario: u32| settings.execute_episodes.is_empty() || settings.execute_episodes.contains(&scenario);
+    let named = &settings.execute_episodes;
+    let numbers: Vec<u32> = match (named.is_empty(), settings.quick_debug) {
+        (true, _) => (0..g.n_scenarios).collect(),
+        (false, false) => named.clone(),
+        // Two of those that are named.
+        (false, true) => named.iter().copied().take(g.n_scenarios as usize).collect(),
+    };
     let turns: Vec<u32> = match pack {
-        Some(pack) => (0..)
-            .zip(pack.scenarios())
-            .take(g.n_scenarios as usize)
-            .filter(|(scenario, _)| chosen(*scenario))
-            .map(|(_, entry)| entry.turns.min(most))
-            .collect(),
-        None => (0..g.n_scenarios).filter(|scenario| chosen(*scenario)).map(|_| most).collect(),
+        Some(pack) => {
+            let there = pack.scenarios();
+            numbers.iter().filter_map(|n| Some(there.get(*n as usize)?.turns.min(most))).collect()
+        }
+        None => numbers.iter().map(|_| most).collect(),
     };
     let bytes = turns.iter().map(|n| crate::packs::estimated_bytes(*n, g.num_changes_per_turn)).sum();
     Plan { episodes: turns.len() as u32, turns: turns.iter().map(|n| u64::from(*n)).sum(), bytes }
@@ -245,8 +248,10 @@ mod tests {
     fn what_is_chosen_is_counted() {
         let all = settings(&["restful_server_gen_iterative.n_turns=7"]);
         assert_eq!((plan(&all, None).episodes, plan(&all, None).turns), (10, 70));
-        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99", "quick_debug=false"]);
-        assert_eq!((plan(&some, None).episodes, plan(&some, None).turns), (2, 6));
+        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99"]);
+        assert_eq!((plan(&some, None).episodes, plan(&some, None).turns), (3, 9), "as they are played");
+        let quick = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99", "quick_debug=true"]);
+        assert_eq!((plan(&quick, None).episodes, plan(&quick, None).turns), (2, 4));
     }
 
     #[test]

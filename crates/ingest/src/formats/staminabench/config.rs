@@ -95,14 +95,16 @@ impl Config {
         self.count(&format!("{}.n_turns", self.section())).or_else(|| self.count("n_turns"))
     }
 
-    /// Scenarios; `quick_debug` overrides it with 2, `execute_episodes` names a subset.
+    /// Scenarios; `execute_episodes` names a subset, and `quick_debug` plays two of them.
     pub(super) fn scenarios(&self) -> Option<u32> {
-        if self.is_set("quick_debug") {
-            return Some(2);
-        }
+        let quick = self.is_set("quick_debug");
         let section = self.section();
         if let Some(list) = self.text(&format!("{section}.execute_episodes")) {
-            return u32::try_from(list.split(',').filter(|e| !e.trim().is_empty()).count()).ok();
+            let named = u32::try_from(list.split(',').filter(|e| !e.trim().is_empty()).count()).ok()?;
+            return Some(if quick { named.min(2) } else { named });
+        }
+        if quick {
+            return Some(2);
         }
         self.count(&format!("{section}.n_scenarios")).or_else(|| self.count("n_scenarios"))
     }
@@ -320,6 +322,12 @@ mod tests {
         assert_eq!((quick.turns(), quick.scenarios()), (Some(2), Some(2)));
         let some = config(&REAL.replace("execute_episodes: null", "execute_episodes: '1,5,10'"));
         assert_eq!(some.scenarios(), Some(3));
+        for (named, planned) in [("'7'", 1), ("'1,5,10'", 2)] {
+            let quick = REAL.replace("quick_debug: false", "quick_debug: true");
+            let quick =
+                config(&quick.replace("execute_episodes: null", &format!("execute_episodes: {named}")));
+            assert_eq!(quick.scenarios(), Some(planned));
+        }
         assert_eq!(
             config("agent: MOCK\nmini_swe: {model_id: a}\nopencode: {model_id: b}").model(),
             None,
