@@ -52,6 +52,7 @@ runOrStop(stamina, ["images", "build", ...chosen.map((name) => HARNESSES[name])]
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 let failed = 0;
+let endsWrong = false;
 process.stdout.write("| harness | turns passed | attempts | tokens in / out, gateway | tokens in / out, harness | other ends |\n|---|---|---|---|---|---|\n");
 for (const name of chosen) {
   const begun = Date.now();
@@ -87,9 +88,14 @@ for (const name of chosen) {
 if (wrong) {
   const env = { STAMINA_HARNESSES: chosen.map((name) => name.toLowerCase()).join(",") };
   const tests = ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"];
-  runOrStop("cargo", ["test", "--workspace", "--locked", "--quiet", "--test", "docker_clis", "--test", "docker_ends", "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { env });
+  const told = "cargo test of the ways to go wrong";
+  const ends = spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", "--test", "docker_clis", "--test", "docker_ends", "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: "inherit", env: { ...process.env, ...env } });
+  endsWrong = ends.status !== 0;
+  if (endsWrong) process.stderr.write(`${told} ended with ${String(ends.status ?? ends.signal)}.\n`);
 }
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
+process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
+if (endsWrong) stop("Some of the ways to go wrong were not told right.");
 
 /** The version that the run's own report names. */
 function version(results) {
