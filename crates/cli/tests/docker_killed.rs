@@ -193,7 +193,8 @@ fn a_real_harness_that_is_killed_within_a_turn_goes_on_in_its_session() {
     for agent in chosen.split(',').filter(|name| *name != "mock") {
         let folder = room.path(agent);
         let path = folder.display().to_string();
-        let mut command = room.command(&["run", "--json", "--values", "endpoint.mode=oracle", "limits.cpus=1"]);
+        let mut command =
+            room.command(&["run", "--json", "--values", "endpoint.mode=oracle", "limits.cpus=1"]);
         command
             .arg(format!("agent={}", agent.to_uppercase()))
             .arg(format!("output_dir={path}"))
@@ -215,8 +216,12 @@ fn a_real_harness_that_is_killed_within_a_turn_goes_on_in_its_session() {
         assert!(after.first().is_some_and(|input| input > most), "{agent}: {first:?}, then {after:?}");
         let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
         let trajectory: Value = serde_json::from_str(&text).unwrap();
-        let attempts: Vec<&Value> =
-            trajectory["turns"].as_array().unwrap().iter().flat_map(|turn| turn["attempts"].as_array().unwrap()).collect();
+        let attempts: Vec<&Value> = trajectory["turns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|turn| turn["attempts"].as_array().unwrap())
+            .collect();
         assert_eq!(attempts.len(), TURNS as usize, "{agent}: {attempts:?}");
         for attempt in attempts {
             assert_eq!(attempt["verdict"], "passed", "{agent}: {attempt}");

@@ -40,6 +40,9 @@ fn preflight_asks_an_image_of_ones_own_for_the_harness() {
     };
     let missing = look("agent=OPENCODE", &image);
     assert_eq!(missing["state"], "fail", "{missing}");
-    assert!(missing["sentence"].as_str().is_some_and(|said| said.contains("command is not there")), "{missing}");
+    assert!(
+        missing["sentence"].as_str().is_some_and(|said| said.contains("command is not there")),
+        "{missing}"
+    );
     assert_eq!(look("agent=MOCK", "docker.image_name=stamina/base:1")["state"], "ok");
 }

@@ -398,7 +398,8 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     let file = room.path("results/.stamina/run.json");
     let read = || -> Value { serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON") };
     let mut run = read();
-    run["settings"]["endpoint"] = json!({ "mode": "gateway", "base_url": "http://127.0.0.1:9", "key": "none" });
+    run["settings"]["endpoint"] =
+        json!({ "mode": "gateway", "base_url": "http://127.0.0.1:9", "key": "none" });
     (run["settings"]["model"], run["settings"]["use_docker"]) = (json!("acme/new"), json!(true));
     run["harness"]["image"] = json!("stamina/not-there:0");
     std::fs::write(&file, run.to_string()).expect("a file");

@@ -345,7 +345,8 @@ impl Attempt<'_> {
             .exception
             .or(server_exception)
             .map(|exception| Exception { message: self.play.scrub.text(&exception.message), ..exception });
-        let feedback = (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
+        let feedback =
+            (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let mut after = Known {
             session: self.known.session.clone(),
             calls: self.known.calls + 1,

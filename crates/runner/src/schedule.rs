@@ -540,7 +540,12 @@ mod tests {
 
     #[test]
     fn a_budget_in_dollars_that_comes_with_a_resume_needs_a_price() {
-        let values = ["agent=CODEX", "codex.model_id=acme/new", "endpoint.base_url=http://127.0.0.1:9", "output_dir=x"];
+        let values = [
+            "agent=CODEX",
+            "codex.model_id=acme/new",
+            "endpoint.base_url=http://127.0.0.1:9",
+            "output_dir=x",
+        ];
         let old = settings::resolve(&[], &values.map(str::to_owned)).unwrap();
         let resumed = |change: &[&str]| {
             let change: Vec<String> = change.iter().map(|&pair| pair.to_owned()).collect();
@@ -549,7 +554,13 @@ mod tests {
         };
         assert_eq!(resumed(&["limits.run.tokens=5"]), Ok(()));
         let refused = resumed(&["limits.episode.usd=5"]).unwrap_err();
-        assert!(refused.starts_with("limits.episode.usd: ") && refused.contains("price of acme/new"), "{refused}");
-        assert_eq!(resumed(&["limits.run.usd=5", "endpoint.price.input=1", "endpoint.price.output=2"]), Ok(()));
+        assert!(
+            refused.starts_with("limits.episode.usd: ") && refused.contains("price of acme/new"),
+            "{refused}"
+        );
+        assert_eq!(
+            resumed(&["limits.run.usd=5", "endpoint.price.input=1", "endpoint.price.output=2"]),
+            Ok(())
+        );
     }
 }

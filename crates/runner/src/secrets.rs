@@ -48,7 +48,9 @@ pub(crate) fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
 fn region(forwarded: &[(String, String)], default: Option<String>) -> Option<(String, String)> {
     const KEYS: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"];
     const SAID: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_REGION_NAME"];
-    let has = |names: &[&str]| forwarded.iter().any(|(name, value)| names.contains(&name.as_str()) && !value.is_empty());
+    let has = |names: &[&str]| {
+        forwarded.iter().any(|(name, value)| names.contains(&name.as_str()) && !value.is_empty())
+    };
     let default = default.filter(|region| !region.is_empty()).unwrap_or_else(|| REGION.to_owned());
     (has(&KEYS) && !has(&SAID)).then(|| ("AWS_REGION".to_owned(), default))
 }
@@ -160,7 +162,10 @@ mod tests {
         let key = ("AWS_ACCESS_KEY_ID", "AKIA");
         let token = ("AWS_BEARER_TOKEN_BEDROCK", "t");
         assert_eq!(region_of(&[key], None).as_deref(), Some("AWS_REGION=us-east-1"));
-        assert_eq!(region_of(&[token, ("AWS_REGION", "")], Some("")).as_deref(), Some("AWS_REGION=us-east-1"));
+        assert_eq!(
+            region_of(&[token, ("AWS_REGION", "")], Some("")).as_deref(),
+            Some("AWS_REGION=us-east-1")
+        );
         assert_eq!(region_of(&[token], Some("eu-west-1")).as_deref(), Some("AWS_REGION=eu-west-1"));
         assert_eq!(region_of(&[key, ("AWS_REGION", "eu-central-1")], None), None);
         assert_eq!(region_of(&[key, ("AWS_DEFAULT_REGION", "eu-central-1")], None), None);

@@ -7,10 +7,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use runner::Finish;
 use runner::control::{self, Wish};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
-use runner::Finish;
 
 /// Reads a request to the end of its body.
 fn read(stream: &mut TcpStream) {
@@ -73,9 +73,11 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     ];
     let mut settings = runner::settings::resolve(&[], &values).unwrap();
     // An agent without a box may ask only the scripted model; this one does nothing but what this test answers.
-    settings.endpoint = EndpointSettings::Gateway { base_url: answers_once(), key: gateway::keys::KeySource::None };
+    settings.endpoint =
+        EndpointSettings::Gateway { base_url: answers_once(), key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
-    settings.price = Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
+    settings.price =
+        Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
     let mut seen = None;
     for _ in 0..400 {

@@ -78,7 +78,7 @@ fn refuses() -> String {
         use std::io::{Read as _, Write as _};
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 65_536]);
+            let _ = stream.read(&mut [0; 8192]);
             let answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
             let _ = stream.write_all(answer.as_bytes());
         }
@@ -91,7 +91,8 @@ async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_i
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("waiting");
     let mut settings = settings(&folder, &[]);
-    settings.endpoint = EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
+    settings.endpoint =
+        EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let begun = std::time::Instant::now();
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));

@@ -328,10 +328,13 @@ fn try_all(tried: Tried, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), 
                     }
                     let wrong: Vec<&str> =
                         trial.checks.iter().filter(|c| !c.ok).map(|c| c.what.as_str()).collect();
-                    let (program, rest) = trial.checks.split_first().map_or((false, &[][..]), |(p, rest)| (p.ok, rest));
+                    let (program, rest) =
+                        trial.checks.split_first().map_or((false, &[][..]), |(p, rest)| (p.ok, rest));
                     let (ok, message) = match &wanted.version {
                         Some(version) if trial.ok() => (true, format!("version {version}")),
-                        None if trial.ok() => (true, "the program and the server stacks are there".to_owned()),
+                        None if trial.ok() => {
+                            (true, "the program and the server stacks are there".to_owned())
+                        }
                         // Not all has to be in an image that is somebody's own: the first request says what is there.
                         None if program && rest.iter().any(|check| check.ok) => {
                             (true, format!("the program is there; not there: {}", wrong.join(", ")))

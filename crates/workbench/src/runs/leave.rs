@@ -38,7 +38,8 @@ impl Workbench {
     /// What ends with this process; nothing where it plays no run.
     pub fn in_flight(&self) -> Option<InFlight> {
         let folders = self.played_here();
-        let attempts = folders.iter().filter_map(|folder| live::read(folder).ok()).map(|run| in_play(&run)).sum();
+        let attempts =
+            folders.iter().filter_map(|folder| live::read(folder).ok()).map(|run| in_play(&run)).sum();
         (!folders.is_empty()).then_some(InFlight { runs: folders.len() as u32, attempts })
     }
 

@@ -153,7 +153,8 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
             }
             Some(image) if image.id.is_some() => {
                 let id = image.id.clone().unwrap_or_default();
-                let check = |state| Check::new("image", TITLE, state, id.chars().take(19).collect::<String>());
+                let check =
+                    |state| Check::new("image", TITLE, state, id.chars().take(19).collect::<String>());
                 match runs_its_harness(settings, engine, &name, &id).await {
                     Answered::Well => check(CheckState::Ok),
                     Answered::Oddly(said) => check(CheckState::Warn).says(format!(

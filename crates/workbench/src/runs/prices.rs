@@ -49,11 +49,13 @@ pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<Str
     if run.price.is_some() || run.simulated || told {
         return Ok(changes);
     }
-    let Some(price) = run.model.as_deref().and_then(|model| table().map(|table| table.of(model)).transpose()) else {
+    let Some(price) = run.model.as_deref().and_then(|model| table().map(|table| table.of(model)).transpose())
+    else {
         return Ok(changes);
     };
     let Price { input, cached, cache_write, output } = price?;
-    let parts = [("input", Some(input)), ("cached", cached), ("cache_write", cache_write), ("output", Some(output))];
+    let parts =
+        [("input", Some(input)), ("cached", cached), ("cache_write", cache_write), ("output", Some(output))];
     let parts = parts.into_iter().filter_map(|(name, usd)| Some(format!("endpoint.price.{name}={}", usd?)));
     changes.extend(parts);
     Ok(changes)
