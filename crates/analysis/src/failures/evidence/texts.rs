@@ -1,0 +1,160 @@
+//! What stands in the ids and messages of tests, each found by a search for plain texts.
+
+use super::{ABOUT, head};
+
+/// A request that a message names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// `POST`.
+    pub method: String,
+    /// `/orders/1/cancel`, without its query.
+    pub path: String,
+}
+
+impl Asked {
+    pub(super) fn is_number(segment: &str) -> bool {
+        !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit())
+    }
+
+    /// Whether it creates a record: a POST to a path without an id.
+    pub fn creates(&self) -> bool {
+        self.method == "POST" && !self.path.split('/').any(Self::is_number)
+    }
+
+    /// Whether the path ends with something behind an id: an action, a nested route.
+    pub fn is_below_a_record(&self) -> bool {
+        let mut segments = self.path.rsplit('/').filter(|segment| !segment.is_empty());
+        !segments.next().is_none_or(Self::is_number) && segments.next().is_some_and(Self::is_number)
+    }
+}
+
+/// The parts of the id of a case; empty for ids of another kind.
+pub(in crate::failures) fn case_of(id: &str) -> Vec<String> {
+    let id = head(id, ABOUT);
+    let name = id.rsplit("::").next().unwrap_or(id);
+    // Parameters (`[…]`) and the number of a second case of the same name (`#2`) are no part of it.
+    let name = name.split(['[', '#']).next().unwrap_or(name);
+    let parts: Vec<&str> = match name.strip_prefix("test_") {
+        Some(name) if name.contains("__") => name.split("__").collect(),
+        Some(_) => return Vec::new(),
+        None => name.split('.').collect(),
+    };
+    let is_word =
+        |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if parts.len() < 2 || !parts.iter().all(is_word) {
+        return Vec::new();
+    }
+    parts.into_iter().map(str::to_lowercase).collect()
+}
+
+/// The first request that a message names: a method in capitals and a path.
+pub(super) fn asked(message: &str) -> Option<Asked> {
+    let mut words = message.split([' ', '\n', '"', '\'']).peekable();
+    while let Some(word) = words.next() {
+        let method = word.trim_start_matches(['(', '`']);
+        if matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
+            && let Some(path) = words.peek().filter(|path| path.starts_with('/'))
+        {
+            let path = path.split(['?', ':', '`', ',']).next().unwrap_or_default();
+            return Some(Asked { method: method.to_owned(), path: path.to_owned() });
+        }
+    }
+    None
+}
+
+/// The body of the request of `step 1: post /orders {"a":1}: expected …`, in lower case.
+pub(super) fn sent(said: &str) -> Option<String> {
+    let (before, _) = said.split_once(": expected ")?;
+    // A message of this form shows the body of every request that has one.
+    let form = before.starts_with("step ") || before.starts_with("before the case");
+    form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
+}
+
+/// The first argument of a call as Python shows it, and the rest.
+pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
+    let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
+    for (at, c) in arguments.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[' | '(') => depth += 1,
+            (None, '}' | ']' | ')') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => return (arguments[..at].trim(), arguments[at + 1..].trim()),
+            _ => {}
+        }
+    }
+    (arguments.trim(), "")
+}
+
+/// The keys of an object that is written as JSON or as a Python dictionary, possibly cut off.
+pub(super) struct Keys<'a> {
+    names: Vec<&'a str>,
+    /// Whether the object is there to its end.
+    whole: bool,
+}
+
+impl<'a> Keys<'a> {
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        let mut keys = Self { names: Vec::new(), whole: false };
+        let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
+        let (mut begin, mut last) = (0, None);
+        if !text.starts_with('{') {
+            return None;
+        }
+        for (at, c) in text.char_indices() {
+            if let Some(open) = quote {
+                match c {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    _ if c == open => {
+                        quote = None;
+                        last = (depth == 1).then(|| &text[begin..at]);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            match c {
+                '"' | '\'' => (quote, begin) = (Some(c), at + 1),
+                '{' | '[' => depth += 1,
+                '}' | ']' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        // pytest leaves out what is in the middle.
+                        keys.whole = !text[..at].contains("...");
+                        break;
+                    }
+                }
+                ':' if depth == 1 => keys.names.extend(last.take()),
+                ',' => last = None,
+                _ => {}
+            }
+        }
+        Some(keys)
+    }
+
+    /// The first name that the other, whole object does not have.
+    pub(super) fn without(&self, other: &Self) -> Option<String> {
+        let missing = self.names.iter().find(|name| !other.names.contains(name));
+        missing.filter(|_| other.whole).map(|name| (*name).to_owned())
+    }
+}
+
+/// What follows a mark at the beginning of a line, up to the line's end.
+pub(super) fn line_after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(mark))
+}
+
+/// The number that follows the first of these marks that has one.
+pub(super) fn number_after(text: &str, marks: &[&str]) -> Option<i64> {
+    marks.iter().find_map(|mark| {
+        text.match_indices(mark).take(20).find_map(|(at, _)| {
+            let rest = text[at + mark.len()..].trim_start_matches(['\'', '"', '=', ' ']);
+            let end = rest.char_indices().find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && *c == '-')));
+            let end = end.map_or(rest.len(), |(i, _)| i);
+            rest[..end.min(12)].parse().ok()
+        })
+    })
+}
