@@ -80,6 +80,15 @@ UPDATE episode SET cost_usd = NULL WHERE cost_usd IS NOT NULL AND given_cost_usd
     AND attempt.cost_usd IS NULL AND NOT coalesce(attempt.input_tokens = 0 AND attempt.output_tokens = 0, 0));
 ",
     },
+    Migration {
+        version: 6,
+        sql: "
+-- What asked no model cost nothing, also where no attempt says a cost.
+UPDATE episode SET cost_usd = play.cost FROM play
+  WHERE play.episode = episode.id AND episode.cost_usd IS NULL AND episode.reached_turns > 0
+    AND play.cost_turns = episode.reached_turns;
+",
+    },
 ];
 
 /// An episode as the grid, the curve and the scores need it.

@@ -132,6 +132,10 @@ pub struct Facets {
     pub harnesses: Vec<Facet>,
     /// Models.
     pub models: Vec<Facet>,
+    /// Harnesses with models (`""` = unknown) that the filter leaves, by model and harness: harness, model, runs.
+    pub cells: Vec<(String, String, u32)>,
+    /// Tags of the runs that the filter leaves, by name.
+    pub tags: Vec<(String, u32)>,
 }
 
 /// The library, counted.
@@ -306,6 +310,33 @@ fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<Fa
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Harnesses with models, and how many runs each has.
+fn cells(conn: &Connection, condition: &Condition) -> Result<Vec<(String, String, u32)>> {
+    let sql = format!(
+        "SELECT coalesce(run.harness, '') AS harness, coalesce(run.model, '') AS model, count(*) FROM {} WHERE {}
+         GROUP BY 1, 2 ORDER BY 2 COLLATE NOCASE, 1 COLLATE NOCASE, 2, 1",
+        runs::FROM,
+        condition.sql
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find
+        .query_map(params_from_iter(&condition.values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Tags, and how many runs carry each.
+fn tags(conn: &Connection, condition: &Condition) -> Result<Vec<(String, u32)>> {
+    let sql = format!(
+        "SELECT carried.tag, count(*) FROM {} JOIN tag AS carried ON carried.run = run.slug WHERE {}
+         GROUP BY 1 ORDER BY 1 COLLATE NOCASE, 1",
+        runs::FROM,
+        condition.sql
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    let rows = find.query_map(params_from_iter(&condition.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
     let condition = Condition::of(filter, None);
     let groups = groups(conn, filter, &condition)?;
@@ -339,6 +370,8 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
             benchmarks: facet(conn, filter, Column::Benchmark)?,
             harnesses: facet(conn, filter, Column::Harness)?,
             models: facet(conn, filter, Column::Model)?,
+            cells: cells(conn, &condition)?,
+            tags: tags(conn, &condition)?,
         },
         groups: groups.into_iter().map(|(_, group)| group).collect(),
     })

@@ -82,6 +82,12 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
+/// The steps from one version to another, version by version: a step may rest on what an earlier version did to any table.
+fn steps(from: i64, to: i64) -> impl Iterator<Item = &'static Migration> {
+    (from + 1..=to)
+        .flat_map(|version| ALL.iter().copied().flatten().filter(move |step| step.version == version))
+}
+
 /// Brings a file to [`VERSION`].
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     if found(conn)? == Found::Library(VERSION) {
@@ -93,10 +99,8 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
         Found::Library(version) => version,
         Found::Empty | Found::Foreign => 0,
     };
-    for version in from + 1..=VERSION {
-        for step in ALL.iter().copied().flatten().filter(|step| step.version == version) {
-            tx.execute_batch(step.sql)?;
-        }
+    for step in steps(from, VERSION) {
+        tx.execute_batch(step.sql)?;
     }
     if from < VERSION {
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -107,8 +111,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
 
 /// The statements that make an empty database of a layout version; the tests keep those of released layouts.
 pub fn statements(version: i64) -> String {
-    let steps = ALL.iter().copied().flatten().filter(|step| step.version <= version);
-    let mut sql: String = steps.map(|step| step.sql).collect();
+    let mut sql: String = steps(0, version).map(|step| step.sql).collect();
     sql.push_str(&format!("\nPRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {version};\n"));
     sql
 }

@@ -57,6 +57,13 @@ UPDATE run_totals SET (cost_usd, cost_known) =
   (SELECT sum(cost_usd), count(cost_usd) FROM episode WHERE episode.run = run_totals.run);
 ",
     },
+    Migration {
+        version: 6,
+        sql: "
+UPDATE run_totals SET (cost_usd, cost_known) =
+  (SELECT sum(cost_usd), count(cost_usd) FROM episode WHERE episode.run = run_totals.run);
+",
+    },
 ];
 
 /// Formulas may change with the program.

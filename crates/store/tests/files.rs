@@ -144,6 +144,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
     given.1.timing.agent_seconds = Some(9.0);
     let episodes = [
         of("all", vec![vec![known(), known()], vec![known(), idle()]]),
+        of("idle", vec![vec![idle(), idle()], vec![idle()]]),
         of("part", vec![vec![known(), unknown()], vec![known()], vec![]]),
         of("none", vec![vec![unknown()]]),
         given,
@@ -165,10 +166,10 @@ fn what_episodes_used_is_made_from_older_libraries() {
     let part = PartRead { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &[], files_read: 1 };
     store.put_part(source, &part).unwrap();
     let written = read(&store);
-    // By slug: all, given, none, part.
-    assert_eq!(written.0, [Some(1.5), Some(7.0), None, None]);
-    assert_eq!((written.2, written.3), (Some(8.5), 2));
-    assert_eq!(written.1[3].cost, store::KnownSum { sum: 0.5, turns: 1 });
+    // By slug: all, given, idle, none, part.
+    assert_eq!(written.0, [Some(1.5), Some(7.0), Some(0.0), None, None]);
+    assert_eq!((written.2, written.3), (Some(8.5), 3));
+    assert_eq!(written.1[4].cost, store::KnownSum { sum: 0.5, turns: 1 });
     drop(store);
 
     let conn = raw(&path);
@@ -181,13 +182,26 @@ fn what_episodes_used_is_made_from_older_libraries() {
         .unwrap();
     }
     conn.execute_batch(
-        "UPDATE episode SET cost_usd = 0.5 WHERE key = 'part'; UPDATE run_totals SET cost_known = 3; PRAGMA user_version = 4;",
+        "UPDATE episode SET cost_usd = 0.5 WHERE key = 'part'; UPDATE episode SET cost_usd = NULL WHERE key = 'idle';
+         UPDATE run_totals SET cost_known = 3; PRAGMA user_version = 4;",
     )
     .unwrap();
     drop(conn);
     let store = Store::open(&path).unwrap();
     assert_eq!(read(&store), written);
     assert!(store.part_stamps(source).unwrap().is_empty(), "what no older layout kept is read again");
+}
+
+#[test]
+fn the_statements_of_every_layout_make_a_library() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in 1..=schema::VERSION {
+        let path = folder.path().join(format!("v{version}.db"));
+        raw(&path).execute_batch(&schema::statements(version)).unwrap();
+        let store = Store::open(&path).unwrap();
+        fill(&store);
+        check(&store);
+    }
 }
 
 #[test]

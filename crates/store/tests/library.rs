@@ -372,6 +372,14 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     let models: Vec<_> = facets.models.iter().map(|f| (f.value.as_str(), f.runs)).collect();
     assert_eq!(models, [("Opus", 3), ("qwen", 1)]);
     assert_eq!((facets.harnesses[0].value.as_str(), facets.harnesses.len()), ("", 1));
+    // Cells and tags are counted over all that matches, whatever page is asked for.
+    let page = RunFilter { limit: 1, offset: 3, ..RunFilter::default() };
+    let facets = store.list_runs(&page).unwrap().facets;
+    let cells: Vec<_> = facets.cells.iter().map(|(h, m, n)| (h.as_str(), m.as_str(), *n)).collect();
+    assert_eq!(cells, [("h0", "Opus", 2), ("h1", "Opus", 2), ("", "qwen", 1), ("h0", "qwen", 1)]);
+    assert_eq!(facets.tags, [("Worth a look".to_owned(), 1)]);
+    let other = RunFilter { benchmarks: vec!["evocode-bench".into()], ..RunFilter::default() };
+    assert_eq!(store.list_runs(&other).unwrap().facets.tags, []);
 
     let counts = store.library_counts().unwrap();
     assert_eq!((counts.runs, counts.real_runs, counts.runs_with_warnings), (6, 4, 0));
