@@ -20,7 +20,7 @@ export function peakMemory(pid) {
 }
 
 /** Seconds of processor time that a process has used until now, in all its threads. The kernel counts hundredths. */
-function processorTime(pid) {
+export function processorTime(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -11,7 +11,7 @@ const COUNT = 60;
 const SORTS = ["stamina", "model", "harness", "benchmark", "source", "episodes", "turns", "score", "tokens", "cost", "date"];
 const WORDS = ["409", "summary", "rejects overdue", "loans", "expected 422", "delta", "quantity limit", "Traceback", "GET /books", "scenario_7"];
 
-class Server {
+export class Server {
   static async start(db) {
     const server = new Server();
     server.child = spawn(path.join(targetDir, "release/stamina"), ["--db", db, "--json", "serve", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });

@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, pages, start, generation, suites, runner } = result;
+  const { ingest, python, pages, comparisons, start, generation, suites, runner } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -39,6 +39,14 @@ export function rows(result) {
     all.push(["get_failures, every run for the first time", "", milliseconds(pages.commands.get_failures.first_ms), ""]);
     add("server ready after its start", pages.settled_seconds, seconds);
     add("– memory", pages.peak_bytes, megabytes, 500 * MB);
+  }
+  if (comparisons) {
+    const { runs, episodes, attempts, failed } = comparisons;
+    add(`get_failures of ${runs} runs (${episodes} episodes, ${failed} of ${attempts} attempts failed), for the first time`, comparisons.first_ms, milliseconds);
+    add("– processor time", comparisons.first_cpu_ms, milliseconds);
+    add("– again, p95", comparisons.again_p95_ms, milliseconds, 50);
+    add(`survival of ${runs} runs, from the library to the SVG: median`, comparisons.figure_p50_ms, milliseconds, 200);
+    add("– p95", comparisons.figure_p95_ms, milliseconds, 200);
   }
   if (start) {
     add("app start to usable window", start.usable_ms, milliseconds, 1500);

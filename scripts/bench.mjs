@@ -2,13 +2,15 @@
 //
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
-//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, start, generation, suites, runner
+//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, comparisons, start, generation, suites,
+//                                          runner
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
 // not make the command fail: another machine has other numbers.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { comparisons } from "../bench/comparisons.mjs";
 import { ingest, python } from "../bench/ingest.mjs";
 import { library } from "../bench/library.mjs";
 import { pages } from "../bench/pages.mjs";
@@ -19,8 +21,8 @@ import { start } from "../bench/start.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "pages", "start", "generation", "suites", "runner"];
-const LIBRARY = ["ingest", "python", "pages", "start"];
+const PARTS = ["ingest", "python", "pages", "comparisons", "start", "generation", "suites", "runner"];
+const LIBRARY = ["ingest", "python", "pages", "comparisons", "start"];
 
 process.chdir(root);
 const { size, only } = options(process.argv.slice(2));
@@ -59,6 +61,10 @@ if (wants("python")) {
 if (wants("pages")) {
   step("the data of every page");
   result.pages = await pages(db);
+}
+if (wants("comparisons")) {
+  step("comparisons of eight runs, and their failed attempts classified for the first time");
+  result.comparisons = await comparisons(db);
 }
 if (wants("start")) {
   step("starting the desktop app");
