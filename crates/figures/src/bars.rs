@@ -110,7 +110,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let natural = data.rows.iter().map(|r| natural_width(&r.label, size)).fold(0.0, f64::max);
     let names_right = PAD + natural.min(0.32 * sheet.width);
     let left = names_right + 0.7 * size;
-    let widest = data.rows.iter().map(|r| sheet.tick_width(&value_text(r, unit))).fold(0.0, f64::max);
+    let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
     // Numbers stand right of the longest bar.
     let after = (widest + 0.8 * size).min(0.45 * sheet.width);
     let right = (sheet.width - PAD - after).max(left + 4.0 * size);
@@ -139,8 +139,7 @@ fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
         let values = [row.value, row.ci_high].into_iter().flatten().chain(published);
         let end = values.filter(|v| axis.holds(*v)).map(|v| axis.at(v)).fold(axis.at(0.0), f64::max);
         let share = (end - left) / (right - left);
-        let text =
-            sheet.tick_width(&value_text(row, data.unit.as_deref())) + 0.5 * size + 2.0 * sheet.sizes.mark;
+        let text = beside_width(sheet, row, data.unit.as_deref()) + 0.5 * size + 2.0 * sheet.sizes.mark;
         (share > 0.0).then(|| left + (limit - text - left) / share)
     });
     // Half of the last tick's label stands right of the axis.
@@ -200,8 +199,50 @@ fn draw_row(
     }
     let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     let left = end + 0.5 * size;
-    let text = crate::names::fit(&value_text(row, unit), sheet.width - PAD - left, size);
+    // Behind the run's own number stand the published ones, each with its mark: the own one may stand beside such a mark.
+    let mut left = left;
+    let others = beside_width(sheet, row, unit) - sheet.tick_width(&value_text(row, unit));
+    let room = sheet.width - PAD - left;
+    let text = crate::names::fit(&value_text(row, unit), (room - others).max(0.5 * room), size);
     canvas.text(&text, (left, base), Anchor::Start, size, color);
+    left += sheet.tick_width(&text);
+    for published in row.published.iter().filter(|p| p.value.is_finite()) {
+        let text = in_unit(published.value, unit);
+        let half = 0.8 * sizes.mark;
+        left += before_published(sheet);
+        if left + 3.0 * half + sheet.tick_width(&text) > sheet.width - PAD + 0.5 {
+            break;
+        }
+        hollow_diamond(
+            canvas,
+            (left + half, middle),
+            half,
+            sheet.tokens.axis,
+            sheet.tokens.paper,
+            sizes.censor,
+        );
+        canvas.text(&text, (left + 3.0 * half, base), Anchor::Start, size, sheet.tokens.muted);
+        left += 3.0 * half + sheet.tick_width(&text);
+    }
+}
+
+/// Between a number and the mark of a published one.
+fn before_published(sheet: &Sheet) -> f64 {
+    0.8 * sheet.sizes.tick_font
+}
+
+/// Width of what stands behind a bar: its number, and published ones with their marks.
+fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
+    let own = sheet.tick_width(&value_text(row, unit));
+    let published = row.published.iter().filter(|p| p.value.is_finite());
+    own + published
+        .map(|p| before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&in_unit(p.value, unit)))
+        .sum::<f64>()
+}
+
+/// Published numbers in words, as they stand behind a bar's own.
+pub(crate) fn published_texts(row: &BarRow, unit: Option<&str>) -> Vec<String> {
+    row.published.iter().filter(|p| p.value.is_finite()).map(|p| in_unit(p.value, unit)).collect()
 }
 
 fn said_row(row: &BarRow, data: &Bars) -> Vec<String> {

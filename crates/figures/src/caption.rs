@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use analysis::survival::StaminaSummary;
 
+use crate::curve::{last_turn_shown, limits};
 use crate::names::{clean, said};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
@@ -88,7 +89,13 @@ fn drawn(figure: &Figure, method: &Method) -> String {
                     format!(", {}{whose}", given.as_deref().unwrap_or("log-log 95 % CI"))
                 }
             };
-            format!("Kaplan–Meier{band}; vertical ticks: censored")
+            let (limit, at_risk) = limits(data.series.iter().map(|s| s.points.as_slice()));
+            let cut = if last_turn_shown(data.series.iter().map(|s| s.points.as_slice())) < limit {
+                format!("; nobody is at risk after turn {at_risk} of {limit}")
+            } else {
+                String::new()
+            };
+            format!("Kaplan–Meier{band}; vertical ticks: censored{cut}")
         }
         Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => {
             "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()

@@ -16,15 +16,21 @@ fn last_turn_at_risk(points: &[SurvivalPoint]) -> u32 {
     points.iter().filter(|p| p.at_risk > 0).map(|p| p.turn).max().unwrap_or(1).max(1)
 }
 
-/// The last turn of the axis of several runs: their turn limit, which is where their tables end. Where all end much
-/// before, twice the last turn with someone at risk, so that the curves keep half of the width.
+/// The last turn of the axis of several runs: their turn limit, which is where their tables end. Where nobody is at risk
+/// over more than a quarter of it, one turn after the last at which someone is: the caption says what was cut off.
 pub(crate) fn last_turn_shown<'a>(tables: impl Iterator<Item = &'a [SurvivalPoint]>) -> u32 {
+    let (limit, at_risk) = limits(tables);
+    if (limit - at_risk).saturating_mul(4) > limit { at_risk + 1 } else { limit }
+}
+
+/// The turn limit of several runs, and the last turn at which someone is at risk.
+pub(crate) fn limits<'a>(tables: impl Iterator<Item = &'a [SurvivalPoint]>) -> (u32, u32) {
     let (mut limit, mut at_risk) = (1, 1);
     for points in tables {
         limit = limit.max(points.last().map_or(1, |p| p.turn));
         at_risk = at_risk.max(last_turn_at_risk(points));
     }
-    limit.min(at_risk.saturating_mul(2)).max(at_risk)
+    (limit.max(at_risk), at_risk)
 }
 
 /// The known part of a curve as steps in (turn, share).

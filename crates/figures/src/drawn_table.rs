@@ -120,6 +120,72 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
     })
 }
 
+/// A text in one line, without letters that have no picture.
+fn one_line(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { clean(text) }
+}
+
+/// The columns that readers see, of at most so many rows.
+fn as_set(table: &Table, most: usize) -> Vec<Column> {
+    columns(table, most)
+        .into_iter()
+        .map(|column| Column {
+            heading: one_line(&column.heading),
+            right: column.right,
+            texts: column.texts.iter().map(|text| one_line(text)).collect(),
+        })
+        .collect()
+}
+
+/// Columns beside each other, for who sets them otherwise than here.
+pub(crate) struct TextBlock {
+    pub(crate) columns: Vec<TextColumn>,
+    /// Lines of each row.
+    pub(crate) lines: Vec<u32>,
+}
+
+impl TextBlock {
+    /// Lines of the heads.
+    pub(crate) fn head_lines(&self) -> u32 {
+        self.columns.iter().map(|column| column.heading.len() as u32).max().unwrap_or(1)
+    }
+}
+
+/// A column of a [`TextBlock`].
+pub(crate) struct TextColumn {
+    /// In lines.
+    pub(crate) heading: Vec<String>,
+    pub(crate) right: bool,
+    /// Whether some of its texts take several lines of its width.
+    pub(crate) broken: bool,
+    pub(crate) width: f64,
+    /// One a row.
+    pub(crate) texts: Vec<String>,
+}
+
+/// The columns of a table in as many blocks as they need in this room, with letters of this size.
+pub(crate) fn for_text(table: &Table, room: f64, size: f64) -> Vec<TextBlock> {
+    let mut columns = as_set(table, usize::MAX);
+    let (size, mut blocks) = blocks::of(&mut columns, room, [size, size]);
+    for block in &mut blocks {
+        block.count_lines(&columns, size);
+    }
+    let column = |place: &Place| {
+        let Column { heading, right, texts } = &columns[place.column];
+        TextColumn {
+            heading: broken(heading, place.width, size),
+            right: *right,
+            broken: !right && texts.iter().any(|text| broken(text, place.width, size).len() > 1),
+            width: place.width,
+            texts: texts.clone(),
+        }
+    };
+    blocks
+        .into_iter()
+        .map(|block| TextBlock { columns: block.places.iter().map(column).collect(), lines: block.rows })
+        .collect()
+}
+
 fn line_height(size: f64) -> f64 {
     1.25 * size
 }
@@ -145,16 +211,7 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     let limit = if sheet.print { PAGE } else { SCREEN };
     // More rows than this fit under no circumstances.
     let most = (limit / line_height(sheet.sizes.tick_font)) as usize + 1;
-    let printed = columns(table, most);
-    let one_line = |text: &str| if text.trim().is_empty() { String::new() } else { clean(text) };
-    let mut columns: Vec<Column> = printed
-        .into_iter()
-        .map(|column| Column {
-            heading: one_line(&column.heading),
-            right: column.right,
-            texts: column.texts.iter().map(|text| one_line(text)).collect(),
-        })
-        .collect();
+    let mut columns = as_set(table, most);
     let rows = table.rows.len().min(most);
     if rows == 0
         && let Some(first) = columns.first_mut()

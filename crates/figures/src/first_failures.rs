@@ -7,8 +7,9 @@ use analysis::survival::SurvivalPoint;
 
 use crate::curve::last_turn;
 use crate::font::text_width;
-use crate::frame::{Frame, Room};
-use crate::marks::{Anchor, Canvas};
+use crate::frame::{Frame, Room, Sizes};
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::scale::ValueAxis;
 use crate::spec::{Layout, RunData};
 use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
@@ -17,6 +18,8 @@ use crate::{Drawing, Hit};
 
 const ROOM: Room =
     Room { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
+/// Ticks of the axis of counts: a track of the run page is low.
+const COUNTS: usize = 3;
 
 /// Width of the widest bar, and of a thin one.
 const WIDEST: f64 = 28.0;
@@ -25,13 +28,20 @@ const THIN: f64 = 2.0;
 const LABEL_GAP: f64 = 3.0;
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
-    let frame = Frame::of(layout, ROOM, last_turn(&data.points));
+    let most = data.points.iter().map(|p| p.events.max(p.censored)).max().unwrap_or(0);
+    let counts = |places| ValueAxis::of_counts(std::iter::once(f64::from(most)), places, COUNTS);
+    let widest_y = match counts([0.0, 1.0]).ticks.iter().map(|(_, label)| label.len()).max() {
+        Some(..=1) | None => "0",
+        Some(2) => "00",
+        Some(3) => "000",
+        Some(_) => "00,000",
+    };
+    let frame = Frame::of(layout, Room { widest_y, ..ROOM }, last_turn(&data.points));
     let tokens = theme.tokens();
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
-    let most = points.iter().map(|p| p.events.max(p.censored)).max().unwrap_or(0);
-    let top =
-        |count: u32| frame.bottom - (frame.bottom - frame.top) * f64::from(count) / f64::from(most.max(1));
+    let scale = counts([frame.bottom, frame.top]);
+    let top = |count: u32| scale.at(f64::from(count));
     let widths =
         Widths::of(frame.axis.px_per_turn, points.iter().filter(|p| p.events > 0 && p.censored > 0).count());
     let bars: Vec<Bar> =
@@ -42,6 +52,9 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         if theme.has_paper() {
             canvas.part("paper");
             canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
+        }
+        if most > 0 {
+            draw_counts(&frame, &canvas, tokens, &scale, widest_y);
         }
         canvas.part("events");
         for bar in bars.iter().filter(|b| b.event) {
@@ -92,6 +105,26 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
     Drawing { svg, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
+}
+
+/// The axis of counts, left of turn 1.
+fn draw_counts(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens, scale: &ValueAxis, widest: &str) {
+    let Sizes { tick_font, name_font, axis, tick, gap, .. } = frame.sizes;
+    let pen = Pen::new(tokens.axis, axis);
+    let left = frame.axis.x(0.0);
+    canvas.part("y-axis");
+    canvas.line(&[(left, frame.top), (left, frame.bottom)], pen);
+    for (value, label) in &scale.ticks {
+        let y = scale.at(*value);
+        canvas.line(&[(left - tick, y), (left, y)], pen);
+        let base = y + (0.35 * tick_font).round();
+        canvas.text(label, (left - tick - gap, base), Anchor::End, tick_font, tokens.label);
+    }
+    if frame.free {
+        let x = left - tick - gap - text_width(widest, tick_font) - 4.0;
+        let middle = f64::midpoint(frame.top, frame.bottom);
+        canvas.upright("Episodes", (x, middle), name_font, tokens.label);
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -8,6 +8,7 @@ use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::names::{said, shown_each};
+use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
 use crate::swatch::Style;
@@ -15,8 +16,13 @@ use crate::theme::Theme;
 use crate::words::{count, counted};
 use crate::{Drawing, Mark};
 
+/// Ticks of the axis of counts.
+const MOST_TICKS: usize = 4;
+
 struct Plan {
     across: usize,
+    /// Room for the axis of counts at the left.
+    left: f64,
     panel_width: f64,
     gap: f64,
     /// Height of a panel with its title.
@@ -70,20 +76,29 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     // As even rows as possible: four panels stand two by two rather than three and one.
     let rows = count.div_ceil(across);
     let across = count.div_ceil(rows);
-    let panel_width = (sheet.width - 2.0 * PAD - gap * (across - 1) as f64) / across as f64;
+    // One scale of counts for all panels; its axis stands at those of the left.
+    let most = most.unwrap_or(0);
+    let ticks = (2..=MOST_TICKS).map(|ticks| sheet.beside_ticks(&counts(most, [0.0, 1.0], ticks)));
+    let left = PAD + ticks.fold(0.0, f64::max);
+    let panel_width = (sheet.width - PAD - left - gap * (across - 1) as f64) / across as f64;
     let (title, legend) = (1.5 * sheet.sizes.name_font, 1.6 * size);
-    let axis = sheet.below(false) + 0.4 * size;
+    let axis_room = sheet.below(false) + 0.4 * size;
     let rest = legend + sheet.sizes.name_font + 4.0;
     let plot = 6.5 * size;
-    let natural = title + plot + axis;
-    let least = title + 3.5 * size + axis;
+    let natural = title + plot + axis_room;
+    let least = title + 3.5 * size + axis_room;
     let panel = sheet.height.map_or(natural, |h| ((h - rest) / rows as f64).max(least));
     let height = rest + panel * rows as f64 + PAD;
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
     let beside = |s: &SeriesData| panel_width - sheet.tick_width(&numbers(s)) - size - swatch_room(sheet);
     let rooms: Vec<f64> = data.series.iter().map(beside).collect();
     let names = shown_each(&labels, &rooms, sheet.sizes.name_font);
-    Plan { across, panel_width, gap, panel, title, legend, turns, most: most.unwrap_or(0), names, height }
+    Plan { across, left, panel_width, gap, panel, title, legend, turns, most, names, height }
+}
+
+/// An axis of counts from 0 to at least `most`, with so many ticks at most.
+fn counts(most: u32, places: [f64; 2], ticks: usize) -> ValueAxis {
+    ValueAxis::of_counts(std::iter::once(f64::from(most)), places, ticks)
 }
 
 /// What stands right of a name.
@@ -125,7 +140,7 @@ fn draw_panel(
 ) -> Vec<Mark> {
     let sizes = &sheet.sizes;
     let (size, name_size) = (sizes.tick_font, sizes.name_font);
-    let left = PAD + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
+    let left = plan.left + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
     let top = plan.legend + (i / plan.across) as f64 * plan.panel;
     let right = left + plan.panel_width;
     let style = Style::of_label(&series.label, sheet.tokens);
@@ -143,7 +158,13 @@ fn draw_panel(
     let px_per_turn = (plan.panel_width - 2.0 * edge) / (f64::from(plan.turns) + 0.5);
     let axis = TurnAxis { plot_left: left + edge + px_per_turn / 2.0, px_per_turn, turns: plan.turns };
     let points = shown_points(series, plan.turns);
-    let y = |n: u32| bottom - (bottom - highest) * f64::from(n) / f64::from(plan.most.max(1));
+    let ticks = ((bottom - highest) / (1.6 * size)) as usize;
+    let scale = counts(plan.most, [bottom, highest], ticks.clamp(2, MOST_TICKS));
+    if i % plan.across == 0 {
+        sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &scale, left, "Episodes");
+        canvas.part(&format!("panel-{i}-bars"));
+    }
+    let y = |n: u32| scale.at(f64::from(n));
     let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();
     let widths = Widths::of(px_per_turn, both);
     let bars: Vec<Bar> = points.iter().flat_map(|p| widths.bars(axis.x(f64::from(p.turn)), p, y)).collect();

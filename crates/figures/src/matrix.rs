@@ -143,9 +143,14 @@ impl Plan {
         let width = self.column - 0.4 * self.size;
         let mut lines = self.wording.details(cell, width - 0.1 * self.size, self.size);
         if cell.simulated {
-            lines.push(if text_width(SIMULATED, self.size) <= width { SIMULATED } else { SHORT }.to_owned());
+            lines.push(self.simulated().to_owned());
         }
         lines
+    }
+
+    /// What a simulated cell says.
+    fn simulated(&self) -> &'static str {
+        if text_width(SIMULATED, self.size) <= self.column - 0.4 * self.size { SIMULATED } else { SHORT }
     }
 
     pub(crate) fn cell(&self, row: usize, column: usize) -> Area {
@@ -233,6 +238,9 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         })
         .max()
         .unwrap_or(1);
+    // The mean of a line may say of how many cells it is, and that some of them are simulated.
+    let some_simulated = means.iter().any(|m| *m) && data.cells.iter().any(|c| c.simulated);
+    let most_lines = if some_simulated { most_lines.max(2) } else { most_lines };
     // One size for all means: the usual one if every mean fits so.
     let mut all_means = data
         .cells
@@ -391,34 +399,69 @@ fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
 fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     let Plan { size, big, .. } = *plan;
     canvas.part("means");
-    let [of_rows, of_columns] = played_lines(data);
-    let write = |margin: &Margin, area: Area, of: usize| {
-        let middle = f64::midpoint(area.left, area.right);
-        let y = f64::midpoint(area.top, area.bottom);
-        let text = margin.mean.map_or_else(|| "no run".to_owned(), |m| decimal(m, 1));
-        let partial = margin.mean.is_some() && (margin.cells as usize) < of;
-        let base = if partial { y } else { y + 0.35 * big };
-        let width = area.right - area.left - 0.4 * size;
-        canvas.text(&fit(&text, width, big), (middle, base), Anchor::Middle, big, sheet.tokens.label);
-        if partial {
-            let text = fit(&format!("{} of {of}", margin.cells), width, size);
-            canvas.text(&text, (middle, base + 1.2 * size), Anchor::Middle, size, sheet.tokens.muted);
-        }
-    };
-    if plan.means[0] {
-        for (r, margin) in data.row_means.iter().take(plan.rows).enumerate() {
-            write(margin, plan.cell(r, plan.columns), of_columns);
-        }
-    }
-    if plan.means[1] {
-        for (c, margin) in data.column_means.iter().take(plan.columns).enumerate() {
-            write(margin, plan.cell(plan.rows, c), of_rows);
+    for mean in means(data, plan) {
+        let middle = f64::midpoint(mean.area.left, mean.area.right);
+        let width = mean.area.right - mean.area.left - 0.4 * size;
+        let mut base = mean.base(plan);
+        canvas.text(&fit(&mean.text, width, big), (middle, base), Anchor::Middle, big, sheet.tokens.label);
+        for line in &mean.lines {
+            base += 1.2 * size;
+            canvas.text(&fit(line, width, size), (middle, base), Anchor::Middle, size, sheet.tokens.muted);
         }
     }
 }
 
+/// The mean of a row or a column as it stands beside the cells.
+pub(crate) struct MeanOfLine {
+    pub(crate) area: Area,
+    pub(crate) text: String,
+    /// Under it: of how many cells it is, where some are missing, and whether some are simulated.
+    pub(crate) lines: Vec<String>,
+}
+
+impl MeanOfLine {
+    /// Base line of the mean.
+    pub(crate) fn base(&self, plan: &Plan) -> f64 {
+        let middle = f64::midpoint(self.area.top, self.area.bottom);
+        match self.lines.len() {
+            0 => middle + 0.35 * plan.big,
+            lines => middle - (lines as f64 - 1.0) * 0.6 * plan.size,
+        }
+    }
+}
+
+/// The means of rows and of columns, as far as there are any.
+pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
+    let [of_rows, of_columns] = played_lines(data);
+    let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
+        let mut lines = Vec::new();
+        if margin.mean.is_some() && (margin.cells as usize) < of {
+            lines.push(format!("{} of {of}", margin.cells));
+        }
+        if margin.mean.is_some() && data.cells.iter().any(|c| c.simulated && c.mean.is_some() && in_line(c)) {
+            lines.push(plan.simulated().to_owned());
+        }
+        let text = margin.mean.map_or_else(|| NO_RUN.to_owned(), |m| decimal(m, 1));
+        MeanOfLine { area, text, lines }
+    };
+    let mut means = Vec::new();
+    if plan.means[0] {
+        for (r, margin) in (0..plan.rows).zip(&data.row_means) {
+            let area = plan.cell(r, plan.columns);
+            means.push(mean(margin, area, of_columns, &|cell| cell.row as usize == r));
+        }
+    }
+    if plan.means[1] {
+        for (c, margin) in (0..plan.columns).zip(&data.column_means) {
+            let area = plan.cell(plan.rows, c);
+            means.push(mean(margin, area, of_rows, &|cell| cell.column as usize == c));
+        }
+    }
+    means
+}
+
 /// How many rows and columns have a run: what means are out of. Lines that only others have played are in no mean.
-pub(crate) fn played_lines(data: &Matrix) -> [usize; 2] {
+fn played_lines(data: &Matrix) -> [usize; 2] {
     let played = |line: fn(&MatrixCell) -> u32, lines: usize| {
         (0..lines as u32)
             .filter(|l| {

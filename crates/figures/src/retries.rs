@@ -57,13 +57,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
         for (i, series) in data.series.iter().enumerate().rev() {
             draw_series(&sheet, canvas, data, &plan, &y, i, series);
         }
-        canvas.part("published");
-        for published in data.published.iter().filter(|p| p.retries <= plan.most) {
-            let color = sheet.tokens.series(published.label.color);
-            let at = (plan.x(published.retries), y.at(published.mean));
-            let half = 1.3 * sheet.sizes.mark;
-            hollow_diamond(canvas, at, half, color, sheet.tokens.paper, sheet.sizes.censor);
-        }
+        draw_published(&sheet, canvas, data, &plan, &y);
         match plan.beside {
             Some(room) => draw_names(&sheet, canvas, data, &plan, &y, room),
             None => {
@@ -87,6 +81,14 @@ pub(crate) fn published_notes(data: &Retries) -> String {
             sources.push(source);
         }
     }
+    let names: Vec<String> =
+        published_names(data).iter().enumerate().map(|(i, name)| format!("{}: {name}", letter(i))).collect();
+    let note = published_note(&sources);
+    if note.is_empty() { note } else { format!("{note} ({})", names.join(", ")) }
+}
+
+/// What published marks are about, each once.
+fn published_names(data: &Retries) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for published in &data.published {
         let name = said(&published.label);
@@ -94,8 +96,62 @@ pub(crate) fn published_notes(data: &Retries) -> String {
             names.push(name);
         }
     }
-    let note = published_note(&sources);
-    if note.is_empty() { note } else { format!("{note} ({})", names.join(", ")) }
+    names
+}
+
+/// a, b, …, z, a1, b1, …
+fn letter(place: usize) -> String {
+    let letter = char::from(b'a' + u8::try_from(place % 26).unwrap_or(0));
+    if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26) }
+}
+
+/// What stands beside each published mark: a letter that the note explains. Runs have colours, what others published has none.
+pub(crate) fn letters(data: &Retries) -> Vec<String> {
+    let names = published_names(data);
+    let place = |label: &SeriesLabel| names.iter().position(|name| *name == said(label)).unwrap_or(0);
+    data.published.iter().map(|published| letter(place(&published.label))).collect()
+}
+
+/// Hollow marks with their letters beside them; letters of marks that stand close are spread.
+fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y: &ValueAxis) {
+    let (size, half) = (sheet.sizes.tick_font, 1.3 * sheet.sizes.mark);
+    canvas.part("published");
+    for retries in &plan.retries {
+        let here: Vec<(f64, String)> = data
+            .published
+            .iter()
+            .zip(letters(data))
+            .filter(|(p, _)| p.retries == *retries)
+            .map(|(p, letter)| (y.at(p.mean), letter))
+            .collect();
+        let heights: Vec<f64> = here.iter().map(|(height, _)| *height).collect();
+        let (top, bottom) = (plan.top - size, plan.bottom + size);
+        let places = spread(&heights, 1.1 * size, top, bottom).unwrap_or_else(|| heights.clone());
+        let x = plan.x(*retries);
+        for ((height, letter), place) in here.into_iter().zip(places) {
+            let left = x + 2.0 * half;
+            if (place - height).abs() > 0.5 * size {
+                let pen = Pen::new(sheet.tokens.axis, sheet.sizes.edge.max(0.5));
+                canvas.line(&[(x, height), (left, place)], pen);
+            }
+            hollow_diamond(
+                canvas,
+                (x, height),
+                half,
+                sheet.tokens.axis,
+                sheet.tokens.paper,
+                sheet.sizes.censor,
+            );
+            // On bands and lines a letter needs a light ground.
+            let width = crate::text_width(&letter, size);
+            canvas.bar(
+                (left - 0.5, place - 0.5 * size),
+                (left + width + 0.5, place + 0.5 * size),
+                sheet.tokens.paper,
+            );
+            canvas.text(&letter, (left, place + 0.35 * size), Anchor::Start, size, sheet.tokens.label);
+        }
+    }
 }
 
 fn plan(data: &Retries, sheet: &Sheet) -> Plan {

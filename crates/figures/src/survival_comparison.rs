@@ -1,22 +1,23 @@
 //! Survival curves of several runs over their at-risk table.
 
+mod plan;
+mod said;
+
 use crate::at_risk;
-use crate::axis::TurnAxis;
 use crate::curve::{Curve, Y_TICKS, last_turn_shown};
-use crate::frame::Sizes;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown_all};
-use crate::number::{decimal, interval, share_with_band};
+use crate::names::shown_all;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
-use crate::svg::hundredths;
 use crate::swatch::Style;
 use crate::theme::Theme;
-use crate::words;
-use crate::{Drawing, Hit, Mark};
+use crate::{Drawing, Mark};
+
+use plan::{Plan, before_extra, leader, plan};
+use said::{hit, series_mark, summary};
 
 /// With more series than this only the first [`IN_FRONT`] are drawn in colour, unless the spec says which.
 const TOLD_APART: usize = 8;
@@ -34,34 +35,6 @@ struct Line<'a> {
     style: Style,
     curve: Curve<'a>,
     index: usize,
-}
-
-/// A column at the right of the table.
-struct Extra {
-    head: &'static str,
-    /// The head where there is less room.
-    short: &'static str,
-    texts: Vec<String>,
-    /// Width of the widest text.
-    width: f64,
-}
-
-/// Places of the parts.
-struct Plan {
-    axis: TurnAxis,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    /// Room for names beside the curves, or none.
-    beside: Option<f64>,
-    /// Columns at the right of the table.
-    extras: Vec<Extra>,
-    /// y of the table or of the legend.
-    under: f64,
-    /// Right edge of the names and samples of the table.
-    names_right: f64,
-    height: f64,
 }
 
 pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
@@ -126,6 +99,7 @@ pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
 }
 
 fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Line<'a>> {
+    let behind: Vec<usize> = (0..data.series.len()).filter(|i| !is_in_front(data, *i)).collect();
     data.series
         .iter()
         .enumerate()
@@ -133,118 +107,12 @@ fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Lin
             let style = if is_in_front(data, index) {
                 Style::of_label(&series.label, sheet.tokens)
             } else {
-                Style::in_background(sheet.tokens)
+                let place = behind.iter().position(|i| *i == index).unwrap_or(0);
+                Style::in_background(sheet.tokens, place, behind.len())
             };
             Line { data: series, style, curve: Curve::of(&series.points, turns), index }
         })
         .collect()
-}
-
-fn mean_text(line: &Line<'_>) -> String {
-    let mean = line.data.summary.restricted_mean;
-    mean.mean.map_or_else(
-        || "unknown".to_owned(),
-        |value| format!("{} {}", decimal(value, 1), interval(mean.ci_low, mean.ci_high, 1)),
-    )
-}
-
-/// How many failed, of how many.
-fn events_text(line: &Line<'_>) -> String {
-    let summary = &line.data.summary;
-    format!("{}/{}", words::count(summary.events), words::count(summary.n))
-}
-
-/// The columns that are asked for, from left to right.
-fn extras(data: &SurvivalComparison, sheet: &Sheet, lines: &[Line<'_>]) -> Vec<Extra> {
-    let column = |head, short, text: fn(&Line<'_>) -> String| {
-        let texts: Vec<String> = lines.iter().map(text).collect();
-        let width = texts.iter().map(|text| sheet.tick_width(text)).fold(0.0, f64::max);
-        Extra { head, short, texts, width }
-    };
-    let mut extras = Vec::new();
-    if data.at_risk && data.events && !lines.is_empty() {
-        let events = column(EVENTS, EVENTS, events_text);
-        extras.push(Extra { width: events.width.max(sheet.tick_width(EVENTS)), ..events });
-    }
-    if data.at_risk && data.means && !lines.is_empty() {
-        extras.push(column("Mean [95 % CI]", "Mean", mean_text));
-    }
-    extras
-}
-
-/// The room before a column at the right.
-fn before_extra(size: f64) -> f64 {
-    1.6 * size
-}
-
-fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Plan {
-    let sizes = &sheet.sizes;
-    let size = sizes.tick_font;
-    let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
-    let widest = |size: f64| lines.iter().map(|l| natural_width(&l.data.label, size)).fold(0.0, f64::max);
-
-    let most = lines.iter().flat_map(|l| l.curve.points).map(|p| p.at_risk).max().unwrap_or(0);
-    let half_number = sheet.tick_width(&words::count(most)) / 2.0;
-    let half_last = half_number.max(sheet.tick_width(&turns.to_string()) / 2.0) + 0.2;
-    // Turn 1 may stand close to the axis: half of its number stands left of it.
-    let before = at_risk::sample_room(sizes) + half_number;
-    let names = PAD + widest(size).max(sheet.tick_width("At risk")) + before;
-    let left = if data.at_risk && !lines.is_empty() {
-        y_part.max(names.min((0.27 * sheet.width + before).min(0.42 * sheet.width)))
-    } else {
-        y_part
-    };
-    let room_of = |extras: &[Extra]| {
-        extras.iter().map(|extra| extra.width + before_extra(size)).sum::<f64>() + half_number
-    };
-    let mut extras = extras(data, sheet, lines);
-    // What does not fit is left out, means first: the curve needs its room.
-    while !extras.is_empty() && left + room_of(&extras) >= 0.55 * sheet.width {
-        extras.pop();
-    }
-    let extras_room = (!extras.is_empty()).then(|| room_of(&extras));
-    let beside = {
-        let room = widest(sizes.name_font).min(0.26 * sheet.width) + leader(sizes) + 2.0;
-        let few = lines.len() <= NAMED_DIRECTLY && !lines.is_empty() && lines.iter().all(|l| !l.style.muted);
-        let room = room.max(extras_room.unwrap_or(0.0));
-        (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room)
-    };
-    let right_part = beside.or(extras_room).unwrap_or(half_last);
-    let right = sheet.width - PAD - right_part.max(half_last);
-    let px_per_turn = (right - left) / f64::from(turns);
-    let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
-    let top = if data.tau.is_some_and(|t| (1..=turns).contains(&t)) { 1.5 * size } else { 0.7 * size };
-    let under_height = if lines.is_empty() {
-        0.0
-    } else if data.at_risk {
-        at_risk::height(lines.len(), sizes)
-    } else if beside.is_none() {
-        legend::height(sheet, lines.iter().map(|l| &l.data.label))
-    } else {
-        0.0
-    };
-    let below = sheet.below(true);
-    let plot = sheet.plot_height(top + below, under_height, 7.0 * size);
-    let bottom = top + plot;
-    let under = bottom + below;
-    let names_right = left - half_number;
-    Plan {
-        axis,
-        left,
-        right,
-        top,
-        bottom,
-        beside,
-        extras,
-        under,
-        names_right,
-        height: under + under_height + PAD,
-    }
-}
-
-/// Length of the line between a curve's end and its name.
-fn leader(sizes: &Sizes) -> f64 {
-    1.2 * sizes.tick_font
 }
 
 fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
@@ -329,6 +197,21 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
             line.style.marker(canvas, at, 0.85 * sizes.mark);
         }
     }
+    // Those of the background stand side by side on the first two steps of their curves: there most of them end.
+    let behind: Vec<&Line<'_>> = lines.iter().filter(|l| l.style.muted && l.curve.known > 0).collect();
+    for (k, line) in behind.iter().enumerate() {
+        canvas.part(&format!("marks-{}", line.index));
+        let share = (k as f64 + 1.0) / (behind.len() as f64 + 1.0);
+        for turn in 1..=line.curve.known.min(2) {
+            let height = line.curve.at(turn);
+            // On the axis nobody is alive, and all of them would meet.
+            if height > 0.0 || turn == 1 {
+                let beyond = if height > 0.0 && turn < line.curve.known { share } else { 0.0 };
+                let at = (plan.axis.x(f64::from(turn) + beyond), y.at(height));
+                line.style.marker(canvas, at, 0.85 * sizes.mark);
+            }
+        }
+    }
     if lines.iter().all(|l| l.curve.known == 0) {
         let at = (f64::midpoint(plan.left, plan.right), y.at(0.75));
         canvas.part("nothing");
@@ -392,13 +275,9 @@ fn draw_under(
         }
         return Vec::new();
     }
-    let mut turns = plan.axis.ticks(sheet.sizes.tick_font);
-    // Nobody is lost before turn 1, so it stands for turn 0; but not where it would push out turn 2.
-    if turns.get(1) != Some(&2) {
-        turns[0] = 1;
-    }
-    turns.dedup();
-    let columns: Vec<(u32, f64)> = turns.into_iter().map(|t| (t, plan.axis.x(f64::from(t)))).collect();
+    // A number under each tick, under 0 how many there are.
+    let turns = plan.axis.ticks(sheet.sizes.tick_font).into_iter();
+    let columns: Vec<(u32, f64)> = turns.map(|t| (t, plan.axis.x(f64::from(t)))).collect();
     let rows: Vec<at_risk::Row<'_>> = lines
         .iter()
         .enumerate()
@@ -423,83 +302,4 @@ fn draw_under(
     let tops = at_risk::draw(sheet, canvas, &place, &rows);
     let area = |top: f64| Area { left: PAD, top, right: sheet.width - PAD, bottom: top + height };
     lines.iter().zip(tops).map(|(line, top)| series_mark("row", line, area(top))).collect()
-}
-
-fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
-    let s = &line.data.summary;
-    let mean = &s.restricted_mean;
-    let mut lines = vec![
-        said(&line.data.label),
-        format!(
-            "{} episodes, {} failed, {} censored",
-            words::count(s.n),
-            words::count(s.events),
-            words::count(s.censored)
-        ),
-    ];
-    if let Some(value) = mean.mean {
-        lines.push(format!(
-            "mean stamina {} {} (τ = {})",
-            decimal(value, 2),
-            interval(mean.ci_low, mean.ci_high, 2),
-            mean.tau
-        ));
-    }
-    Mark::of(format!("{what}-{}", line.index), Some(line.index), area, lines)
-}
-
-fn hit(turn: u32, data: &SurvivalComparison, plan: &Plan, y: &ValueAxis, lines: &[Line<'_>]) -> Hit {
-    let (x0, x1) = plan.axis.column(turn);
-    let first = data.reference.and_then(|r| lines.get(r as usize)).or(lines.first());
-    let said = |line: &Line<'_>| {
-        let name = said(&line.data.label);
-        match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
-            None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => {
-                format!("{name}: 0, nobody at risk")
-            }
-            None => format!("{name}: unknown, nobody at risk"),
-            Some(p) => format!(
-                "{name}: {}, at risk {}",
-                share_with_band(p.survival, p.ci_low, p.ci_high),
-                words::count(p.at_risk)
-            ),
-        }
-    };
-    Hit {
-        turn,
-        x0: hundredths(x0),
-        x1: hundredths(x1.min(plan.right)),
-        y: hundredths(first.map_or(plan.bottom, |l| y.at(l.curve.at(turn)))),
-        lines: lines.iter().map(said).collect(),
-    }
-}
-
-fn summary(data: &SurvivalComparison, turns: u32) -> String {
-    let mut sentences = vec![format!(
-        "Survival curves of {} over {}.",
-        words::counted(data.series.len() as u32, "run", "runs"),
-        words::counted(turns, "turn", "turns")
-    )];
-    for series in &data.series {
-        let s = &series.summary;
-        let mean = &s.restricted_mean;
-        let mean = mean.mean.map_or_else(
-            || "mean stamina unknown".to_owned(),
-            |v| {
-                let ci = interval(mean.ci_low, mean.ci_high, 2);
-                format!("mean stamina {} {ci} (τ = {})", decimal(v, 2), mean.tau)
-            },
-        );
-        sentences.push(format!(
-            "{}: {}, {} failed, {} censored, {mean}.",
-            said(&series.label),
-            words::counted(s.n, "episode", "episodes"),
-            words::count(s.events),
-            words::count(s.censored)
-        ));
-    }
-    if let Some(reference) = data.reference.and_then(|r| data.series.get(r as usize)) {
-        sentences.push(format!("The reference is {}.", said(&reference.label)));
-    }
-    sentences.join(" ")
 }

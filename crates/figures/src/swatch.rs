@@ -30,8 +30,10 @@ pub(crate) struct Style {
     paper: RGBColor,
     dash: u8,
     marker: u8,
-    /// In the background: a thin grey line without marker.
+    /// In the background: a thin grey line, its marker small.
     pub(crate) muted: bool,
+    /// Whether it has a marker.
+    marked: bool,
 }
 
 impl Style {
@@ -43,12 +45,16 @@ impl Style {
             dash: label.mark,
             marker: label.marker(),
             muted: false,
+            marked: true,
         }
     }
 
-    pub(crate) fn in_background(tokens: &Tokens) -> Self {
-        let color = mixed(tokens.muted, tokens.paper);
-        Self { color, text: tokens.muted, paper: tokens.paper, dash: 0, marker: 0, muted: true }
+    /// The `place`th of `count` in the background. As many as there are markers are told apart by them; more are all alike.
+    pub(crate) fn in_background(tokens: &Tokens, place: usize, count: usize) -> Self {
+        let marked = count <= MARKS;
+        let color = if marked { tokens.muted } else { mixed(tokens.muted, tokens.paper) };
+        let marker = u8::try_from(place % MARKS).unwrap_or(0);
+        Self { color, text: tokens.muted, paper: tokens.paper, dash: 0, marker, muted: true, marked }
     }
 
     /// A line in its colour, width and dashes.
@@ -70,9 +76,10 @@ impl Style {
 
     /// Its marker, `half` being half of its size.
     pub(crate) fn marker(self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
-        if self.muted {
+        if !self.marked {
             return;
         }
+        let half = if self.muted { 0.8 * half } else { half };
         match outline(self.marker, at, half) {
             Outline::Circle => canvas.disc(at, half, self.color),
             Outline::HollowCircle => {

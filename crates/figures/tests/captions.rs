@@ -191,15 +191,19 @@ fn a_caption_says_whose_band_is_drawn() {
 }
 
 #[test]
-fn the_axis_of_turns_reaches_the_turn_limit() {
+fn the_axis_of_turns_reaches_the_turn_limit_or_says_that_it_does_not() {
     let last_tick = |limit: u32, last_at_risk: u32| {
         let mut runs = many::runs(2, 20, limit);
         for point in runs.iter_mut().flat_map(|run| &mut run.points).filter(|p| p.turn > last_at_risk) {
             (point.at_risk, point.events, point.censored) = (0, 0, 0);
         }
         let spec = FigureSpec::new(many::survival(runs, 3), Layout::print(486.0), Theme::Print);
-        draw(&spec).hits.len()
+        (
+            draw(&spec).hits.len(),
+            caption(&spec).contains(&format!("nobody is at risk after turn {last_at_risk} of {limit}")),
+        )
     };
-    assert_eq!(last_tick(15, 9), 15);
-    assert_eq!(last_tick(100, 9), 18, "where all end early, the curves keep half of the width");
+    assert_eq!(last_tick(15, 12), (15, false));
+    assert_eq!(last_tick(15, 9), (10, true), "an axis is not empty over more than a quarter");
+    assert_eq!(last_tick(100, 9), (10, true));
 }

@@ -6,7 +6,7 @@ mod painted;
 
 use cases::{many, tables};
 use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme};
-use painted::check;
+use painted::{check, describe};
 
 /// A pane of the Compare page in both themes, and a column of ICML.
 fn everywhere(name: &str, figure: &Figure) {
@@ -150,7 +150,24 @@ fn tables() {
     check("table-wide-full-print", tables::wide(5), full_width(), Theme::Print);
     check("table-odd-print", tables::odd(20), column(), Theme::Print);
     check("table-odd-full-print", tables::odd(20), full_width(), Theme::Print);
-    check("table-long-light", tables::runs(1_500), Layout::panel(640.0), Theme::Light);
+    // All that the screen holds is megabytes as a picture: a page holds less, and is cut by the same rule.
+    describe("table-long-light", tables::runs(1_500), Layout::panel(640.0), Theme::Light);
+    check("table-long-print", tables::runs(120), column(), Theme::Print);
+}
+
+#[test]
+fn in_greys() {
+    for (name, figure) in [
+        ("differences-3", many::differences(3)),
+        ("paired-20", many::paired(20, 15)),
+        ("first-failures-4", many::first_failures(many::runs(4, 25, 9))),
+        ("bars-4", many::bars(4)),
+        ("pareto-6", many::pareto(6, Scale::Log)),
+        ("retries-3", many::retries(3)),
+        ("failures-rows", many::failures(20, 3, SharesForm::Auto)),
+    ] {
+        check(&format!("{name}-grey"), figure, column(), Theme::Grey);
+    }
 }
 
 /// The published results of `EvoCode-Bench`, 13 models on 25 tasks, as their survival tables.
@@ -181,6 +198,7 @@ fn one_run_in_a_panel() {
         ("first-failures", Figure::FirstFailures(cases::hundred_turns())),
     ] {
         check(&format!("panel-{name}-light"), figure.clone(), Layout::panel(640.0), Theme::Light);
+        check(&format!("panel-{name}-dark"), figure.clone(), Layout::panel(640.0), Theme::Dark);
         check(&format!("panel-{name}-grey"), figure, column(), Theme::Grey);
     }
 }

@@ -129,9 +129,66 @@ fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
     }
     if !nowhere.is_empty() {
         warnings.push(format!(
-            "No font on this machine has the letters \"{}\": they are shown as empty boxes. Install one that has them (Debian: fonts-noto-cjk, fonts-noto-core) and export again",
+            "No font on this machine has the letters \"{}\": they are shown as empty boxes. Install one that has them (Debian: fonts-wqy-microhei, or fonts-noto-cjk and fonts-noto-core) and export again",
             some(&nowhere)
         ));
     }
     (fonts, warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use usvg::{Group, Node};
+
+    use super::*;
+
+    /// The glyphs of a text from left to right: the letters that they stand for, and their numbers in the font.
+    fn glyphs(text: &str) -> Option<Vec<(String, u16)>> {
+        fn of(group: &Group, found: &mut Vec<(f32, String, u16)>) {
+            for node in group.children() {
+                match node {
+                    Node::Group(group) => of(group, found),
+                    Node::Text(text) => {
+                        let glyphs = text.layouted().iter().flat_map(|span| &span.positioned_glyphs);
+                        found.extend(glyphs.map(|g| (g.transform().tx, g.text.clone(), g.id.0)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\"><text x=\"10\" y=\"20\" \
+             font-size=\"12\" font-family=\"IBM Plex Sans\">{text}</text></svg>"
+        );
+        let (tree, warnings) = tree(&svg).unwrap();
+        if warnings.iter().any(|w| w.starts_with("No font")) {
+            assert!(
+                std::env::var("CI").map_or(true, |ci| ci != "true"),
+                "{warnings:?}. On Debian and Ubuntu: sudo apt-get install fonts-dejavu-core fonts-wqy-microhei"
+            );
+            return None;
+        }
+        let mut found = Vec::new();
+        of(tree.root(), &mut found);
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some(found.into_iter().map(|(_, text, id)| (text, id)).collect())
+    }
+
+    #[test]
+    fn text_runs_the_way_that_it_is_read() {
+        let order = |text: &str| Some(glyphs(text)?.into_iter().map(|(text, _)| text).collect::<String>());
+        let turned = |text: &str| text.chars().rev().collect::<String>();
+        let Some(hebrew) = order("מודל") else { return };
+        assert_eq!(hebrew, turned("מודל"), "the first letter stands at the right");
+        assert_eq!(order("通义").unwrap(), "通义");
+        // A name among others turns by itself, and what stands before it stays before it.
+        let mixed = order("GLM מודל").unwrap();
+        assert_eq!(mixed, format!("GLM {}", turned("מודל")));
+        // Letters of Arabic join: at the begin of a word stands another form than alone.
+        let arabic = glyphs("نموذج").unwrap();
+        let alone = glyphs("ن").unwrap();
+        let (first, id) = arabic.last().unwrap();
+        assert_eq!(first, "ن");
+        assert_ne!(*id, alone[0].1, "the letters do not join");
+    }
 }

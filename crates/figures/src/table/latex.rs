@@ -1,40 +1,33 @@
 //! A LaTeX table with booktabs rules.
 //!
-//! A table of usual length is a float that shrinks, letters and all, when it is wider than its column. A longer one is a
-//! `longtable`, which breaks over pages and needs a page of one column.
+//! It fits a paper of one column or of two: a table that is wider than a column is a `table*`, one that is wider than the
+//! page stands in several blocks under each other, and one that is longer than a page goes on in further floats. Widths
+//! are guessed with our font; what is wider in that of the paper shrinks.
 
 use std::fmt::Write as _;
 
 use super::Table;
-use super::print::{Printed, columns, one_line};
+use super::print::one_line;
 use crate::SOFTWARE;
+use crate::drawn_table::{TextBlock, TextColumn, for_text};
 use crate::tex::{NEEDS, escape};
 
-/// The most rows of a table that stays on one page.
-const ONE_PAGE: usize = 40;
+/// Pages are at least as wide as this in pt, where nothing is said of them.
+const PAGE: f64 = 486.0;
+/// A venue's width below this is a column of two.
+const ONE_COLUMN: f64 = 300.0;
+/// The narrowest column of the venues.
+const COLUMN: f64 = 218.0;
+/// `\footnotesize` of papers in 10 pt.
+const SIZE: f64 = 8.0;
+/// Lines of a page, with room for a caption.
+const LINES: u32 = 44;
+/// LaTeX keeps so many floats at most; before that many they are put out.
+const FLOATS: usize = 12;
 /// From this number of letters on, words are broken into lines.
 const LONG_TEXT: usize = 28;
-
-/// Whether the texts of a column are broken into lines.
-fn is_broken(column: &Printed) -> bool {
-    !column.right && column.texts.iter().any(|text| text.chars().count() > LONG_TEXT)
-}
-
-/// The column types of a `tabular`.
-fn types(printed: &[Printed]) -> String {
-    printed
-        .iter()
-        .map(|column| {
-            if column.right {
-                "r".to_owned()
-            } else if is_broken(column) {
-                ">{\\raggedright\\arraybackslash}p{12em}".to_owned()
-            } else {
-                "l".to_owned()
-            }
-        })
-        .collect()
-}
+/// So many of the widest letters fit a line of a caption.
+const CAPTION: usize = 12;
 
 /// Places where a reader would break a word.
 fn breakable(text: &str) -> String {
@@ -47,63 +40,132 @@ fn breakable(text: &str) -> String {
 /// A text where there is room for short ones.
 fn words(text: &str) -> String {
     let text = one_line(text);
-    if text.chars().count() <= LONG_TEXT { escape(&text) } else { pieces(&text) }
+    if text.chars().count() <= LONG_TEXT { escape(&text) } else { pieces(&text, CAPTION) }
 }
 
-/// A text that may be broken where a reader would, and a word that is longer than a line may be in pieces.
-fn pieces(text: &str) -> String {
-    const PIECE: usize = 8;
-    /// So many of the widest letters fit a line of a column that is broken.
-    const LINE: usize = 12;
+/// A text that may be broken where a reader would, and a word that is longer than a line of so many letters in pieces.
+fn pieces(text: &str, line: usize) -> String {
     let text = one_line(text);
+    let piece = (line * 2 / 3).max(1);
     let cut = |stretch: &str| -> String {
         let letters: Vec<char> = stretch.chars().collect();
-        if letters.len() <= LINE {
+        if letters.len() <= line {
             return breakable(stretch);
         }
         let parts: Vec<String> =
-            letters.chunks(PIECE).map(|part| breakable(&part.iter().collect::<String>())).collect();
+            letters.chunks(piece).map(|part| breakable(&part.iter().collect::<String>())).collect();
         parts.join("\\allowbreak{}")
     };
     text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '/')).map(cut).collect()
 }
 
-pub(super) fn write(table: &Table) -> String {
-    let printed = columns(table, usize::MAX);
-    let long = table.rows.len() > ONE_PAGE;
-    let heading: Vec<String> = printed.iter().map(|c| escape(&one_line(&c.heading))).collect();
-    let heading = format!("{} \\\\\n", heading.join(" & "));
+/// The column types of a `tabular`. Where it goes on in another, columns are as wide in each.
+fn types(block: &TextBlock, goes_on: bool) -> String {
+    let of = |column: &TextColumn| {
+        let side = if column.right { 'r' } else { 'l' };
+        match column.broken {
+            true => format!(">{{\\raggedright\\arraybackslash}}p{{{:.0}bp}}", column.width.ceil()),
+            false if goes_on => format!("w{{{side}}}{{{:.0}bp}}", column.width.ceil()),
+            false => side.to_string(),
+        }
+    };
+    block.columns.iter().map(of).collect()
+}
+
+fn heading(column: &TextColumn) -> String {
+    let side = if column.right { 'r' } else { 'l' };
+    match column.heading.as_slice() {
+        [] => String::new(),
+        [one] => escape(one),
+        // A column of words breaks its head itself.
+        lines if column.broken => pieces(&lines.join(" "), letters(column.width)),
+        lines => {
+            let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+            format!("\\shortstack[{side}]{{{}}}", lines.join("\\\\"))
+        }
+    }
+}
+
+/// How many of the widest letters fit this width.
+fn letters(width: f64) -> usize {
+    ((width / (1.05 * SIZE)) as usize).max(2)
+}
+
+fn tabular(block: &TextBlock, rows: std::ops::Range<usize>, goes_on: bool) -> String {
+    let headings: Vec<String> = block.columns.iter().map(heading).collect();
     let mut body = String::new();
-    for row in 0..table.rows.len() {
-        // In a column that is broken into lines short texts may still be wider than a line.
-        let cell = |c: &Printed| if is_broken(c) { pieces(&c.texts[row]) } else { words(&c.texts[row]) };
-        let cells: Vec<String> = printed.iter().map(cell).collect();
+    for row in rows {
+        let cell = |column: &TextColumn| {
+            let text = column.texts.get(row).map_or("", String::as_str);
+            // In a column that is broken into lines short texts may still be wider than a line.
+            if column.broken { pieces(text, letters(column.width)) } else { escape(&one_line(text)) }
+        };
+        let cells: Vec<String> = block.columns.iter().map(cell).collect();
         let _ = writeln!(body, "{} \\\\", cells.join(" & "));
     }
+    format!(
+        "\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n\
+         \\begin{{tabular}}{{@{{}}{}@{{}}}}\n\\toprule\n{} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}}}\n",
+        types(block, goes_on),
+        headings.join(" & ")
+    )
+}
+
+/// The rows of each page.
+fn pages(blocks: &[TextBlock], rows: usize) -> Vec<std::ops::Range<usize>> {
+    let heads: u32 = blocks.iter().map(|block| block.head_lines() + 2).sum();
+    let mut pages = Vec::new();
+    let (mut from, mut used) = (0, heads);
+    for row in 0..rows {
+        let lines: u32 = blocks.iter().map(|block| block.lines.get(row).copied().unwrap_or(1)).sum();
+        if row > from && used + lines > LINES {
+            pages.push(from..row);
+            (from, used) = (row, heads);
+        }
+        used += lines;
+    }
+    pages.push(from..rows);
+    pages
+}
+
+/// For a venue of this width in pt: of a column, or of the page.
+pub(super) fn write(table: &Table, width: Option<f64>) -> String {
+    let (column, page) = match width {
+        Some(width) if width < ONE_COLUMN => (width, 2.0 * width + 12.0),
+        Some(width) => (COLUMN, width),
+        None => (COLUMN, PAGE),
+    };
+    let narrow = for_text(table, column, SIZE);
+    let fits = narrow.len() == 1 && narrow[0].lines.iter().all(|lines| *lines == 1);
+    let (float, blocks) = if fits { ("table", narrow) } else { ("table*", for_text(table, page, SIZE)) };
+    let pages = pages(&blocks, table.rows.len());
+    let goes_on = pages.len() > 1;
+
     let sentences: Vec<String> = std::iter::once(format!("{}.", table.title.trim_end_matches('.')))
         .chain(table.notes.iter().cloned())
         .map(|s| words(&s))
         .collect();
-    let caption = sentences.join(" ");
     let label: String = table.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    let packages = if long { "array, booktabs, longtable" } else { "array, booktabs, graphicx" };
-    let types = types(&printed);
-    let mut out = format!("% Made by {SOFTWARE}. Needs: \\usepackage{{{packages}}}\n");
-    if long {
-        out.push_str("% Breaks over pages, which LaTeX does on pages of one column only.\n");
+    let mut out = format!("% Made by {SOFTWARE}. Needs: \\usepackage{{array, booktabs, graphicx}}\n");
+    if !fits {
+        out.push_str("% `table*` is as wide as a page of two columns; where there is one it is a `table`.\n");
+    }
+    for (at, rows) in pages.into_iter().enumerate() {
+        if at > 0 && at % FLOATS == 0 {
+            out.push_str("\\clearpage\n");
+        }
+        let caption = if at == 0 {
+            format!("\\caption{{{}}}\\label{{tab:{label}}}", sentences.join(" "))
+        } else {
+            format!("Table~\\ref{{tab:{label}}}, continued.\\par\\smallskip")
+        };
+        let tabulars: Vec<String> =
+            blocks.iter().map(|block| tabular(block, rows.clone(), goes_on)).collect();
         let _ = write!(
             out,
-            "\\begingroup\n{NEEDS}\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}%\n\\begin{{longtable}}{{@{{}}{types}@{{}}}}\n\
-             \\caption{{{caption}}}\\label{{tab:{label}}}\\\\\n\\toprule\n{heading}\\midrule\n\\endfirsthead\n\
-             \\toprule\n{heading}\\midrule\n\\endhead\n\\bottomrule\n\\endlastfoot\n{body}\\end{{longtable}}\n\\endgroup\n"
-        );
-    } else {
-        let _ = write!(
-            out,
-            "\\begin{{table}}[t]\n{NEEDS}\\centering\n\\caption{{{caption}}}\\label{{tab:{label}}}\n\\small\\setlength{{\\tabcolsep}}{{4pt}}%\n\
-             % Shrinks to the column where it is wider; `table*` gives it two columns.\n\
-             \\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n\
-             \\begin{{tabular}}{{@{{}}{types}@{{}}}}\n\\toprule\n{heading}\\midrule\n{body}\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n"
+            "\\begin{{{float}}}[{}]\n{NEEDS}\\centering\n{caption}\n\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}%\n{}\\end{{{float}}}\n",
+            if goes_on { "tp" } else { "t" },
+            tabulars.join("\\par\\medskip\n")
         );
     }
     out

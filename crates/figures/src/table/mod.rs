@@ -277,7 +277,12 @@ impl Table {
 
     /// A LaTeX table with booktabs rules, for `\input`. What it needs of the preamble stands in its first lines.
     pub fn to_latex(&self) -> String {
-        latex::write(self)
+        latex::write(self, None)
+    }
+
+    /// The same for a venue whose figures are so wide in pt: a column of two, or the page.
+    pub fn to_latex_for(&self, width: f64) -> String {
+        latex::write(self, Some(width))
     }
 
     /// A Markdown table with title and notes.

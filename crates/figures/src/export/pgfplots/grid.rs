@@ -4,10 +4,12 @@ use plotters::style::RGBColor;
 
 use super::{Picture, bp, fitted};
 use crate::labels::Area;
-use crate::matrix::{NO_RUN, Plan, cell_at, ink_on, mean_text, no_run_fits, plan, played_lines, shown_names};
+use crate::matrix::{
+    MeanOfLine, NO_RUN, Plan, cell_at, ink_on, mean_text, means, no_run_fits, plan, shown_names,
+};
 use crate::number::decimal;
 use crate::sheet::Sheet;
-use crate::spec::{FigureSpec, Margin, Matrix, MatrixCell};
+use crate::spec::{FigureSpec, Matrix, MatrixCell};
 use crate::tex::escape;
 use crate::theme::{Theme, grey};
 
@@ -24,16 +26,8 @@ pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
             }
         }
     }
-    let [of_rows, of_columns] = played_lines(data);
-    if plan.means[0] {
-        for (row, margin) in data.row_means.iter().take(plan.rows).enumerate() {
-            mean(picture, &plan, &plan.cell(row, plan.columns), margin, of_columns);
-        }
-    }
-    if plan.means[1] {
-        for (column, margin) in data.column_means.iter().take(plan.columns).enumerate() {
-            mean(picture, &plan, &plan.cell(plan.rows, column), margin, of_rows);
-        }
+    for line in means(data, &plan) {
+        mean(picture, &plan, &line);
     }
     for (row, text) in plan.notes.iter().enumerate() {
         let base = plan.notes_top + (0.6 + 1.3 * (row as f64 + 0.8)) * plan.size;
@@ -114,19 +108,16 @@ fn missing(picture: &mut Picture, plan: &Plan, area: &Area) {
     }
 }
 
-fn mean(picture: &mut Picture, plan: &Plan, area: &Area, margin: &Margin, of: usize) {
-    let middle = f64::midpoint(area.left, area.right);
-    let y = f64::midpoint(area.top, area.bottom);
-    let partial = margin.mean.is_some() && (margin.cells as usize) < of;
-    let base = if partial { y } else { y + 0.35 * plan.big };
-    let width = area.right - area.left - 0.4 * plan.size;
-    let text = margin.mean.map_or_else(|| "no run".to_owned(), |m| decimal(m, 1));
+fn mean(picture: &mut Picture, plan: &Plan, mean: &MeanOfLine) {
+    let middle = f64::midpoint(mean.area.left, mean.area.right);
+    let mut base = mean.base(plan);
+    let width = mean.area.right - mean.area.left - 0.4 * plan.size;
     let big = if plan.big > plan.size { picture.label } else { picture.tick };
     let of_mean = format!(",font={}", super::font(big));
-    picture.text((middle, base), "base", &of_mean, &fitted(&text, width, plan.big));
-    if partial {
-        let text = fitted(&format!("{} of {of}", margin.cells), width, plan.size);
-        picture.text((middle, base + 1.2 * plan.size), "base", ",text=black!60", &text);
+    picture.text((middle, base), "base", &of_mean, &fitted(&mean.text, width, plan.big));
+    for line in &mean.lines {
+        base += 1.2 * plan.size;
+        picture.text((middle, base), "base", ",text=black!60", &fitted(line, width, plan.size));
     }
 }
 

@@ -82,7 +82,13 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Figure::FailureShares(data) => shares::failure_shares(&mut picture, spec, data),
         Figure::Pareto(data) => planes::pareto(&mut picture, data),
         Figure::Matrix(data) => grid::matrix(&mut picture, spec, data),
-        Figure::Table(table) => return with_method(table, spec).to_latex(),
+        Figure::Table(table) => {
+            let table = with_method(table, spec);
+            return match spec.layout {
+                Layout::Print { width, .. } => table.to_latex_for(width),
+                _ => table.to_latex(),
+            };
+        }
     }
     picture.write_notes();
     let mut out = format!(

@@ -1,7 +1,7 @@
 //! One row a run, scenario or group.
 
 use super::{Picture, Place, bp, color, coordinates, finite, fitted, fitted_names, mark, number, range};
-use crate::bars::{axis_name, published, published_note, value_text};
+use crate::bars::{axis_name, published, published_note, published_texts, value_text};
 use crate::differences::{Texts, texts, value_head};
 use crate::font::text_width;
 use crate::names::{natural_width, said};
@@ -256,7 +256,12 @@ pub(super) fn bars(picture: &mut Picture, data: &Bars) {
     let names: Vec<&SeriesLabel> = data.rows.iter().map(|r| &r.label).collect();
     let unit = data.unit.as_deref();
     let texts: Vec<String> = data.rows.iter().map(|r| value_text(r, unit)).collect();
-    let widest = beside(texts.iter().map(String::as_str), picture.tick) + 8.0;
+    let others: Vec<Vec<String>> = data.rows.iter().map(|r| published_texts(r, unit)).collect();
+    let whole = |(own, others): (&String, &Vec<String>)| {
+        format!("{own}{}", " ◇ ".repeat(others.len())) + &others.concat()
+    };
+    let wholes: Vec<String> = texts.iter().zip(&others).map(whole).collect();
+    let widest = beside(wholes.iter().map(String::as_str), picture.tick) + 8.0;
     picture.note(&published_note(&published(data)));
     make_room(picture, names.len(), 0.0);
     let rows = rows(picture, &names, 0.0, widest.min(0.45 * picture.width).max(RIGHT), 0.32);
@@ -292,7 +297,9 @@ pub(super) fn bars(picture: &mut Picture, data: &Bars) {
             "\\node[anchor=west,inner sep=3bp{}] at (axis cs:{},{at}) {{{}}};",
             if row.value.is_some() { "" } else { ",text=black!60" },
             number(finite(ends).into_iter().fold(low.max(0.0), f64::max)),
-            escape(&texts[at])
+            others[at].iter().fold(escape(&texts[at]), |text, other| {
+                format!("{text}~~\\ensuremath{{\\diamond}}{}", escape(other))
+            })
         ));
         if let (Some(from), Some(to)) = (row.ci_low, row.ci_high) {
             picture.add(&format!(

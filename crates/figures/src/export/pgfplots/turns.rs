@@ -6,7 +6,7 @@ use analysis::survival::SurvivalPoint;
 
 use super::{Picture, Place, bp, color, coordinates, dash, finite, fitted_names, mark, number, range};
 use crate::font::text_width;
-use crate::retries::published_notes;
+use crate::retries::{letters, published_notes};
 use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
@@ -142,9 +142,6 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
 fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turns: u32, ticks: &[u32]) {
     let line = picture.line();
     let top = place.bottom - picture.under_axis();
-    // Nobody is at risk before turn 1, so the first number is that of turn 1.
-    let mut labelled: Vec<u32> = ticks.iter().map(|turn| (*turn).max(1)).collect();
-    labelled.dedup();
     picture.words((0.0, top - line / 2.0), "west", "", "At risk");
     let right = picture.width - 1.0;
     if data.events {
@@ -160,8 +157,9 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
             bp((place.left - 8.0).clamp(6.0, 19.0)),
             y = bp(y)
         );
-        for turn in labelled.iter().copied() {
-            let Some(point) = series.points.iter().find(|p| p.turn == turn) else { continue };
+        for turn in ticks.iter().copied() {
+            // Before turn 1 everybody is at risk who is at it.
+            let Some(point) = series.points.iter().find(|p| p.turn == turn.max(1)) else { continue };
             let x = place.left + place.width * f64::from(turn) / (f64::from(turns) + 0.5);
             picture.words((x, y), "center", "", &point.at_risk.to_string());
         }
@@ -261,9 +259,7 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
 }
 
 pub(super) fn retries(picture: &mut Picture, data: &Retries) {
-    let mut labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
-    labels.extend(data.published.iter().map(|p| &p.label));
-    labels.dedup_by(|a, b| a.name == b.name);
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
     let plot = (picture.width * 0.4).min(140.0);
     picture.note(&published_notes(data));
     picture.make_room(picture.legend_height(labels.len()), plot, picture.under_axis() + 4.0);
@@ -325,12 +321,11 @@ pub(super) fn retries(picture: &mut Picture, data: &Retries) {
             ));
         }
     }
-    for point in &data.published {
+    for (point, letter) in data.published.iter().zip(letters(data)) {
         picture.add(&format!(
-            "\\addplot[only marks,mark=o,mark size=2.2bp,{}] coordinates {{({},{})}};",
-            color(&point.label),
-            point.retries,
-            number(point.mean)
+            "\\addplot[only marks,mark=diamond,mark size=2.4bp,black] coordinates {{({r},{y})}};\n\\node[anchor=west,inner sep=3bp] at (axis cs:{r},{y}) {{{letter}}};",
+            r = point.retries,
+            y = number(point.mean)
         ));
     }
     picture.end_axis();

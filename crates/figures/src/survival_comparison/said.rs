@@ -1,0 +1,97 @@
+//! Survival curves of several runs in words: what stands behind a mark, at a turn, and the whole.
+
+use super::Line;
+use super::plan::Plan;
+use crate::labels::Area;
+use crate::names::said;
+use crate::number::{decimal, interval, share_with_band};
+use crate::scale::ValueAxis;
+use crate::spec::SurvivalComparison;
+use crate::svg::hundredths;
+use crate::words;
+use crate::{Hit, Mark};
+
+pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
+    let s = &line.data.summary;
+    let mean = &s.restricted_mean;
+    let mut lines = vec![
+        said(&line.data.label),
+        format!(
+            "{} episodes, {} failed, {} censored",
+            words::count(s.n),
+            words::count(s.events),
+            words::count(s.censored)
+        ),
+    ];
+    if let Some(value) = mean.mean {
+        lines.push(format!(
+            "mean stamina {} {} (τ = {})",
+            decimal(value, 2),
+            interval(mean.ci_low, mean.ci_high, 2),
+            mean.tau
+        ));
+    }
+    Mark::of(format!("{what}-{}", line.index), Some(line.index), area, lines)
+}
+
+pub(super) fn hit(
+    turn: u32,
+    data: &SurvivalComparison,
+    plan: &Plan,
+    y: &ValueAxis,
+    lines: &[Line<'_>],
+) -> Hit {
+    let (x0, x1) = plan.axis.column(turn);
+    let first = data.reference.and_then(|r| lines.get(r as usize)).or(lines.first());
+    let said = |line: &Line<'_>| {
+        let name = said(&line.data.label);
+        match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
+            None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => {
+                format!("{name}: 0, nobody at risk")
+            }
+            None => format!("{name}: unknown, nobody at risk"),
+            Some(p) => format!(
+                "{name}: {}, at risk {}",
+                share_with_band(p.survival, p.ci_low, p.ci_high),
+                words::count(p.at_risk)
+            ),
+        }
+    };
+    Hit {
+        turn,
+        x0: hundredths(x0),
+        x1: hundredths(x1.min(plan.right)),
+        y: hundredths(first.map_or(plan.bottom, |l| y.at(l.curve.at(turn)))),
+        lines: lines.iter().map(said).collect(),
+    }
+}
+
+pub(super) fn summary(data: &SurvivalComparison, turns: u32) -> String {
+    let mut sentences = vec![format!(
+        "Survival curves of {} over {}.",
+        words::counted(data.series.len() as u32, "run", "runs"),
+        words::counted(turns, "turn", "turns")
+    )];
+    for series in &data.series {
+        let s = &series.summary;
+        let mean = &s.restricted_mean;
+        let mean = mean.mean.map_or_else(
+            || "mean stamina unknown".to_owned(),
+            |v| {
+                let ci = interval(mean.ci_low, mean.ci_high, 2);
+                format!("mean stamina {} {ci} (τ = {})", decimal(v, 2), mean.tau)
+            },
+        );
+        sentences.push(format!(
+            "{}: {}, {} failed, {} censored, {mean}.",
+            said(&series.label),
+            words::counted(s.n, "episode", "episodes"),
+            words::count(s.events),
+            words::count(s.censored)
+        ));
+    }
+    if let Some(reference) = data.reference.and_then(|r| data.series.get(r as usize)) {
+        sentences.push(format!("The reference is {}.", said(&reference.label)));
+    }
+    sentences.join(" ")
+}
