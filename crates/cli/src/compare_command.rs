@@ -92,8 +92,11 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "reference": id(comparison.reference),
         "runs": comparison.members.iter().map(run).collect::<Vec<_>>(),
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "overlaps": comparison.overlaps.iter().map(|(a, b, runs)| json!({ "a": id(*a), "b": id(*b), "runs": runs })).collect::<Vec<_>>(),
         "overall": chi_square(comparison.overall),
+        "no_overall": comparison.no_overall,
         "overall_stratified": chi_square(comparison.overall_stratified),
+        "no_overall_stratified": comparison.no_overall_stratified,
         "cautions": comparison.cautions,
         "policy": comparison.policy,
         "seed": comparison.seed,
@@ -218,6 +221,9 @@ fn comparison_text(comparison: &Comparison) -> String {
             overall.df,
             p_value(Some(overall.p))
         ));
+    }
+    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
+        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
     }
     notes(&mut text, &comparison.cautions);
     for member in members {

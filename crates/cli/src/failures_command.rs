@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
     ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureGrouping, FailureScope, Failures,
-    FailuresRequest, Repair,
+    FailuresRequest, Repair, RepairGroup,
 };
 
 use crate::args::{FailuresBy, FailuresScope};
@@ -99,8 +99,14 @@ fn failures_json(failures: &Failures) -> Value {
             "attempts": group.attempts,
             "rate": group.rate.map(|(value, low, high)| json!({ "value": value, "ci_low": low, "ci_high": high })),
             "classes": group.shares,
-            "repair": repair_json(&group.repair),
         })
+    };
+    let repair = |group: &RepairGroup| {
+        let mut value = repair_json(&group.repair);
+        value["group"] = json!(group.key);
+        value["label"] = json!(group.label);
+        value["simulated"] = json!(group.simulated);
+        value
     };
     json!({
         "benchmark": failures.benchmark.as_ref().map(|(key, name)| json!({ "key": key, "name": name })),
@@ -114,7 +120,8 @@ fn failures_json(failures: &Failures) -> Value {
         "total": group(&failures.total),
         "groups": failures.groups.iter().map(group).collect::<Vec<_>>(),
         "origins": failures.origins.iter().map(|(origin, n)| json!({ "origin": origin, "tests": n })).collect::<Vec<_>>(),
-        "repair": repair_json(&failures.total.repair),
+        "repair": repair_json(&failures.repair),
+        "repairs": failures.repairs.iter().map(repair).collect::<Vec<_>>(),
         "flips": failures.flips,
         "cautions": failures.cautions,
     })
@@ -226,9 +233,10 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     if !origins.is_empty() {
         text.push_str(&format!("\nFailing tests by origin: {}\n", origins.join(", ")));
     }
-    let repair = &failures.total.repair;
+    let repair = &failures.repair;
     text.push_str(&format!(
-        "Turns whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
+        "{}urns whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
+        if scope == FailureScope::Attempts { "T" } else { "Over every attempt: t" },
         repair.failed_first,
         repair.repaired,
         repair.median_attempts.map_or_else(

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, Matrix, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest, RetryPoint, RetrySeries,
+    ApiError, Matrix, MatrixCell, MatrixLine, MatrixRequest, Member, Retries, RetriesRequest, RetryPoint,
+    RetrySeries,
 };
 
 use crate::library_commands::find_run;
@@ -28,13 +29,12 @@ pub(crate) fn matrix(workbench: &Workbench, asked: MatrixAsked, as_json: bool) -
         runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect()
     };
     let (runs, without) = (find(&asked.runs)?, find(&asked.without)?);
-    // A group of a cell would have the runs that are left out.
-    let named = !runs.is_empty() || !without.is_empty();
     let MatrixAsked { benchmark, with_baselines, tau, .. } = asked;
     let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, without, with_baselines, tau })?;
-    let members = cells(&matrix, named);
-    let retries =
-        if members.is_empty() { None } else { Some(workbench.get_retries(RetriesRequest { members })?) };
+    let retries = match retries_of(&matrix) {
+        of if of.members.is_empty() => None,
+        of => Some(workbench.get_retries(of)?),
+    };
     if as_json {
         let mut value = matrix_json(&matrix);
         value["retries"] = retries.as_ref().map_or(Value::Null, retries_json);
@@ -46,23 +46,24 @@ pub(crate) fn matrix(workbench: &Workbench, asked: MatrixAsked, as_json: bool) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// The cells of the matrix as members. Where runs were named, a cell has only those, and each stands for itself.
-fn cells(matrix: &Matrix, named: bool) -> Vec<Member> {
+/// A series for each cell of the matrix, of the runs that the cell has there: of one run it is that run.
+fn retries_of(matrix: &Matrix) -> RetriesRequest {
     let name = |lines: &[MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_default()
     };
-    let each = |runs: &[String]| runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
-    let members = matrix.cells.iter().flatten().flat_map(|cell| -> Vec<Member> {
-        if named || cell.runs.len() == 1 {
-            return each(&cell.runs);
-        }
-        vec![Member::Cell {
+    let cells = || matrix.cells.iter().flatten();
+    let member = |cell: &MatrixCell| match cell.runs.as_slice() {
+        [run] => Member::Run { run: run.clone() },
+        _ => Member::Cell {
             harness: name(&matrix.harnesses, cell.harness),
             model: name(&matrix.models, cell.model),
             benchmark: matrix.benchmark.0.clone(),
-        }]
-    });
-    members.collect()
+        },
+    };
+    RetriesRequest {
+        members: cells().map(member).collect(),
+        only: cells().flat_map(|cell| cell.runs.iter().cloned()).collect(),
+    }
 }
 
 fn retries_json(retries: &Retries) -> Value {

@@ -157,7 +157,7 @@ pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
+pub(crate) fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
     let absolute = Path::new(asked).canonicalize().ok();
     let sources = workbench.app_state(Nothing {})?.sources;
     let mut found = sources.into_iter().filter(|s| {

@@ -220,7 +220,18 @@ fn matrix_and_failures_have_stable_keys() {
     let failures = library.json(&["failures", "staminabench.own", "--by", "turn", "--cases"]);
     has(
         &failures,
-        &["attempts", "all_attempts", "classes", "total", "groups", "origins", "repair", "flips", "cases"],
+        &[
+            "attempts",
+            "all_attempts",
+            "classes",
+            "total",
+            "groups",
+            "origins",
+            "repair",
+            "repairs",
+            "flips",
+            "cases",
+        ],
     );
     assert_eq!((failures["attempts"].as_u64(), failures["all_attempts"].as_u64()), (Some(6), Some(12)));
     assert_eq!(failures["cases"].as_array().map(Vec::len), Some(6));
@@ -231,7 +242,8 @@ fn matrix_and_failures_have_stable_keys() {
     let groups: Vec<&str> =
         failures["groups"].as_array().expect("groups").iter().filter_map(|g| g["group"].as_str()).collect();
     assert_eq!(groups, ["1", "2", "3", "4"]);
-    has(&failures["groups"][0], &["made", "attempts", "rate", "repair"]);
+    has(&failures["groups"][0], &["made", "attempts", "rate"]);
+    has(&failures["repairs"][0], &["group", "label", "simulated", "failed_first", "stretches"]);
     has(
         &failures["repair"],
         &["failed_first", "tried_again", "stretches", "stretches_repaired", "median_turns"],

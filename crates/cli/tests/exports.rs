@@ -245,6 +245,37 @@ fn groups_of_runs_have_a_matrix_too() {
 }
 
 #[test]
+fn failures_of_a_benchmark_are_asked_for_as_a_matrix_is() {
+    let library = Library::new();
+    let table: Value = serde_json::from_str(&library.ok(&["table", "failures", "--json"])).expect("JSON");
+    assert!(table["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+    for kind in ["figure", "table"] {
+        let said = library.fails(&[kind, "failures", "--benchmark", "none-of-these"]);
+        assert!(said.contains("none-of-these"), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn a_turn_and_a_source_have_tables() {
+    let library = Library::new();
+    let run = &library.runs()[0];
+    let shown: Value = serde_json::from_str(&library.ok(&["show", run, "--json"])).expect("JSON");
+    let episode = shown["episodes"][0]["id"].as_str().or(shown["episodes"][0]["episode"].as_str());
+    let episode = episode.expect("an episode with an id").to_owned();
+    let at = ["--episode", &episode, "--turn", "1", "--json"];
+    for kind in ["attempts", "tests"] {
+        let table: Value =
+            serde_json::from_str(&library.ok(&[&["table", kind, run][..], &at].concat())).expect("JSON");
+        assert!(table["rows"].is_array(), "{kind}: {table}");
+    }
+    let joined = library.ok(&[&["table", "joined", run, run][..], &at].concat());
+    assert!(joined.contains("Left: ") && joined.contains("Right: "), "{joined}");
+    assert!(library.fails(&["table", "tests", run]).contains("--episode"));
+    let warnings = library.ok(&["table", "warnings", "evocode", "--json"]);
+    assert!(warnings.contains("Import warnings of evocode"), "{warnings}");
+}
+
+#[test]
 fn what_is_no_run_has_tables_too() {
     let library = Library::new();
     let pack = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -59,8 +59,16 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
             (kind, asked)
         })
         .collect();
-    let measures =
-        ["score", "tokens", "cost", "time", "steps", "steps-survived", "tool-calls", "cost-per-survived-turn"];
+    let measures = [
+        "score",
+        "tokens",
+        "cost",
+        "time",
+        "steps",
+        "steps-survived",
+        "tool-calls",
+        "cost-per-survived-turn",
+    ];
     for measure in measures {
         all.push((format!("bars-{measure}"), args("bars", runs, &["--measure", measure])));
     }

@@ -84,8 +84,8 @@ impl Workbench {
         let in_both: Vec<u32> =
             compared.pairs.iter().map(|p| members::in_both(&pools[p.a], &pools[p.b])).collect();
         leave_out(&mut compared, &in_both);
-        let apart = (0..pools.len())
-            .all(|a| (a + 1..pools.len()).all(|b| members::in_both(&pools[a], &pools[b]) == 0));
+        let overlaps = members::overlaps(&pools);
+        let apart = overlaps.is_empty();
         let turns = pools.iter().map(Pool::turns).max().unwrap_or(0);
 
         let settings = settings::compare(&pools, reference);
@@ -121,14 +121,18 @@ impl Workbench {
             equal: settings.equal,
             comparability,
             pairs: compared.pairs.iter().zip(&in_both).map(|(pair, n)| tests_of::pair(pair, *n)).collect(),
+            overlaps,
             overall: compared.overall.as_ref().filter(|_| apart).and_then(tests_of::chi_square),
+            no_overall: None,
             overall_stratified: overall_stratified.as_ref().and_then(tests_of::chi_square),
+            no_overall_stratified: None,
             cautions: Vec::new(),
             published_benchmark: members::published(&pools, "benchmark"),
             published_cost: members::published(&pools, "cost"),
             policy: policy.name().to_owned(),
             seed: options.resampling.seed,
         };
+        (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
         comparison.cautions = cautions(&comparison, &pools, &policy);
         if request.tau.is_none() {
             let names: Vec<&str> = comparison.members.iter().map(|member| member.name.as_str()).collect();
@@ -308,19 +312,23 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
             "{names}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them."
         )
     });
-    say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
-    for (at, a) in pools.iter().enumerate() {
-        for b in &pools[at + 1..] {
-            match members::in_both(a, b) {
-                0 => {}
-                1 => cautions
-                    .push(format!("{} and {}: 1 run is in both; their tests do not hold.", a.name, b.name)),
-                n => cautions.push(format!(
-                    "{} and {}: {n} runs are in both; their tests do not hold.",
-                    a.name, b.name
-                )),
-            }
+    if goes_on_differs(comparison) {
+        cautions.push(
+            "Some members stop at a failed turn and others go on: score, tokens, cost and time count the turns after it, so only stamina is compared on equal terms."
+                .to_owned(),
+        );
+    }
+    let mut say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
+        if !names.is_empty() {
+            cautions.push(sentence(list(names)));
         }
+    };
+    say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
+    for overlap in &comparison.overlaps {
+        cautions.push(format!(
+            "{}: nothing is tested between these two, nor over all members.",
+            tests_of::in_common(comparison, *overlap)
+        ));
     }
     let twice = twice(pools);
     if let Some((a, b)) = twice {
@@ -334,6 +342,14 @@ fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -
         cautions.push("No scenario is shared by all members: nothing is paired over all of them.".to_owned());
     }
     cautions
+}
+
+/// Whether members differ in what they do after a failed turn.
+pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
+    comparison.differences.iter().any(|d| {
+        let known: Vec<&String> = d.values.iter().flatten().collect();
+        d.setting == rules::AFTER_FAILURE && known.iter().any(|value| *value != known[0])
+    })
 }
 
 /// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.

@@ -59,12 +59,22 @@ pub(crate) enum Beside {
 impl Made {
     /// What is told of it; the content comes with it if it was not written.
     fn exported(self, format: ExportFormat, written: Option<file::Written>) -> Exported {
+        let handed = |(name, bytes): &(Beside, Vec<u8>)| match name {
+            Beside::Ending(ending) => Some(((*ending).to_owned(), STANDARD.encode(bytes))),
+            // Whoever is handed a file has no folder for it.
+            Beside::Named(_) => None,
+        };
+        let beside_base64 = match &written {
+            None => self.beside.iter().filter_map(handed).collect(),
+            Some(_) => Vec::new(),
+        };
         let (path, beside) = written.map_or((None, Vec::new()), |w| (Some(w.path), w.beside));
         Exported {
             media_type: file::media_type(format).to_owned(),
             base64: path.is_none().then(|| STANDARD.encode(&self.bytes)),
             path,
             beside,
+            beside_base64,
             bytes: self.bytes.len() as u64,
             file_name: self.name,
             caption: self.caption,

@@ -39,6 +39,8 @@ impl Workbench {
                 benchmarks: facets(list.facets.benchmarks),
                 harnesses: facets(list.facets.harnesses),
                 models: facets(list.facets.models),
+                cells: list.facets.cells,
+                tags: list.facets.tags,
             },
         })
     }

@@ -9,9 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::{CensoringPolicy, EndReason, Ending};
 use workbench::api::{
-    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
-    ExportRequest, FailureCasesRequest, FailuresRequest, GridSort, JobRef, JobState, ListRuns, MatrixRequest,
-    Nothing, Pairs, RetriesRequest, ScenarioSuiteRequest, ScenarioTurnRef, SetPolicy, TableOf, ValidatePack,
+    AttemptOf, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
+    ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, GridSort, JobRef, JobState, ListRuns,
+    MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, ScenarioSuiteRequest, ScenarioTurnRef,
+    SetPolicy, TableOf, TurnRef, ValidatePack, WarningsOf,
 };
 
 use library::{Library, members, repository};
@@ -52,17 +53,22 @@ fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
         TableOf::Suite { .. } => (24, &["Pack sample-pack", "SHA-256"]),
         TableOf::Findings { .. } => (25, &["Validate sample-pack"]),
         TableOf::Mutants { .. } => (26, &["Validate sample-pack"]),
+        TableOf::RepairTimes { .. } => (27, &[POLICY, COUNTED, "rules"]),
+        TableOf::Attempts { .. } => (28, &["One turn of an episode"]),
+        TableOf::Tests { .. } => (29, &["One turn of an episode"]),
+        TableOf::Joined { .. } => (30, &["One turn in two runs"]),
+        TableOf::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
-        TableOf::Progress { .. } => (27, &["played on this machine"]),
+        TableOf::Progress { .. } => (32, &["played on this machine"]),
     }
 }
 /// Kinds but the last.
-const KINDS: usize = 27;
+const KINDS: usize = 32;
 
 fn every(library: &Library) -> Vec<TableOf> {
     let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
     let failed = || FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
-    let by_budget = || RetriesRequest { members: members(&TWO) };
+    let by_budget = || RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     let (two, sort) = (|| members(&TWO), GridSort::Scenario);
     let pack = library.workbench.list_packs(Nothing {}).unwrap().packs.remove(0);
     let place = ScenarioTurnRef { source: pack.source, at: pack.at.clone(), scenario: 0, turn: 1 };
@@ -71,6 +77,11 @@ fn every(library: &Library) -> Vec<TableOf> {
         .validate_pack(ValidatePack { source: pack.source, at: pack.at, mutants: 0, scenarios: vec![0] })
         .unwrap();
     ended(library, &validation);
+    let run = TWO[0].to_owned();
+    let grid = RunGridRequest { run: run.clone(), sort, offset: 0, limit: 0 };
+    let episode = library.workbench.run_grid(grid).unwrap().rows.remove(0).episode;
+    let attempt = || AttemptOf { run: run.clone(), episode: episode.clone(), turn: 1, attempt: None };
+    let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
     vec![
         TableOf::Runs { of: of() },
         TableOf::Spent { of: of() },
@@ -109,6 +120,11 @@ fn every(library: &Library) -> Vec<TableOf> {
         },
         TableOf::Findings { of: validation.clone() },
         TableOf::Mutants { of: validation },
+        TableOf::RepairTimes { of: failed() },
+        TableOf::Attempts { of: TurnRef { run: run.clone(), episode: episode.clone(), turn: 1 } },
+        TableOf::Tests { of: attempt() },
+        TableOf::Joined { left: attempt(), right: attempt() },
+        TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } },
     ]
 }
 

@@ -236,8 +236,10 @@ fn the_matrix_has_a_cell_for_each_pair_and_says_what_is_missing() {
 #[test]
 fn retries_are_read_from_the_attempts() {
     let library = Library::fixtures(&["staminabench"]);
-    let retries =
-        library.workbench.get_retries(RetriesRequest { members: members(&["staminabench.own"]) }).unwrap();
+    let retries = library
+        .workbench
+        .get_retries(RetriesRequest { members: members(&["staminabench.own"]), ..RetriesRequest::default() })
+        .unwrap();
     // scenario_1 needed a second attempt at turn 1, scenario_0 one at turn 2; at turn 3 three did not help.
     let [series] = &retries.series[..] else { panic!("one series") };
     assert_eq!((retries.tau, series.attempt_limit), (4, Some(3)));
@@ -322,7 +324,7 @@ fn repairs_are_counted_from_attempts() {
     let library = Library::fixtures(&["staminabench/own"]);
     let failures = library.workbench.get_failures(FailuresRequest::default()).unwrap();
     // Turns whose first attempt failed: scenario_1 turn 1 (passed at attempt 2), scenario_0 turns 2 (at 2), 3 and 4 (not).
-    let repair = &failures.total.repair;
+    let repair = &failures.repair;
     assert_eq!((repair.failed_first, repair.repaired), (4, 2));
     assert_eq!(repair.at_attempt, [(2, 2)]);
     assert_eq!(repair.median_attempts, Some(1));

@@ -94,7 +94,10 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec![],
         ),
         (
-            FigureOf::Retries { of: RetriesRequest { members: members(&TWO) }, published: false },
+            FigureOf::Retries {
+                of: RetriesRequest { members: members(&TWO), ..RetriesRequest::default() },
+                published: false,
+            },
             vec!["leaving out later attempts", "with the most retries", ended, horizon, policy],
             vec![],
         ),
@@ -160,7 +163,7 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     );
     assert!(laid_over.column_means[2..].iter().all(|m| m.mean.is_none() && m.cells == 0));
     // Those with a stated budget say that they are second-hand, too.
-    let of = RetriesRequest { members: members(&TWO) };
+    let of = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     let Figure::Retries(data) = library.spec(&FigureOf::Retries { of, published: true }).figure else {
         panic!("retries")
     };

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use library::{Library, members};
 use workbench::api::{
-    Annotate, Comparability, CompareRequest, ComparedMember, Comparison, FailureCasesRequest,
-    FailureGrouping, FailureOrigin, FailureScope, FailuresRequest, FigureOf, MatrixRequest, Measure, Member,
-    Pairs, RetriesRequest,
+    Annotate, Comparability, CompareRequest, ComparedMember, Comparison, ExportFormat, ExportOf,
+    ExportRequest, FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope, FailuresRequest,
+    FigureOf, MatrixRequest, Measure, Member, Pairs, RetriesRequest, TableOf,
 };
 
 /// An attempt at a turn: the outcomes of its tests, and what is known of its use.
@@ -206,7 +206,9 @@ fn what_has_runs_in_common_is_not_tested() {
     let tag = library.tag("both", &["a", "bb"]);
     let [run, third] = ["lab.a", "lab.ccc"].map(|run| Member::Run { run: run.into() });
     let comparison = library.compared(vec![tag, run, third], Pairs::All);
-    assert!(comparison.cautions.iter().any(|c| c.contains("1 run is in both; their tests do not hold")));
+    let said =
+        |c: &&String| c.contains("1 run is in both: nothing is tested between these two, nor over all");
+    assert_eq!(comparison.cautions.iter().filter(said).count(), 1, "{:?}", comparison.cautions);
     assert!(!comparison.cautions.iter().any(|c| c.contains("opened twice")), "{:?}", comparison.cautions);
     let [shared, apart, others] = &comparison.pairs[..] else { panic!("three pairs") };
     assert_eq!((shared.in_both, apart.in_both, others.in_both), (1, 0, 0));
@@ -218,6 +220,52 @@ fn what_has_runs_in_common_is_not_tested() {
     let (p, q) = (apart.logrank.unwrap().p, others.logrank.unwrap().p);
     assert!((apart.p_holm.unwrap().min(others.p_holm.unwrap()) - (2.0 * p.min(q)).min(1.0)).abs() < 1e-12);
     assert!(apart.paired.is_some() && apart.difference.is_some());
+}
+
+#[test]
+fn why_nothing_is_tested_over_all_is_said_truly() {
+    let turns: [&[&[Try]]; 2] = [&[&[PASSED], &[FAILED]], &[&[FAILED]]];
+    let alive: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[PASSED], &[PASSED]]];
+    let (_folder, library) = library(&[
+        given("a", "h", "x", &turns),
+        given("bb", "h", "y", &turns),
+        given("ccc", "h", "z", &turns[..1]),
+        given("dddd", "h", "u", alive),
+        given("eeeee", "h", "v", alive),
+    ]);
+    // The two that overlap are not the reference: no pair of the table is of them.
+    let tag = library.tag("both", &["a", "bb"]);
+    let [first, third] = ["lab.ccc", "lab.a"].map(|run| Member::Run { run: run.into() });
+    let of = CompareRequest { members: vec![first, third, tag], ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
+    assert!(comparison.pairs.iter().all(|pair| pair.in_both == 0));
+    assert_eq!(comparison.overlaps, [(1, 2, 1)]);
+    let why = comparison.no_overall.unwrap();
+    assert!(why.contains("runs in common") && why.contains("1 run is in both"), "{why}");
+    let pairs = library.workbench.table(&TableOf::Pairs { of: of.clone() }).unwrap();
+    assert!(
+        pairs.notes.iter().any(|note| note.contains("runs in both: 1; nothing is tested")),
+        "{:?}",
+        pairs.notes
+    );
+    let to = tempfile::tempdir().unwrap();
+    let path = to.path().join("report.md");
+    let report = ExportOf::Report { of, preset: "icml".into() };
+    let to = Some(path.to_string_lossy().into_owned());
+    library.workbench.export(ExportRequest { of: report, format: ExportFormat::Md, to }).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("There is no log-rank test over all runs: members have runs in common"), "{text}");
+    assert!(!text.contains("nobody failed"));
+
+    let comparison = library.compared(members(&["lab.dddd", "lab.eeeee"]), Pairs::Reference);
+    assert_eq!(comparison.no_overall.as_deref(), Some("no episode failed"));
+    let comparison = library.compared(members(&["lab.a", "lab.bb"]), Pairs::Reference);
+    assert_eq!((comparison.overall.is_some(), comparison.no_overall), (true, None));
+    let comparison = library.compared(members(&["lab.a", "lab.ccc"]), Pairs::Reference);
+    assert_eq!(
+        comparison.no_overall_stratified.as_deref(),
+        Some("only one scenario was played by all members")
+    );
 }
 
 #[test]
@@ -277,8 +325,8 @@ fn a_rate_is_over_the_turns_that_say_the_number() {
     assert_eq!((spent.turns_played, spent.steps_known.turns, spent.steps_known.episodes), (5, 2, 1));
     assert_eq!((spent.steps_per_turn, spent.tokens_per_turn), (Some(3.0), Some(20.0)));
     assert!(
-        caption.contains("for 1 of 2 episodes"),
-        "the caption counts the episodes that say it: {caption}"
+        caption.contains("for 2 of 5 turns"),
+        "the caption counts the turns that say it, as the table does: {caption}"
     );
 }
 
@@ -335,28 +383,41 @@ fn repair_counts_one_population_in_every_group() {
     let (_folder, library) = library(&[given("a", "h", "x", turns), given("bb", "h", "y", &[&[&[PASSED]]])]);
     let of = FailuresRequest { members: members(&["lab.a", "lab.bb"]), ..FailuresRequest::default() };
     let failures = library.workbench.get_failures(of.clone()).unwrap();
-    let repair = &failures.total.repair;
+    let repair = &failures.repair;
     assert_eq!((repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn), (4, 3, 2));
     assert_eq!(repair.median_turns, Some(0), "half of all four ended in their turn");
     assert_eq!((repair.failed_first, repair.tried_again, repair.repaired), (3, 1, 1));
-    assert_eq!(failures.groups[0].repair, *repair);
-    assert_eq!((failures.groups[1].repair.stretches, failures.groups[1].attempts), (0, 0));
+    assert_eq!(failures.repairs[0].repair, *repair);
+    assert_eq!((failures.repairs[1].repair.stretches, failures.groups[1].attempts), (0, 0));
 
     let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..of.clone() };
-    let groups = library.workbench.get_failures(by_turn).unwrap().groups;
-    let counts: Vec<_> = groups
-        .iter()
-        .map(|g| (g.key.as_str(), g.made, g.attempts, g.repair.stretches, g.repair.median_turns))
-        .collect();
+    let by_turn = library.workbench.get_failures(by_turn).unwrap();
+    let counts: Vec<_> = by_turn.groups.iter().map(|g| (g.key.as_str(), g.made, g.attempts)).collect();
     // Two runs reached turn 1, in four attempts.
-    assert_eq!(counts, [("1", 4, 2, 2, Some(0)), ("2", 1, 1, 1, Some(1)), ("4", 1, 1, 1, None)]);
-    assert!((groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
+    assert_eq!(counts, [("1", 4, 2), ("2", 1, 1), ("4", 1, 1)]);
+    assert!((by_turn.groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
+    let began = |failures: &workbench::api::Failures| {
+        let of = |g: &workbench::api::RepairGroup| (g.key.clone(), g.repair.stretches, g.repair.median_turns);
+        failures.repairs.iter().map(of).collect::<Vec<_>>()
+    };
+    let in_turns = [("1".to_owned(), 2, Some(0)), ("2".to_owned(), 1, Some(1)), ("4".to_owned(), 1, None)];
+    assert_eq!(began(&by_turn), in_turns);
 
     let scoped = |scope| library.workbench.get_failures(FailuresRequest { scope, ..of.clone() }).unwrap();
     let turns = scoped(FailureScope::Turns);
-    assert_eq!((turns.attempts, turns.total.made, turns.total.repair.stretches), (2, 5, 2));
+    assert_eq!((turns.attempts, turns.total.made), (2, 5));
     let first = scoped(FailureScope::First);
     assert_eq!((first.attempts, first.total.made, first.all_attempts), (1, 3, 7), "turns 1 and 2, and 1");
+    // What a retry repaired is no final attempt of a turn not passed: a narrower scope says nothing of it.
+    assert_eq!((&turns.repair, &first.repair), (repair, repair));
+    // Nor is a group left out because nothing in scope failed in it: turns 1 and 4 have no first failure.
+    let of_first = FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..of.clone() };
+    let of_first = library.workbench.get_failures(of_first).unwrap();
+    assert_eq!(of_first.groups.iter().map(|g| g.key.as_str()).collect::<Vec<_>>(), ["2"]);
+    assert_eq!(began(&of_first), in_turns);
+    let of = FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..of };
+    let times = library.workbench.table(&TableOf::RepairTimes { of }).unwrap();
+    assert_eq!(times.rows.len(), 4, "three turns, and all");
 }
 
 #[test]
@@ -374,7 +435,7 @@ fn failures_are_those_of_one_benchmark_and_say_what_is_not_comparable() {
     let none = FailuresRequest { benchmark: Some("no".into()), ..FailuresRequest::default() };
     assert_eq!(library.workbench.get_failures(none).unwrap_err().code, "failures.no_runs");
 
-    let retries = RetriesRequest { members: members(&["lab.a", "lab.bb"]) };
+    let retries = RetriesRequest { members: members(&["lab.a", "lab.bb"]), ..RetriesRequest::default() };
     let retries = library.workbench.get_retries(retries).unwrap();
     assert_eq!(retries.not_comparable, ["Attempt limit: 3 (1 member), 9 (1 member)"]);
 }
@@ -440,4 +501,42 @@ fn named_runs_of_another_benchmark_are_not_dropped_silently() {
     let zero = MatrixRequest { tau: Some(0), ..MatrixRequest::default() };
     let error = library.workbench.get_matrix(zero).unwrap_err();
     assert!(!error.message.contains("to turn 0") && error.hint.unwrap().contains("from 1 to"));
+}
+
+#[test]
+fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model, stops) in [("a", "x", true), ("bb", "y", false)] {
+        write(&folder.path().join("lab"), &given(name, "h", model, one));
+        let config = folder.path().join("lab").join(name).join("config.yaml");
+        std::fs::write(config, format!("fail_stop: {stops}\n")).unwrap();
+    }
+    let library = Library::of(&[folder.path().join("lab")]);
+    let comparison = library.compared(members(&["lab.a", "lab.bb"]), Pairs::All);
+    assert_eq!(mark(&comparison, "After a failed turn"), Some(Comparability::NoEffect), "on stamina");
+    let said = |c: &&String| c.contains("score, tokens, cost and time count the turns after it");
+    assert_eq!(comparison.cautions.iter().filter(said).count(), 1, "{:?}", comparison.cautions);
+    let of = CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };
+    let caption = |measure| {
+        let figure = FigureOf::Bars { of: of.clone(), measure, published: false };
+        figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap())
+    };
+    assert!(caption(Measure::Score).contains("not on equal terms"), "{}", caption(Measure::Score));
+    assert!(!caption(Measure::Stamina).contains("not on equal terms"));
+}
+
+#[test]
+fn a_series_of_retries_is_of_the_runs_that_its_cell_has() {
+    let long: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[FAILED, PASSED]]];
+    let short: &[&[&[Try]]] = &[&[&[FAILED, FAILED]]];
+    let (_folder, library) =
+        library(&[given("a1", "a", "m", long), given("a2", "a", "m", long), given("a3", "a", "m", short)]);
+    let cell = Member::Cell { harness: "a".into(), model: "m".into(), benchmark: String::new() };
+    let of = |only: &[&str]| {
+        let only = only.iter().map(|run| format!("lab.{run}")).collect();
+        let request = RetriesRequest { members: vec![cell.clone()], only };
+        library.workbench.get_retries(request).unwrap().series.remove(0).points[0].stamina.n
+    };
+    assert_eq!((of(&[]), of(&["a1", "a2"])), (3, 2));
 }

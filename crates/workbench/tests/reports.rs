@@ -113,6 +113,7 @@ fn a_report_of_three_has_what_the_pages_have() {
         "failures",
         "origins",
         "repairs",
+        "repair-times",
         "flips",
         "end-reasons",
         "episodes",
@@ -151,6 +152,34 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
         assert!(std::fs::read_to_string(folder.path().join(name)).unwrap().starts_with("<svg"));
     }
     assert!(saved.warnings.iter().all(|warning| !warning.contains("figures")), "{:?}", saved.warnings);
+
+    // Whoever names the report again has its figures made again; beside a new one lies what is not ours.
+    library.report(&of(&THREE[..2]), "acl", ExportFormat::Md, Some(&to));
+    let old = folder.path().join("new-figures/survival.svg");
+    std::fs::create_dir(old.parent().unwrap()).unwrap();
+    std::fs::write(&old, "mine").unwrap();
+    let new = folder.path().join("new.md");
+    let asked = ExportOf::Report { of: of(&THREE[..2]), preset: "icml".to_owned() };
+    let asked =
+        ExportRequest { of: asked, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
+    assert_eq!(library.workbench.export(asked.clone()).unwrap_err().code, "export.beside");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "mine");
+    assert!(!new.exists());
+    assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left half-made");
+    // Nor where the disk says no in the middle: what should be a figure is a folder.
+    std::fs::remove_file(&old).unwrap();
+    std::fs::create_dir(&old).unwrap();
+    assert!(library.workbench.export(asked).is_err() && !new.exists());
+    assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1);
+
+    // What a browser is handed has what belongs beside it, too.
+    let runs =
+        ExportOf::Table { table: TableOf::Runs { of: of(&THREE[..2]) }, preset: "icml".into(), grey: false };
+    let asked = ExportRequest { of: runs, format: ExportFormat::Csv, to: None };
+    let csv = library.workbench.export(asked).unwrap();
+    assert!(csv.base64.is_some() && csv.beside.is_empty());
+    let [(ending, spec)] = &csv.beside_base64[..] else { panic!("its spec") };
+    assert!(ending == ".toml" && !spec.is_empty());
 
     let handed = library.report(&of(&THREE[..2]), "icml", ExportFormat::Md, None);
     let inside = text(&handed).matches("](data:image/svg+xml;base64,").count();

@@ -5,8 +5,9 @@ mod library;
 
 use figures::table::{Table, Value};
 use workbench::api::{
-    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, FailureCasesRequest,
-    FailuresRequest, GridSort, ListRuns, MatrixRequest, Pairs, RetriesRequest, RunGridRequest, TableOf,
+    AttemptOf, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, FailureCasesRequest,
+    FailuresRequest, GridSort, ImportReportRequest, ListRuns, MatrixRequest, Nothing, Pairs, RetriesRequest,
+    RunGridRequest, TableOf, TurnRef, WarningsOf,
 };
 
 use library::{Library, members};
@@ -168,8 +169,8 @@ fn the_failures_page_can_be_taken_away_whole() {
         .sum();
     assert_eq!(sum, i64::from(data.tests));
     let repairs = library.table(&TableOf::Repairs { of: failed.clone() });
-    assert_eq!(repairs.rows.len(), data.total.repair.at_attempt.len());
-    assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.total.repair.failed_first)));
+    assert_eq!(repairs.rows.len(), data.repair.at_attempt.len());
+    assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
     let flips = library.table(&TableOf::Flips { of: failed.clone() });
     assert_eq!(flips.rows.len(), data.flips.len());
     let rules = library.table(&TableOf::Rules { of: failed });
@@ -179,7 +180,7 @@ fn the_failures_page_can_be_taken_away_whole() {
 #[test]
 fn gains_are_those_of_the_page() {
     let library = Library::fixtures(&["staminabench"]);
-    let asked = RetriesRequest { members: members(&["staminabench.own"]) };
+    let asked = RetriesRequest { members: members(&["staminabench.own"]), ..RetriesRequest::default() };
     let table = library.table(&TableOf::Gains { of: asked });
     assert_eq!(column(&table, "gain"), [Some(&Value::Number(6.0))]);
     assert_eq!(column(&table, "mean_without"), [Some(&Value::Number(0.5))]);
@@ -234,4 +235,59 @@ fn the_library_is_a_table_of_what_its_filters_leave() {
     let some = table(real.clone());
     assert!(!some.rows.is_empty() && some.rows.len() < listed(ListRuns::default()).len());
     assert_eq!(ids(&some), listed(real));
+}
+
+#[test]
+fn a_turn_has_its_attempts_its_tests_and_those_of_another_run_beside_them() {
+    let library = Library::fixtures(&["staminabench"]);
+    let run = TWO[0].to_owned();
+    let request = RunGridRequest { run: run.clone(), sort: GridSort::Scenario, offset: 0, limit: 0 };
+    let grid = library.workbench.run_grid(request).unwrap().rows;
+    // The first turn that was tried again or failed, with tests that are described.
+    let (episode, turn) = grid
+        .iter()
+        .flat_map(|row| (1_u32..).zip(row.cells.chars()).map(move |(turn, state)| (row, turn, state)))
+        .find(|(_, _, state)| "rf".contains(*state))
+        .map(|(row, turn, _)| (row.episode.clone(), turn))
+        .expect("a turn with a failed attempt");
+    let of = TurnRef { run: run.clone(), episode: episode.clone(), turn };
+    let detail = library.workbench.get_turn(of.clone()).unwrap();
+    let attempts = library.table(&TableOf::Attempts { of });
+    assert_eq!(attempts.rows.len(), detail.attempts.len());
+    let passed: Vec<Option<Value>> = detail.attempts.iter().map(|a| a.passed.map(Value::from)).collect();
+    assert_eq!(column(&attempts, "passed"), passed.iter().map(Option::as_ref).collect::<Vec<_>>());
+
+    let attempt = |number| AttemptOf { run: run.clone(), episode: episode.clone(), turn, attempt: number };
+    let first = library.table(&TableOf::Tests { of: attempt(Some(1)) });
+    let told = &detail.attempts[0];
+    assert_eq!(first.rows.len(), told.failing.len() + told.passed_tests.len());
+    let ids: Vec<&str> = column(&first, "test").into_iter().map(text).collect();
+    assert!(told.failing.iter().zip(&ids).all(|(test, id)| test.id == *id), "what failed stands first");
+    let last = library.table(&TableOf::Tests { of: attempt(None) });
+    let number = detail.attempts.last().unwrap().number;
+    assert!(last.title.ends_with(&format!("turn {turn}, attempt {number}")), "{}", last.title);
+    let none = library.workbench.table(&TableOf::Tests { of: attempt(Some(99)) });
+    assert_eq!(none.unwrap_err().code, "attempt.not_found");
+
+    // Beside itself nothing is different; what fails on one side only stands first.
+    let same = library.table(&TableOf::Joined { left: attempt(Some(1)), right: attempt(Some(1)) });
+    assert!(column(&same, "different").iter().all(|value| *value == Some(&Value::Flag(false))));
+    let other = library.table(&TableOf::Joined { left: attempt(Some(1)), right: attempt(None) });
+    assert_eq!(other.notes.iter().filter(|note| note.contains(&format!("turn {turn}"))).count(), 2);
+}
+
+#[test]
+fn the_warnings_of_a_source_are_a_table() {
+    let library = Library::fixtures(&["staminabench"]);
+    let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
+    let request =
+        ImportReportRequest { source, treatment: None, code: None, run: None, offset: 0, limit: 5_000 };
+    let report = library.workbench.import_report(request).unwrap();
+    let table = library.table(&TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } });
+    assert!(report.matching > 0 && table.rows.len() as u64 == report.matching);
+    let codes: Vec<&str> = column(&table, "code").into_iter().map(text).collect();
+    assert_eq!(codes, report.warnings.iter().map(|w| w.code.as_str()).collect::<Vec<_>>());
+    let treatment = Some(report.warnings[0].treatment);
+    let some = library.table(&TableOf::Warnings { of: WarningsOf { source, treatment, run: None } });
+    assert_eq!(some.rows.len(), report.warnings.iter().filter(|w| Some(w.treatment) == treatment).count());
 }

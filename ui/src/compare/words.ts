@@ -40,9 +40,9 @@ export function memberInWords(member: Member): string {
   }
 }
 
-/** `χ² = 12.31, df = 3, p = 0.006`; `n/a` where the test is not defined. */
-export function chiSquare(test: ChiSquare | null): string {
-  return test === null ? "n/a" : `χ² = ${test.chi2.toFixed(2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
+/** `χ² = 12.31, df = 3, p = 0.006`; where there is no test, why: `n/a: no episode failed`. */
+export function chiSquare(test: ChiSquare | null, why: string | null): string {
+  return test === null ? (why === null ? "n/a" : `n/a: ${why}`) : `χ² = ${test.chi2.toFixed(2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }
 
 /** What colour and dash stand for on this page. */

@@ -38,5 +38,5 @@ test("every tab can be taken away as what it shows", () => {
   const of = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
   const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, episode: null, turn: null, most_tests: 0, offset: 0, limit: 0 };
   const kinds = tabs.map((tab) => tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind));
-  expect(kinds).toEqual([["cases"], ["repairs", "origins"], ["flips"], ["rules"]]);
+  expect(kinds).toEqual([["cases"], ["repairs", "repair_times", "origins"], ["flips"], ["rules"]]);
 });

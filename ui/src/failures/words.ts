@@ -44,6 +44,7 @@ export function tables(tab: Tab, of: FailuresRequest, cases: FailureCasesRequest
     case "repair":
       return [
         { title: "Repairs", table: { kind: "repairs", of } },
+        { title: "Time to repair", table: { kind: "repair_times", of } },
         { title: "Failing tests by origin", table: { kind: "origins", of } },
       ];
     case "flips":

@@ -153,7 +153,10 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
         },
         FigureWord::Pareto => FigureOf::Pareto { of: of()? },
         FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, whose)?, published },
-        FigureWord::Retries => FigureOf::Retries { of: RetriesRequest { members: of()?.members }, published },
+        FigureWord::Retries => FigureOf::Retries {
+            of: RetriesRequest { members: of()?.members, ..RetriesRequest::default() },
+            published,
+        },
         FigureWord::Failures => FigureOf::Failures { of: failures(workbench, &args.runs, whose)? },
     })
 }

@@ -7,15 +7,18 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf, ExportRequest,
-    FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Nothing, PackInfo,
-    RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, ValidatePack,
+    ApiError, AttemptOf, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
+    ExportRequest, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Nothing,
+    PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, TurnRef,
+    ValidatePack, WarningsOf,
 };
 
 use super::figure::FIGURES;
 use super::whose::{Whose, compared, failures, matrix};
 use super::{absolute, format_of, written};
+use crate::library_commands::find_run;
 use crate::print::{print, print_json};
+use crate::source_commands::find_source;
 
 /// What a table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,6 +55,8 @@ pub(crate) enum TableWord {
     Origins,
     /// Turns that failed at first, by the attempt that passed
     Repairs,
+    /// How long it takes until what failed passes, by group
+    RepairTimes,
     /// Tests that flip most
     Flips,
     /// Rules that classify failures
@@ -70,6 +75,14 @@ pub(crate) enum TableWord {
     Played,
     /// Episodes of a run that is or was played here; takes its folder
     Progress,
+    /// Attempts at --turn of --episode
+    Attempts,
+    /// Tests of --attempt at --turn of --episode
+    Tests,
+    /// Tests of --turn of --episode in two runs, joined by their ids
+    Joined,
+    /// Import warnings of a source; takes its path, name or number
+    Warnings,
     /// Cases of the suite of --scenario and --turn; takes an opened pack
     Suite,
     /// What a validation finds to be wrong, which is begun now; takes an opened pack
@@ -151,7 +164,13 @@ pub(crate) struct TableArgs {
     /// Scenario of a `suite` (from 0; 0 by default), and of a validation (all by default)
     #[arg(long, value_name = "S")]
     scenario: Option<u32>,
-    /// Turn of a `suite`, from 1
+    /// Episode of `attempts`, `tests` and `joined` (which takes two, where the runs name theirs differently)
+    #[arg(long, value_name = "ID")]
+    episode: Vec<String>,
+    /// Attempt of `tests`; the last by default
+    #[arg(long, value_name = "N")]
+    attempt: Option<u32>,
+    /// Turn of a `suite`, of `attempts`, `tests` and `joined`, from 1
     #[arg(long, value_name = "T", default_value_t = 1)]
     turn: u32,
     /// Mutants of each operator at each turn of a validation
@@ -219,6 +238,31 @@ fn one<'a>(args: &'a TableArgs, what: &str, hint: &str) -> Result<&'a str, ApiEr
     }
 }
 
+/// The attempts that so many runs, --episode, --turn and --attempt name.
+fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec<AttemptOf>, ApiError> {
+    if args.runs.len() != count {
+        let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+        let error = ApiError::new(
+            "export.runs",
+            format!("This table is of {runs}, and {} are named", args.runs.len()),
+        );
+        return Err(error.hint("Name runs by their ids; `stamina runs` lists them"));
+    }
+    let last = args.episode.last().ok_or_else(|| {
+        ApiError::new("export.episode", "This table is of an episode, and none is named")
+            .hint("Name it with --episode; `stamina show RUN` lists those of a run")
+    })?;
+    let named = args.runs.iter().enumerate().map(|(at, run)| {
+        Ok(AttemptOf {
+            run: find_run(workbench, run)?.id,
+            episode: args.episode.get(at).unwrap_or(last).clone(),
+            turn: args.turn,
+            attempt: args.attempt,
+        })
+    });
+    named.collect()
+}
+
 /// An opened pack by its path, or its name.
 fn pack(workbench: &Workbench, args: &TableArgs) -> Result<PackInfo, ApiError> {
     let hint = "Open its folder or zip first: `stamina ingest PACK`";
@@ -266,7 +310,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
     let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
     let failed = || failures(workbench, &args.runs, whose);
     let in_matrix = || matrix(workbench, &args.runs, whose);
-    let by_budget = || Ok::<_, ApiError>(RetriesRequest { members: of()?.members });
+    let by_budget =
+        || Ok::<_, ApiError>(RetriesRequest { members: of()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
         TableWord::Runs => TableOf::Runs { of: of()? },
         TableWord::Spent => TableOf::Spent { of: of()? },
@@ -285,6 +330,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::Cases => TableOf::Cases { of: cases(workbench, args)? },
         TableWord::Origins => TableOf::Origins { of: failed()? },
         TableWord::Repairs => TableOf::Repairs { of: failed()? },
+        TableWord::RepairTimes => TableOf::RepairTimes { of: failed()? },
         TableWord::Flips => TableOf::Flips { of: failed()? },
         TableWord::Rules => TableOf::Rules { of: failed()? },
         TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
@@ -301,6 +347,20 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::Progress => {
             let folder = one(args, "results folder", "`stamina table played` lists them")?;
             TableOf::Progress { of: RunFolder { folder: absolute(Path::new(folder))? } }
+        }
+        TableWord::Attempts => {
+            let AttemptOf { run, episode, turn, .. } = attempts(workbench, args, 1)?.remove(0);
+            TableOf::Attempts { of: TurnRef { run, episode, turn } }
+        }
+        TableWord::Tests => TableOf::Tests { of: attempts(workbench, args, 1)?.remove(0) },
+        TableWord::Joined => {
+            let mut both = attempts(workbench, args, 2)?;
+            TableOf::Joined { right: both.remove(1), left: both.remove(0) }
+        }
+        TableWord::Warnings => {
+            let asked = one(args, "source", "`stamina sources` lists them")?;
+            let source = find_source(workbench, asked)?.id;
+            TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } }
         }
         TableWord::Suite => {
             let pack = pack(workbench, args)?;

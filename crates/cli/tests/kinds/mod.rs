@@ -5,7 +5,10 @@
 use std::process::Command;
 
 /// Tables that are about no run: their names stand here because they take something else.
-pub(crate) const OF_NO_RUN: [&str; 6] = ["library", "played", "progress", "suite", "findings", "mutants"];
+pub(crate) const OF_NO_RUN: [&str; 10] = [
+    "library", "played", "progress", "attempts", "tests", "joined", "warnings", "suite", "findings",
+    "mutants",
+];
 
 /// What the program says of a kind that it does not have.
 fn refused(what: &str) -> String {

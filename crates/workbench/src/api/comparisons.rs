@@ -268,10 +268,16 @@ pub struct Comparison {
     pub comparability: Comparability,
     /// Tests between two members.
     pub pairs: Vec<ComparedPair>,
-    /// Log-rank over all members; `None` = not defined.
+    /// Members that have runs in common: indices of both, how many runs. Nothing is tested between these.
+    pub overlaps: Vec<(u32, u32, u32)>,
+    /// Log-rank over all members; `None` = for the reason below.
     pub overall: Option<ChiSquare>,
-    /// The same, stratified by scenario; `None` = not defined, or too few shared scenarios.
+    /// Why there is none, in words without a full stop.
+    pub no_overall: Option<String>,
+    /// The same, stratified by scenario; `None` = for the reason below.
     pub overall_stratified: Option<ChiSquare>,
+    /// Why there is none.
+    pub no_overall_stratified: Option<String>,
     /// What a reader must know of the numbers on this page, in sentences: much early censoring, few episodes, …
     pub cautions: Vec<String>,
     /// What others published about the benchmarks of the members, each sentence with its source.

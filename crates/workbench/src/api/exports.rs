@@ -1,11 +1,12 @@
 //! Figures and tables, on the screen and for paper: what the pages and the export dialog ask for and get.
 
+use model::Treatment;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
     CompareRequest, DisagreementRequest, FailureCasesRequest, FailuresRequest, FigureTheme, GridSort, JobRef,
-    ListRuns, MatrixRequest, Member, RetriesRequest, RunFolder, ScenarioSuiteRequest,
+    ListRuns, MatrixRequest, Member, RetriesRequest, RunFolder, ScenarioSuiteRequest, TurnRef,
 };
 
 /// What `bars` shows.
@@ -200,6 +201,11 @@ pub enum TableOf {
         /// Whose.
         of: FailuresRequest,
     },
+    /// How long it takes until what failed passes, by group.
+    RepairTimes {
+        /// Whose.
+        of: FailuresRequest,
+    },
     /// Tests that flip most.
     Flips {
         /// Whose.
@@ -259,6 +265,28 @@ pub enum TableOf {
         /// Which.
         of: ScenarioSuiteRequest,
     },
+    /// Attempts at a turn, one a row.
+    Attempts {
+        /// The turn.
+        of: TurnRef,
+    },
+    /// Tests of an attempt, one a row.
+    Tests {
+        /// The attempt.
+        of: AttemptOf,
+    },
+    /// Tests of one turn in two runs, joined by their ids.
+    Joined {
+        /// The one.
+        left: AttemptOf,
+        /// The other.
+        right: AttemptOf,
+    },
+    /// Import warnings of a source.
+    Warnings {
+        /// Which.
+        of: WarningsOf,
+    },
     /// What a validation of this process found to be wrong.
     Findings {
         /// The validation.
@@ -269,6 +297,30 @@ pub enum TableOf {
         /// The validation.
         of: JobRef,
     },
+}
+
+/// An attempt at a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct AttemptOf {
+    /// Id of the run.
+    pub run: String,
+    /// Id of the episode.
+    pub episode: String,
+    /// The turn.
+    pub turn: u32,
+    /// Number of the attempt; `None` = the last.
+    pub attempt: Option<u32>,
+}
+
+/// Which warnings of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct WarningsOf {
+    /// The source.
+    pub source: i64,
+    /// Only those treated so.
+    pub treatment: Option<Treatment>,
+    /// Only those that concern this run (its id).
+    pub run: Option<String>,
 }
 
 /// Asks for a figure on the screen.
@@ -412,6 +464,8 @@ pub struct Exported {
     pub beside: Vec<String>,
     /// The content in base64, if it was not written.
     pub base64: Option<String>,
+    /// What then belongs beside it: what its name adds to that of the file, and the content in base64.
+    pub beside_base64: Vec<(String, String)>,
     /// Size.
     pub bytes: u64,
     /// Caption for the paper.

@@ -73,8 +73,13 @@ pub struct Failures {
     pub not_described: u32,
     /// All in scope.
     pub total: FailureGroup,
-    /// In order.
+    /// In order; of turns and numbers of attempts those with a failed attempt in scope.
     pub groups: Vec<FailureGroup>,
+    /// How long it takes until what failed passes, whatever the scope.
+    pub repair: Repair,
+    /// The same of what began to fail in each group, in order: every member, and of the others each in which something
+    /// began to.
+    pub repairs: Vec<RepairGroup>,
     /// Failing tests by origin.
     pub origins: Vec<(FailureOrigin, u32)>,
     /// What a reader must know of the numbers, in sentences: logs that can not be read, …
@@ -129,11 +134,29 @@ pub struct FailureGroup {
     pub rate: Option<(f64, f64, f64)>,
     /// One a class that occurs in it, in the order of `classes`.
     pub shares: Vec<FailureShare>,
-    /// How long it takes until what failed passes, of what began to fail in this group.
-    pub repair: Repair,
 }
 
 impl FailureGroup {
+    /// Its words as tables and texts have them.
+    pub fn marked(&self) -> String {
+        super::comparisons::marked(&self.label, self.simulated)
+    }
+}
+
+/// What began to fail in a group, and how long it took until it passed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct RepairGroup {
+    /// As of the [`FailureGroup`], where there is one.
+    pub key: String,
+    /// In words.
+    pub label: String,
+    /// Whether attempts of runs in which a scripted model stood in for a real one are among them.
+    pub simulated: bool,
+    /// Of what began to fail in it.
+    pub repair: Repair,
+}
+
+impl RepairGroup {
     /// Its words as tables and texts have them.
     pub fn marked(&self) -> String {
         super::comparisons::marked(&self.label, self.simulated)
@@ -172,7 +195,8 @@ pub enum FailureOrigin {
 }
 
 /// How long it takes until what failed passes: of turns, and of stretches in which a test failed. They stand where they
-/// began: in that turn, at that attempt; a narrower scope has those that began in turns with an attempt in scope.
+/// began: in that turn, at that attempt. They are over every attempt, whatever the scope: the narrower ones have only
+/// attempts that nothing came after, and none of them could be repaired.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Repair {
     /// Turns whose first attempt failed.

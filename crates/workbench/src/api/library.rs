@@ -106,6 +106,10 @@ pub struct Facets {
     pub harnesses: Vec<(String, String, u32)>,
     /// Models; value `""` = unknown.
     pub models: Vec<(String, String, u32)>,
+    /// Harnesses with models among the runs that match, `""` = unknown: (harness, model, runs).
+    pub cells: Vec<(String, String, u32)>,
+    /// Tags of the runs that match: (tag, runs).
+    pub tags: Vec<(String, u32)>,
 }
 
 /// A group of runs that share one scale of stamina.

@@ -135,6 +135,9 @@ pub struct PublishedNumber {
 pub struct RetriesRequest {
     /// The members.
     pub members: Vec<Member>,
+    /// Of groups only these runs (their ids), also baselines and simulated ones; empty = all that such a group has.
+    #[serde(default)]
+    pub only: Vec<String>,
 }
 
 /// Stamina as a function of the retry budget.

@@ -63,7 +63,7 @@ pub struct EpisodeDetail {
 }
 
 /// Names a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct TurnRef {
     /// Id of the run.
     pub run: String,

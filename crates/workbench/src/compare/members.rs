@@ -180,6 +180,13 @@ pub(crate) fn in_both(a: &Pool, b: &Pool) -> u32 {
     b.runs.iter().filter(|run| own.contains(run.record.entry.slug.as_str())).count() as u32
 }
 
+/// Every two that have runs in common: their places, how many runs.
+pub(crate) fn overlaps(pools: &[Pool]) -> Vec<(u32, u32, u32)> {
+    let pairs = (0..pools.len()).flat_map(|a| (a + 1..pools.len()).map(move |b| (a, b)));
+    let counted = pairs.map(|(a, b)| (a as u32, b as u32, in_both(&pools[a], &pools[b])));
+    counted.filter(|(_, _, runs)| *runs > 0).collect()
+}
+
 /// The one value that all are, if they are one.
 fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
@@ -188,10 +195,19 @@ fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
 
 /// Reads the members of a request with their runs and episodes.
 pub(crate) fn resolve(store: &Store, members: &[Member]) -> Result<Vec<Pool>, ApiError> {
+    resolve_only(store, members, &[])
+}
+
+/// The same with only these runs of groups, if any are named.
+pub(crate) fn resolve_only(
+    store: &Store,
+    members: &[Member],
+    only: &[String],
+) -> Result<Vec<Pool>, ApiError> {
     let mut pools = Vec::new();
     let mut seen = BTreeSet::new();
     for member in members {
-        let (member, runs, left_out) = runs_of(store, member)?;
+        let (member, runs, left_out) = runs_of(store, member, only)?;
         let id = member.text();
         if !seen.insert(id.clone()) {
             return Err(ApiError::new("compare.twice", format!("\"{id}\" stands twice in this comparison"))
@@ -215,7 +231,11 @@ pub(crate) fn resolve(store: &Store, members: &[Member]) -> Result<Vec<Pool>, Ap
 }
 
 /// The member with its benchmark made explicit, its runs, and how many were left out.
-fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u32), ApiError> {
+fn runs_of(
+    store: &Store,
+    member: &Member,
+    only: &[String],
+) -> Result<(Member, Vec<RunRecord>, u32), ApiError> {
     let (filter, benchmark) = match member {
         Member::Run { run } => return Ok((member.clone(), vec![run_record(store, run)?], 0)),
         Member::Harness { harness, benchmark } => {
@@ -237,7 +257,10 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
         }
     };
     let benchmarks: Vec<String> = Some(benchmark.clone()).filter(|b| !b.is_empty()).into_iter().collect();
-    let found = store.list_runs(&RunFilter { benchmarks, ..filter })?.rows;
+    let mut found = store.list_runs(&RunFilter { benchmarks, ..filter })?.rows;
+    if !only.is_empty() {
+        found.retain(|(_, run)| only.contains(&run.slug));
+    }
     let keys: BTreeMap<&str, &str> =
         found.iter().map(|(_, run)| (run.benchmark.key.as_str(), run.benchmark.name.as_str())).collect();
     let Some((key, _)) = keys.first_key_value() else {
@@ -262,7 +285,8 @@ fn runs_of(store: &Store, member: &Member) -> Result<(Member, Vec<RunRecord>, u3
     let benchmark = (*key).to_owned();
     let real = |run: &store::RunEntry| run.baseline.is_none() && !run.simulated;
     // Who tags a run means that run; who names a harness does not mean rehearsals with a scripted model.
-    let all = matches!(member, Member::Tag { .. }) || !found.iter().any(|(_, run)| real(run));
+    let all =
+        matches!(member, Member::Tag { .. }) || !only.is_empty() || !found.iter().any(|(_, run)| real(run));
     let mut slugs: Vec<&str> =
         found.iter().filter(|(_, run)| all || real(run)).map(|(_, run)| run.slug.as_str()).collect();
     slugs.sort_unstable();

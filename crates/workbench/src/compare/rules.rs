@@ -22,6 +22,9 @@ pub(crate) enum Effect {
     Harmless,
 }
 
+/// Whether episodes go on after a failed turn. It has no effect on stamina, and one on all that counts the turns after it.
+pub(crate) const AFTER_FAILURE: &str = "After a failed turn";
+
 /// A rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -363,10 +366,10 @@ pub(crate) static RULES: &[Rule] = &[
     ),
     // What does not matter.
     rule(
-        "After a failed turn",
+        AFTER_FAILURE,
         &["fail_stop"],
         Effect::Harmless,
-        "turns after the first failure do not count: no effect on stamina",
+        "no effect on stamina, as turns after the first failure do not count; score, tokens, cost and time count them",
     ),
     rule(
         "",

@@ -5,7 +5,9 @@ use analysis::logrank::LogRank;
 use analysis::paired::Paired;
 
 use super::sets::ScenarioSets;
-use crate::api::{ChiSquare, ComparedPair, Estimate, PairedComparison, PairedScenarioRow, PermutationTest};
+use crate::api::{
+    ChiSquare, ComparedPair, Comparison, Estimate, PairedComparison, PairedScenarioRow, PermutationTest,
+};
 
 /// A pair of members, with how many runs are in both.
 pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair {
@@ -36,6 +38,41 @@ pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair
 /// A log-rank test; `None` = it has no degree of freedom.
 pub(crate) fn chi_square(test: &LogRank) -> Option<ChiSquare> {
     (test.df > 0 && test.p.is_finite()).then_some(ChiSquare { chi2: test.chi2, df: test.df, p: test.p })
+}
+
+/// `A and B: 1 run is in both`.
+pub(crate) fn in_common(data: &Comparison, (a, b, runs): (u32, u32, u32)) -> String {
+    let name = |index: u32| data.members.get(index as usize).map_or("", |member| member.name.as_str());
+    let runs = if runs == 1 { "1 run is in both".to_owned() } else { format!("{runs} runs are in both") };
+    format!("{} and {}: {runs}", name(a), name(b))
+}
+
+/// Why there is no log-rank test over all members, plain and stratified, where there is none.
+pub(crate) fn untested(data: &Comparison) -> (Option<String>, Option<String>) {
+    let common: Vec<String> = data.overlaps.iter().map(|overlap| in_common(data, *overlap)).collect();
+    let empty: Vec<&str> =
+        data.members.iter().filter(|m| m.stamina.n == 0).map(|m| m.name.as_str()).collect();
+    let of_both = if data.members.len() < 2 {
+        Some("there is only one member".to_owned())
+    } else if !common.is_empty() {
+        Some(format!("members have runs in common ({})", common.join("; ")))
+    } else if !empty.is_empty() {
+        Some(format!("no episodes: {}", empty.join(", ")))
+    } else if data.members.iter().all(|member| member.stamina.events == 0) {
+        Some("no episode failed".to_owned())
+    } else {
+        None
+    };
+    let plain = of_both.clone().unwrap_or_else(|| {
+        "whenever an episode failed, no other member had one that was still alive".to_owned()
+    });
+    let stratified = of_both.unwrap_or_else(|| match data.shared_scenarios {
+        0 => "no scenario was played by all members".to_owned(),
+        1 => "only one scenario was played by all members".to_owned(),
+        _ => "whenever an episode failed, no other member had one of the same scenario that was still alive"
+            .to_owned(),
+    });
+    (data.overall.is_none().then_some(plain), data.overall_stratified.is_none().then_some(stratified))
 }
 
 /// An estimate with its interval by bootstrap, which has no p.

@@ -270,13 +270,11 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     };
     let rows = data.members.iter().map(|member| {
         let (value, ci_low, ci_high) = measured(member, measure);
-        let (n, known) = (member.stamina.n, method::known(member, measure));
-        // A number over some of the episodes is that of others than the figure shows elsewhere.
-        let note = if known > 0 && known < n {
-            Some(format!("known for {known} of {n} episodes"))
-        } else {
-            (measure == Measure::Stamina).then(|| format!("n = {n}"))
-        };
+        let n = member.stamina.n;
+        // A number over some of them is that of others than the figure shows elsewhere.
+        let note = method::known_in_part(member, measure)
+            .map(|known| format!("known for {known}"))
+            .or_else(|| (measure == Measure::Stamina).then(|| format!("n = {n}")));
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
             .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
         let laid_over = if published && measure == Measure::Stamina {

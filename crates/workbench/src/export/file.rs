@@ -130,6 +130,7 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Cases { of } => named("failure-cases", &of.of.members),
         TableOf::Origins { of } => named("failure-origins", &of.members),
         TableOf::Repairs { of } => named("repairs", &of.members),
+        TableOf::RepairTimes { of } => named("repair-times", &of.members),
         TableOf::Flips { of } => named("flipping-tests", &of.members),
         TableOf::Rules { .. } => "failure-rules".to_owned(),
         TableOf::Paired { of, .. } => named("paired-table", &of.members),
@@ -143,17 +144,24 @@ pub(super) fn table_name(table: &TableOf) -> String {
             format!("progress-{}", safe(name)).trim_end_matches('-').to_owned()
         }
         TableOf::Suite { of } => format!("suite-scenario-{}-turn-{}", of.of.scenario, of.of.turn),
+        TableOf::Attempts { of } => format!("attempts-{}-turn-{}", safe(&of.episode), of.turn),
+        TableOf::Tests { of } => format!("tests-{}-turn-{}", safe(&of.episode), of.turn),
+        TableOf::Joined { left, .. } => format!("joined-tests-{}-turn-{}", safe(&left.episode), left.turn),
+        TableOf::Warnings { of } => format!("import-warnings-{}", of.source),
         TableOf::Findings { .. } => "validation-findings".to_owned(),
         TableOf::Mutants { .. } => "validation-mutants".to_owned(),
     }
 }
 
 impl Workbench {
-    /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here.
+    /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here. Whoever names a
+    /// file that is there has it replaced, with what was written beside it; what lies beside a new file is not ours to
+    /// replace.
     pub(super) fn write_export(&self, to: &str, made: &Made) -> Result<Written, ApiError> {
         let path = self.allowed(Path::new(to))?;
-        write_whole(&path, &made.bytes)?;
+        let is_new = path.symlink_metadata().is_err();
         let folder = path.parent().unwrap_or(Path::new("/"));
+        let mut parts = Parts::default();
         let mut beside = Vec::new();
         for (name, bytes) in &made.beside {
             let place = match name {
@@ -164,17 +172,20 @@ impl Workbench {
                 }
                 Beside::Named(name) => folder.join(name),
             };
-            let parent = place.parent().unwrap_or(folder);
-            fs::create_dir_all(parent).map_err(|error| {
-                ApiError::new("export.write", format!("The folder can not be made: {error}"))
-                    .at(parent.to_string_lossy().into_owned())
-                    .hint("Look at the rights of the folder that it lies in")
-            })?;
+            parts.make_folder(place.parent().unwrap_or(folder))?;
             // A folder of this name may be there already, and be a link to somewhere else.
             let place = self.allowed(&place)?;
-            write_whole(&place, bytes)?;
+            if is_new && place.symlink_metadata().is_ok() && fs::read(&place).ok().as_ref() != Some(bytes) {
+                return Err(ApiError::new("export.beside", "A file is there that belongs beside this one")
+                    .at(place.to_string_lossy().into_owned())
+                    .hint("Name another file, or take that one away"));
+            }
+            parts.write(&place, bytes)?;
             beside.push(place.to_string_lossy().into_owned());
         }
+        // Last of all what refers to the others.
+        parts.write(&path, &made.bytes)?;
+        parts.put_in_place()?;
         Ok(Written { path: path.to_string_lossy().into_owned(), beside })
     }
 
@@ -227,25 +238,77 @@ impl Workbench {
 
 /// Writes a file under another name beside it and renames it: whoever reads the path sees the old file or the new one.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ApiError> {
-    let failed = |error: io::Error| {
-        ApiError::new("export.write", format!("The file can not be written: {error}"))
-            .at(path.to_string_lossy().into_owned())
-            .hint("Look at the rights of its folder and at the space on the disk")
-    };
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = create(&part).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    });
-    if written.is_err() {
-        // What is left of it is of no use; if it can not be removed either, the error above says enough.
-        drop(fs::remove_file(&part));
+    let mut parts = Parts::default();
+    parts.write(path, bytes)?;
+    parts.put_in_place()
+}
+
+/// Files that belong together, written whole under other names beside their own before any is put in its place. What is
+/// given up on the way is taken away again.
+#[derive(Default)]
+struct Parts {
+    /// As it is called until then, and its own name.
+    written: Vec<(PathBuf, PathBuf)>,
+    /// Folders that were made for them, outer ones first.
+    folders: Vec<PathBuf>,
+}
+
+impl Parts {
+    fn make_folder(&mut self, folder: &Path) -> Result<(), ApiError> {
+        let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            fs::create_dir(folder).map_err(|error| {
+                ApiError::new("export.write", format!("The folder can not be made: {error}"))
+                    .at(folder.to_string_lossy().into_owned())
+                    .hint("Look at the rights of the folder that it lies in")
+            })?;
+            self.folders.push(folder.to_owned());
+        }
+        Ok(())
     }
-    written.map_err(failed)
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), ApiError> {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        self.written.push((part.clone(), path.to_owned()));
+        let written = create(&part).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        written.map_err(|error| not_written(path, &error))
+    }
+
+    fn put_in_place(mut self) -> Result<(), ApiError> {
+        let written = std::mem::take(&mut self.written);
+        for (at, (part, path)) in written.iter().enumerate() {
+            if let Err(error) = fs::rename(part, path) {
+                self.written = written[at..].to_vec();
+                return Err(not_written(path, &error));
+            }
+        }
+        self.folders.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        // What is left is of no use; if it can not be removed either, the error that led here says enough.
+        for (part, _) in &self.written {
+            drop(fs::remove_file(part));
+        }
+        for folder in self.folders.iter().rev() {
+            drop(fs::remove_dir(folder));
+        }
+    }
+}
+
+fn not_written(path: &Path, error: &io::Error) -> ApiError {
+    ApiError::new("export.write", format!("The file can not be written: {error}"))
+        .at(path.to_string_lossy().into_owned())
+        .hint("Look at the rights of its folder and at the space on the disk")
 }
 
 fn create(path: &Path) -> io::Result<File> {

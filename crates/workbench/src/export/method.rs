@@ -12,7 +12,7 @@ use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
     Member, Nothing, PairedComparison, Stamina,
 };
-use crate::compare::members;
+use crate::compare::{goes_on_differs, members};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -166,29 +166,32 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         }
     };
     let mut notes = vec![means.to_owned()];
+    if goes_on_differs(data) && !matches!(measure, Measure::CostPerSurvivedTurn | Measure::StepsSurvived) {
+        notes.push("Some runs stop at a failed turn and others go on: not on equal terms".to_owned());
+    }
     notes.extend(method.notes);
-    let partial = data.members.iter().filter(|m| (1..m.stamina.n).contains(&known(m, measure)));
-    let partial: Vec<String> = partial
-        .map(|m| format!("{} for {} of {} episodes", m.marked(), known(m, measure), m.stamina.n))
-        .collect();
+    let partial = |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure)?));
+    let partial: Vec<String> = data.members.iter().filter_map(partial).collect();
     if !partial.is_empty() {
         notes.push(format!("Known: {}", partial.join(", ")));
     }
     Method { notes, counts: counted(&data.members), ..method }
 }
 
-/// Episodes of a member of which a measure is known: those that its number is over.
-pub(super) fn known(member: &ComparedMember, measure: Measure) -> u32 {
+/// What the number of a measure is over, where that is a part of a member: `12 of 20 turns` of a rate, `3 of 4 episodes` of
+/// a cost, as tables and pages count them.
+pub(super) fn known_in_part(member: &ComparedMember, measure: Measure) -> Option<String> {
     let spent = &member.spent;
-    match measure {
-        Measure::Stamina | Measure::Score => member.stamina.n,
-        Measure::Tokens => spent.tokens_known.episodes,
-        Measure::Time => spent.seconds_known.episodes,
-        Measure::Steps => spent.steps_known.episodes,
-        Measure::StepsSurvived => spent.steps_survived_known,
-        Measure::ToolCalls => spent.tool_calls_known.episodes,
-        Measure::Cost | Measure::CostPerSurvivedTurn => spent.cost_known,
-    }
+    let (known, all, of) = match measure {
+        Measure::Stamina | Measure::Score => return None,
+        Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, "turns"),
+        Measure::Time => (spent.seconds_known.turns, spent.turns_played, "turns"),
+        Measure::Steps => (spent.steps_known.turns, spent.turns_played, "turns"),
+        Measure::ToolCalls => (spent.tool_calls_known.turns, spent.turns_played, "turns"),
+        Measure::StepsSurvived => (spent.steps_survived_known, member.stamina.n, "episodes"),
+        Measure::Cost | Measure::CostPerSurvivedTurn => (spent.cost_known, member.stamina.n, "episodes"),
+    };
+    (known > 0 && known < all).then(|| format!("{known} of {all} {of}"))
 }
 
 const COST_PER_EPISODE: &str =

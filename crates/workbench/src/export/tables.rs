@@ -10,13 +10,15 @@ mod library;
 mod matrix;
 mod play;
 mod scenarios;
+mod sources;
+mod turn;
 mod turns;
 
 use figures::table::{Column, Table, Value, known, maybe};
 
 use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
-use failures::{flips, origins, repairs, shares};
+use failures::{flips, origins, repair_times, repairs, shares};
 use matrix::{gains, retries};
 
 use crate::Workbench;
@@ -45,6 +47,10 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Played { over } => play::runs(workbench, *over)?,
         TableOf::Progress { of } => play::progress(workbench, of)?,
         TableOf::Suite { of } => scenarios::suite(workbench, of)?,
+        TableOf::Attempts { of } => turn::attempts(workbench, of)?,
+        TableOf::Tests { of } => turn::tests(workbench, of)?,
+        TableOf::Joined { left, right } => turn::joined(workbench, left, right)?,
+        TableOf::Warnings { of } => sources::warnings(workbench, of)?,
         TableOf::Findings { of } => scenarios::findings(workbench, of)?,
         TableOf::Mutants { of } => scenarios::mutants(workbench, of)?,
         TableOf::Disagreements { of } => disagreements::table(workbench, of)?,
@@ -57,6 +63,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Cases { of } => failures::cases(workbench, of)?,
         TableOf::Origins { of } => origins(&failed(of)?),
         TableOf::Repairs { of } => repairs(&failed(of)?),
+        TableOf::RepairTimes { of } => repair_times(&failed(of)?),
         TableOf::Flips { of } => flips(&failed(of)?),
         TableOf::Rules { of } => failures::rules(&failed(of)?),
     })

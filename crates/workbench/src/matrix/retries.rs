@@ -45,7 +45,7 @@ impl Workbench {
                 .hint("Name one run or more, or a group of runs"));
         }
         let policy = self.store.get_policy()?;
-        let pools = members::resolve(&self.store, &request.members)?;
+        let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
         let mut curves = Vec::new();
         for pool in &pools {
             let plays = pool

@@ -46,13 +46,25 @@ comparability: Comparability,
  */
 pairs: Array<ComparedPair>, 
 /**
- * Log-rank over all members; `None` = not defined.
+ * Members that have runs in common: indices of both, how many runs. Nothing is tested between these.
+ */
+overlaps: Array<[number, number, number]>, 
+/**
+ * Log-rank over all members; `None` = for the reason below.
  */
 overall: ChiSquare | null, 
 /**
- * The same, stratified by scenario; `None` = not defined, or too few shared scenarios.
+ * Why there is none, in words without a full stop.
+ */
+no_overall: string | null, 
+/**
+ * The same, stratified by scenario; `None` = for the reason below.
  */
 overall_stratified: ChiSquare | null, 
+/**
+ * Why there is none.
+ */
+no_overall_stratified: string | null, 
 /**
  * What a reader must know of the numbers on this page, in sentences: much early censoring, few episodes, …
  */

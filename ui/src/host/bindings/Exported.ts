@@ -25,6 +25,10 @@ beside: Array<string>,
  */
 base64: string | null, 
 /**
+ * What then belongs beside it: what its name adds to that of the file, and the content in base64.
+ */
+beside_base64: Array<[string, string]>, 
+/**
  * Size.
  */
 bytes: number, 

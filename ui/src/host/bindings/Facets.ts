@@ -15,4 +15,12 @@ harnesses: Array<[string, string, number]>,
 /**
  * Models; value `""` = unknown.
  */
-models: Array<[string, string, number]>, };
+models: Array<[string, string, number]>, 
+/**
+ * Harnesses with models among the runs that match, `""` = unknown: (harness, model, runs).
+ */
+cells: Array<[string, string, number]>, 
+/**
+ * Tags of the runs that match: (tag, runs).
+ */
+tags: Array<[string, number]>, };

@@ -4,6 +4,8 @@ import type { FailureGroup } from "./FailureGroup";
 import type { FailureOrigin } from "./FailureOrigin";
 import type { FailureRule } from "./FailureRule";
 import type { FlippingTest } from "./FlippingTest";
+import type { Repair } from "./Repair";
+import type { RepairGroup } from "./RepairGroup";
 
 /**
  * Failures by class.
@@ -50,9 +52,18 @@ not_described: number,
  */
 total: FailureGroup, 
 /**
- * In order.
+ * In order; of turns and numbers of attempts those with a failed attempt in scope.
  */
 groups: Array<FailureGroup>, 
+/**
+ * How long it takes until what failed passes, whatever the scope.
+ */
+repair: Repair, 
+/**
+ * The same of what began to fail in each group, in order: every member, and of the others each in which something
+ * began to.
+ */
+repairs: Array<RepairGroup>, 
 /**
  * Failing tests by origin.
  */

@@ -2,7 +2,8 @@
 
 /**
  * How long it takes until what failed passes: of turns, and of stretches in which a test failed. They stand where they
- * began: in that turn, at that attempt; a narrower scope has those that began in turns with an attempt in scope.
+ * began: in that turn, at that attempt. They are over every attempt, whatever the scope: the narrower ones have only
+ * attempts that nothing came after, and none of them could be repaired.
  */
 export type Repair = { 
 /**

@@ -8,4 +8,8 @@ export type RetriesRequest = {
 /**
  * The members.
  */
-members: Array<Member>, };
+members: Array<Member>, 
+/**
+ * Of groups only these runs (their ids), also baselines and simulated ones; empty = all that such a group has.
+ */
+only: Array<string>, };

@@ -103,7 +103,19 @@ impl Workbench {
                 Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
             }
             TableOf::Cases { of } => self.of_failures(&of.of),
-            TableOf::Origins { of } | TableOf::Repairs { of } | TableOf::Flips { of } => self.of_failures(of),
+            TableOf::Origins { of }
+            | TableOf::Repairs { of }
+            | TableOf::RepairTimes { of }
+            | TableOf::Flips { of } => self.of_failures(of),
+            TableOf::Attempts { .. } | TableOf::Tests { .. } => {
+                Ok(about("One turn of an episode, as its source records it"))
+            }
+            TableOf::Joined { .. } => {
+                Ok(about("One turn in two runs, as their sources record it; tests are joined by their ids"))
+            }
+            TableOf::Warnings { .. } => {
+                Ok(about("What was read otherwise than it is written, by the readers of formats"))
+            }
             TableOf::Rules { .. } => {
                 Ok(about("Rules over what the source records; the first that holds decides"))
             }

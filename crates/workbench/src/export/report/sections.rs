@@ -69,7 +69,8 @@ impl Workbench {
         let mut figures =
             Figures { workbench: self, layout: preset_layout(preset, None)?, warnings: Vec::new() };
         let data = self.compare_runs(of.clone())?;
-        let retries = self.get_retries(RetriesRequest { members: of.members.clone() })?;
+        let retries =
+            self.get_retries(RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() })?;
         let several = data.members.len() > 1;
         let mut sections = vec![
             section("What this is", words::opening(&data)),
@@ -204,7 +205,7 @@ fn by_attempt_and_turn(
 }
 
 fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
-    let of = RetriesRequest { members: of.members.clone() };
+    let of = RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() };
     Ok(vec![
         figures.draw("retries", &FigureOf::Retries { of: of.clone(), published: false })?,
         figures.table(&TableOf::Gains { of: of.clone() })?,
@@ -231,6 +232,7 @@ fn failures(
         blocks.push(figures.table(&TableOf::Failures { of: of() })?);
         blocks.push(figures.table(&TableOf::Origins { of: of() })?);
         blocks.push(figures.table(&TableOf::Repairs { of: of() })?);
+        blocks.push(figures.table(&TableOf::RepairTimes { of: of() })?);
         blocks.push(figures.table(&TableOf::Flips { of: of() })?);
     }
     let method = figures.workbench.of_episodes(&of.members)?;

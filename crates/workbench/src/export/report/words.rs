@@ -82,19 +82,26 @@ pub(super) fn overall(data: &Comparison) -> String {
     };
     let mut text = match &data.overall {
         Some(test) => format!("Log-rank test over all runs: {}.", of(test)),
-        None => {
-            "The log-rank test over all runs is not defined: nobody failed, or a run is empty.".to_owned()
-        }
+        None => format!(
+            "There is no log-rank test over all runs: {}.",
+            data.no_overall.as_deref().unwrap_or("it is not defined")
+        ),
     };
-    if let Some(test) = &data.overall_stratified {
-        text.push_str(&format!(" Stratified by scenario: {}.", of(test)));
+    match &data.overall_stratified {
+        Some(test) => text.push_str(&format!(" Stratified by scenario: {}.", of(test))),
+        // Where the plain one is missing for the same reason, that is said already.
+        None if data.no_overall_stratified != data.no_overall => text.push_str(&format!(
+            " There is none stratified by scenario: {}.",
+            data.no_overall_stratified.as_deref().unwrap_or("it is not defined")
+        )),
+        None => {}
     }
     text
 }
 
 /// What failed attempts there are, and how long repair takes.
 pub(super) fn failures(data: &Failures) -> String {
-    let repair = &data.total.repair;
+    let repair = &data.repair;
     let mut text = format!("{} of {} attempts did not pass.", data.attempts, data.all_attempts);
     if data.attempts > 0 {
         text.push_str(&format!(

@@ -268,14 +268,13 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         data.seed
     ));
     table.notes.extend(shorter(data));
-    for pair in data.pairs.iter().filter(|pair| pair.in_both > 0) {
+    for (a, b, runs) in &data.overlaps {
         let name =
             |index: u32| data.members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
         table.notes.push(format!(
-            "{} and {}: runs in both: {}; nothing is tested.",
-            name(pair.a),
-            name(pair.b),
-            pair.in_both
+            "{} and {}: runs in both: {runs}; nothing is tested between them, nor over all.",
+            name(*a),
+            name(*b),
         ));
     }
     table

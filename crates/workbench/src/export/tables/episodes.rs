@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use figures::table::{Column, Table, known, maybe};
+use figures::table::{Column, Table, Value, known, maybe};
 
 use store::PlayedTurn;
 
@@ -52,14 +52,33 @@ fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<
     Ok(all)
 }
 
-/// One row an episode.
-pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let columns = vec![
+/// What begins a row: which episode it is.
+fn identity() -> Vec<Column> {
+    vec![
         Column::text("scenario", "Scenario"),
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", "Episode").for_machines(),
         Column::integer("repeat", "Repeat"),
+    ]
+}
+
+impl Played {
+    fn identity(&self) -> Vec<Option<Value>> {
+        vec![
+            known(self.scenario()),
+            known(self.member.as_str()),
+            known(self.run.as_str()),
+            known(self.row.episode.as_str()),
+            known(self.row.repeat),
+        ]
+    }
+}
+
+/// One row an episode.
+pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
+    let mut columns = identity();
+    columns.extend([
         Column::integer("planned_turns", "Planned turns"),
         Column::integer("stamina", "Stamina").unit("turns"),
         Column::flag("at_least", "At least"),
@@ -69,18 +88,14 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         Column::integer("after_retries", "After retries"),
         Column::integer("failed_turns", "Turns failed"),
         Column::number("score", "Score", 1),
-    ];
+    ]);
     let title = if sort == GridSort::Scenario { "Episodes by scenario" } else { "Episodes" };
     let mut table = Table::new("episodes", title, columns);
     for played in episodes(workbench, of, sort)? {
         let row = &played.row;
         let count = |letters: &str| row.cells.chars().filter(|c| letters.contains(*c)).count() as u64;
-        table.push(vec![
-            known(played.scenario()),
-            known(played.member.as_str()),
-            known(played.run.as_str()),
-            known(row.episode.as_str()),
-            known(row.repeat),
+        let mut cells = played.identity();
+        cells.extend([
             maybe(row.planned_turns),
             known(row.stamina),
             known(row.censored),
@@ -91,6 +106,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
             known(count("fe")),
             maybe(row.score),
         ]);
+        table.push(cells);
     }
     table.notes.push(
         "Stamina is the number of turns passed before the first one not passed; where the episode was censored, it is at least that."
@@ -101,12 +117,8 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
 
 /// One row a turn of an episode: the grid.
 pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let columns = vec![
-        Column::text("scenario", "Scenario"),
-        Column::text("run", "Run"),
-        Column::text("run_id", "Id of the run").for_machines(),
-        Column::text("episode", "Episode").for_machines(),
-        Column::integer("repeat", "Repeat"),
+    let mut columns = identity();
+    columns.extend([
         Column::integer("turn", "Turn"),
         Column::text("state", "Came to"),
         Column::flag("after_failure", "After a failure"),
@@ -115,7 +127,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         Column::integer("total", "Tests run"),
         Column::number("score", "Score", 1),
         Column::integer("failing", "Failing tests").missing("unknown or none"),
-    ];
+    ]);
     let mut table = Table::new("turns", "Turns of every episode", columns);
     let tried = tried(workbench, of)?;
     for played in episodes(workbench, of, sort)? {
@@ -123,12 +135,8 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         let tried = tried.get(&(played.run.clone(), row.episode.clone()));
         for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
             let now = tried.and_then(|turns| turns.iter().find(|tried| tried.number == turn));
-            table.push(vec![
-                known(played.scenario()),
-                known(played.member.as_str()),
-                known(played.run.as_str()),
-                known(row.episode.as_str()),
-                known(row.repeat),
+            let mut cells = played.identity();
+            cells.extend([
                 known(turn),
                 known(state(letter)),
                 known(turn > row.stamina + 1),
@@ -138,6 +146,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
                 maybe(now.and_then(score)),
                 maybe(row.failing.get(at).copied().flatten()),
             ]);
+            table.push(cells);
         }
     }
     table.notes.push(

@@ -3,7 +3,7 @@
 use figures::table::{Column, Table, known, maybe};
 
 use crate::Workbench;
-use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, marked};
+use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, RepairGroup, marked};
 
 /// Classes of failed attempts by group.
 pub(super) fn shares(data: &Failures) -> Table {
@@ -147,7 +147,7 @@ pub(super) fn origins(data: &Failures) -> Table {
 
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(super) fn repairs(data: &Failures) -> Table {
-    let repair = &data.total.repair;
+    let repair = &data.repair;
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
         Column::integer("turns", "Turns"),
@@ -158,7 +158,8 @@ pub(super) fn repairs(data: &Failures) -> Table {
         Table::new("repairs", "Turns that failed at their first attempt, by the one that passed", columns);
     for (attempt, turns) in &repair.at_attempt {
         let share = (repair.failed_first > 0).then(|| f64::from(*turns) / f64::from(repair.failed_first));
-        table.push(vec![known(*attempt), known(*turns), maybe(share), known(data.total.simulated)]);
+        let simulated = data.repairs.iter().any(|group| group.simulated);
+        table.push(vec![known(*attempt), known(*turns), maybe(share), known(simulated)]);
     }
     let median = |median: Option<u32>| median.map_or_else(|| "not reached".to_owned(), |n| n.to_string());
     table.notes.push(format!(
@@ -174,6 +175,54 @@ pub(super) fn repairs(data: &Failures) -> Table {
         repair.repaired_in_same_turn,
         median(repair.median_turns)
     ));
+    noted(table, data)
+}
+
+/// How long it takes until what failed passes, by group.
+pub(super) fn repair_times(data: &Failures) -> Table {
+    let columns = vec![
+        Column::text("group", "Group"),
+        Column::integer("failed_first", "Turns that failed first"),
+        Column::integer("tried_again", "Tried again"),
+        Column::integer("repaired", "Passed later"),
+        Column::number("share", "Share", 3).missing("n/a"),
+        Column::integer("median_attempts", "Median attempts").missing("not reached"),
+        Column::integer("stretches", "Stretches"),
+        Column::integer("stretches_repaired", "Ended with a pass"),
+        Column::integer("in_same_turn", "In the same turn"),
+        Column::integer("median_turns", "Median turns").missing("not reached"),
+        Column::flag("simulated", "Simulated").for_machines(),
+    ];
+    let mut table = Table::new("repair-times", "Time to repair", columns);
+    let all = RepairGroup {
+        key: String::new(),
+        label: "all".to_owned(),
+        simulated: data.repairs.iter().any(|group| group.simulated),
+        repair: data.repair.clone(),
+    };
+    let groups = data.repairs.iter().chain((data.repairs.len() != 1).then_some(&all));
+    for group in groups {
+        let repair = &group.repair;
+        let share =
+            (repair.failed_first > 0).then(|| f64::from(repair.repaired) / f64::from(repair.failed_first));
+        table.push(vec![
+            known(group.marked()),
+            known(repair.failed_first),
+            known(repair.tried_again),
+            known(repair.repaired),
+            maybe(share),
+            maybe(repair.median_attempts),
+            known(repair.stretches),
+            known(repair.stretches_repaired),
+            known(repair.repaired_in_same_turn),
+            maybe(repair.median_turns),
+            known(group.simulated),
+        ]);
+    }
+    table.notes.push(
+        "Over every attempt. Turns count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
+            .to_owned(),
+    );
     noted(table, data)
 }
 

@@ -7,7 +7,7 @@ use crate::Workbench;
 use crate::api::{ApiError, LiveState, Nothing, RunFolder, marked};
 
 /// The stable word of a value, with spaces for a reader.
-fn word(of: impl Serialize) -> String {
+pub(super) fn word(of: impl Serialize) -> String {
     let word = serde_json::to_value(of).ok();
     word.as_ref().and_then(|word| word.as_str()).unwrap_or("unknown").replace('_', " ")
 }

@@ -1,0 +1,45 @@
+//! What was recognised, skipped and repaired when a source was read.
+
+use figures::table::{Column, Table, known};
+
+use super::play::word;
+use crate::Workbench;
+use crate::api::{ApiError, ImportReportRequest, WarningsOf};
+
+/// Most warnings that are asked for at once.
+const PAGE: u32 = 5_000;
+
+/// The warnings of a source, one a row.
+pub(super) fn warnings(workbench: &Workbench, of: &WarningsOf) -> Result<Table, ApiError> {
+    let columns = vec![
+        Column::text("path", "Where"),
+        Column::text("code", "Code"),
+        Column::text("treatment", "What was done"),
+        Column::text("message", "What it is"),
+    ];
+    let WarningsOf { source, treatment, run } = of.clone();
+    let mut request = ImportReportRequest { source, treatment, code: None, run, offset: 0, limit: PAGE };
+    let mut report = workbench.import_report(request.clone())?;
+    let mut table = Table::new("warnings", &format!("Import warnings of {}", report.source.name), columns);
+    let (matching, all) = (report.matching, report.source.warnings);
+    loop {
+        for warning in &report.warnings {
+            table.push(vec![
+                known(warning.path.as_str()),
+                known(warning.code.as_str()),
+                known(word(warning.treatment)),
+                known(warning.message.as_str()),
+            ]);
+        }
+        if report.warnings.is_empty() || table.rows.len() as u64 >= matching {
+            break;
+        }
+        request.offset = table.rows.len() as u32;
+        report = workbench.import_report(request.clone())?;
+    }
+    table.notes.push(format!(
+        "{matching} of {all} warnings; read were {} runs, {} episodes, {} turns, {} attempts in {} files.",
+        report.runs, report.episodes, report.turns, report.attempts, report.files_read
+    ));
+    Ok(table)
+}

@@ -1,0 +1,223 @@
+//! One turn: its attempts, the tests of one of them, and those of two attempts joined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use figures::table::{Column, Table, Value, known, maybe};
+use model::{TestOutcome, TestResult, Verdict};
+
+use super::play::word;
+use crate::Workbench;
+use crate::api::{ApiError, AttemptDetail, AttemptOf, TurnDetail, TurnRef, marked};
+
+/// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
+fn whose(turn: &TurnDetail) -> String {
+    let names: Vec<&str> =
+        [&turn.run.model, &turn.run.harness].into_iter().flatten().map(String::as_str).collect();
+    let name = if names.is_empty() { turn.run.id.clone() } else { names.join(" · ") };
+    let scenario = turn.episode.row.title.as_deref().unwrap_or(&turn.episode.row.scenario);
+    format!("{}, {scenario}, turn {}", marked(&name, turn.run.simulated), turn.number)
+}
+
+/// The attempt that is asked for; without a number the last.
+fn chosen(workbench: &Workbench, of: &AttemptOf) -> Result<(TurnDetail, Option<AttemptDetail>), ApiError> {
+    let AttemptOf { run, episode, turn, attempt } = of.clone();
+    let mut detail = workbench.get_turn(TurnRef { run, episode, turn })?;
+    let found = match attempt {
+        None => detail.attempts.pop(),
+        Some(number) => {
+            let at = detail.attempts.iter().position(|a| a.number == number).ok_or_else(|| {
+                ApiError::new("attempt.not_found", format!("The turn has no attempt {number}"))
+                    .hint(format!("It has {}", detail.attempts.len()))
+            })?;
+            Some(detail.attempts.swap_remove(at))
+        }
+    };
+    Ok((detail, found))
+}
+
+/// The attempts at a turn, one a row.
+pub(super) fn attempts(workbench: &Workbench, of: &TurnRef) -> Result<Table, ApiError> {
+    let turn = workbench.get_turn(of.clone())?;
+    let columns = vec![
+        Column::integer("attempt", "Attempt"),
+        Column::text("verdict", "Verdict"),
+        Column::text("end_reason", "Why it ended").missing("n/a"),
+        Column::integer("passed", "Tests passed"),
+        Column::integer("total", "Tests run"),
+        Column::integer("failing_not_described", "Failing, not described"),
+        Column::integer("regressed", "Regressions"),
+        Column::number("reward", "Reward", 3).missing("n/a").for_machines(),
+        Column::integer("input_tokens", "Tokens in"),
+        Column::integer("cached_tokens", "Cached").for_machines(),
+        Column::integer("output_tokens", "Tokens out"),
+        Column::number("cost_usd", "Cost", 2).unit("US$"),
+        Column::integer("tool_calls", "Tool calls"),
+        Column::number("agent_seconds", "Agent time", 0).unit("s"),
+        Column::number("test_seconds", "Test time", 0).unit("s"),
+        Column::text("started_at", "Started").for_machines(),
+        Column::text("finished_at", "Finished").for_machines(),
+        Column::text("exception", "Exception").missing("none").for_machines(),
+        Column::flag("simulated", "Simulated").for_machines(),
+    ];
+    let mut table = Table::new("attempts-of-turn", &format!("Attempts: {}", whose(&turn)), columns);
+    for attempt in &turn.attempts {
+        let AttemptDetail { tokens, timing, .. } = attempt;
+        let exception = attempt.exception.as_ref().map(|(kind, message)| format!("{kind}: {message}"));
+        table.push(vec![
+            known(attempt.number),
+            known(word(attempt.verdict)),
+            maybe(attempt.end_reason.map(model::EndReason::label)),
+            maybe(attempt.passed),
+            maybe(attempt.total),
+            known(attempt.failing_not_described),
+            known(attempt.regressed.len() as u64),
+            maybe(attempt.reward),
+            maybe(tokens.input),
+            maybe(tokens.cached),
+            maybe(tokens.output),
+            maybe(attempt.cost_usd),
+            maybe(attempt.tool_calls),
+            maybe(timing.agent_seconds),
+            maybe(timing.test_seconds),
+            maybe(timing.started_at.as_deref()),
+            maybe(timing.finished_at.as_deref()),
+            maybe(exception),
+            known(turn.run.simulated),
+        ]);
+    }
+    table.notes.push("A regression is a failing test that passed at the turn before.".to_owned());
+    Ok(table)
+}
+
+/// What is known of the tests of an attempt, one a row: those that failed first.
+pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiError> {
+    let (turn, attempt) = chosen(workbench, of)?;
+    let columns = vec![
+        Column::text("test", "Test"),
+        Column::text("outcome", "Came to"),
+        Column::flag("regression", "Regression"),
+        Column::text("group", "Requirement").missing("not said"),
+        Column::text("kind", "Kind").missing("not said").for_machines(),
+        Column::text("intent", "About").missing("not said").for_machines(),
+        Column::text("expected", "Expected").missing("not said"),
+        Column::text("actual", "Actual").missing("not said"),
+        Column::text("message", "What it said").missing("nothing").for_machines(),
+    ];
+    let number =
+        attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));
+    let mut table = Table::new("tests", &format!("Tests: {}, {number}", whose(&turn)), columns);
+    let Some(attempt) = attempt else { return Ok(table) };
+    for test in &attempt.failing {
+        table.push(vec![
+            known(test.id.as_str()),
+            known(word(test.outcome)),
+            known(attempt.regressed.contains(&test.id)),
+            maybe(test.group.as_deref()),
+            maybe(test.kind.as_deref()),
+            maybe(test.intent.as_deref()),
+            maybe(test.expected.as_deref()),
+            maybe(test.actual.as_deref()),
+            maybe(test.message.as_deref()),
+        ]);
+    }
+    for id in &attempt.passed_tests {
+        table.push_absent(vec![known(id.as_str()), known("passed"), known(false)], "n/a");
+    }
+    table.notes.push(counted(&attempt));
+    Ok(table)
+}
+
+/// How many tests an attempt passed and ran, and how many of them the table can not name.
+fn counted(attempt: &AttemptDetail) -> String {
+    let of = match attempt.passed.zip(attempt.total) {
+        Some((passed, total)) => format!("{passed} of {total} tests passed"),
+        None => "How many tests passed is unknown".to_owned(),
+    };
+    let named = attempt.passed_tests.len() as u64;
+    let silent = attempt.passed.map_or(0, |passed| u64::from(passed).saturating_sub(named));
+    format!(
+        "{of}; {} that failed are only counted, and {silent} that passed are not named by the source.",
+        attempt.failing_not_described
+    )
+}
+
+/// How a test stands in an attempt: where it is not named, and every failing test is described, it did not fail.
+fn standing(attempt: &AttemptDetail) -> impl Fn(&str) -> Option<&'static str> {
+    let failing: BTreeMap<&str, &TestResult> = attempt.failing.iter().map(|t| (t.id.as_str(), t)).collect();
+    let passed: BTreeSet<&str> = attempt.passed_tests.iter().map(String::as_str).collect();
+    // Where the suite itself did not come to a verdict, silence says nothing.
+    let is_complete = attempt.failing_not_described == 0
+        && attempt.passed.is_some()
+        && attempt.total.is_some()
+        && matches!(attempt.verdict, Verdict::Passed | Verdict::Failed);
+    move |id| match failing.get(id) {
+        Some(test) if test.outcome == TestOutcome::Error => Some("error"),
+        Some(_) => Some("failed"),
+        None if passed.contains(id) => Some("passed"),
+        None if is_complete => Some("passed (not among the failing ones)"),
+        None => None,
+    }
+}
+
+/// The tests of two attempts, joined by their ids: what fails at one side only comes first.
+pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf) -> Result<Table, ApiError> {
+    let sides = [chosen(workbench, left)?, chosen(workbench, right)?];
+    let columns = vec![
+        Column::text("test", "Test"),
+        Column::text("left", "Left"),
+        Column::text("right", "Right"),
+        Column::flag("different", "Fails on one side only"),
+        Column::text("left_expected", "Expected, left").missing("not said").for_machines(),
+        Column::text("left_actual", "Actual, left").missing("not said"),
+        Column::text("right_expected", "Expected, right").missing("not said").for_machines(),
+        Column::text("right_actual", "Actual, right").missing("not said"),
+        Column::text("left_message", "What it said, left").missing("nothing").for_machines(),
+        Column::text("right_message", "What it said, right").missing("nothing").for_machines(),
+    ];
+    let mut table = Table::new("joined-tests", "Tests of a turn in two runs", columns);
+    for ((turn, attempt), side) in sides.iter().zip(["Left", "Right"]) {
+        let number =
+            attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));
+        table.notes.push(format!("{side}: {}, {number}.", whose(turn)));
+    }
+    let attempts: Vec<&AttemptDetail> = sides.iter().filter_map(|(_, attempt)| attempt.as_ref()).collect();
+    let ids: BTreeSet<&str> = attempts
+        .iter()
+        .flat_map(|a| {
+            a.failing.iter().map(|t| t.id.as_str()).chain(a.passed_tests.iter().map(String::as_str))
+        })
+        .collect();
+    let of = |side: usize, id: &str| sides[side].1.as_ref().and_then(|attempt| standing(attempt)(id));
+    let result = |side: usize, id: &str| {
+        sides[side].1.as_ref().and_then(|attempt| attempt.failing.iter().find(|t| t.id == id)).cloned()
+    };
+    let fails = |standing: Option<&str>| matches!(standing, Some("failed" | "error"));
+    // Only left, only right, both, neither.
+    let order = |left: Option<&str>, right: Option<&str>| match (fails(left), fails(right)) {
+        (true, false) => 0,
+        (false, true) => 1,
+        (true, true) => 2,
+        (false, false) => 3,
+    };
+    let mut rows: Vec<(u8, &str)> = ids.into_iter().map(|id| (order(of(0, id), of(1, id)), id)).collect();
+    rows.sort_unstable();
+    for (group, id) in rows {
+        let [left, right] = [result(0, id), result(1, id)];
+        let text = |side: &Option<TestResult>, of: fn(&TestResult) -> &Option<String>| -> Option<Value> {
+            maybe(side.as_ref().and_then(|test| of(test).as_deref()))
+        };
+        table.push(vec![
+            known(id),
+            maybe(of(0, id)),
+            maybe(of(1, id)),
+            known(group < 2),
+            text(&left, |t| &t.expected),
+            text(&left, |t| &t.actual),
+            text(&right, |t| &t.expected),
+            text(&right, |t| &t.actual),
+            text(&left, |t| &t.message),
+            text(&right, |t| &t.message),
+        ]);
+    }
+    Ok(table)
+}

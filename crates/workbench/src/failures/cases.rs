@@ -1,0 +1,153 @@
+//! What is behind a share: failed attempts, one by one, and tests that flip.
+
+use analysis::failures::history::{Flip, Standing};
+use analysis::failures::rules::rule_text;
+use analysis::failures::{FailureClass, NO_RULE, NOT_DESCRIBED};
+
+use super::ORIGINS;
+use super::digest::{Case, EpisodeFailures, Failing};
+use super::found::{Found, Grouping, Place, Played};
+use crate::Workbench;
+use crate::api::{ApiError, FailureCase, FailureCasePage, FailureCasesRequest, FlippingTest, StandingTest};
+
+/// Most rows of one page, if the request does not say.
+const PAGE: u32 = 200;
+/// Failing tests of a case that are named, if the request does not say.
+const TESTS: u32 = 8;
+/// Flipping tests that are listed.
+const FLIPS: usize = 100;
+
+impl Workbench {
+    /// The failed attempts behind a share.
+    pub fn list_failure_cases(&self, request: FailureCasesRequest) -> Result<FailureCasePage, ApiError> {
+        let found = self.failures_of(&request.of)?;
+        let grouping = Grouping::of(&found, request.of.group);
+        let class = match &request.class {
+            None => None,
+            Some(word) => Some(FailureClass::parse(word).ok_or_else(|| {
+                ApiError::new("failures.no_class", format!("There is no class \"{word}\"")).hint(format!(
+                    "The classes are {}",
+                    FailureClass::ALL.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", ")
+                ))
+            })?),
+        };
+        let origin = request.origin.and_then(|wanted| ORIGINS.iter().position(|origin| *origin == wanted));
+        let wanted: Vec<Place<'_>> = found
+            .cases(request.of.scope)
+            .filter(|place| {
+                let case = place.case;
+                let is_of = |class: &FailureClass| {
+                    if request.by_tests {
+                        case.tests.get(class).is_some_and(|tests| *tests > 0)
+                    } else {
+                        case.class == *class
+                    }
+                };
+                class.as_ref().is_none_or(is_of)
+                    && origin.is_none_or(|origin| case.origins[origin] > 0)
+                    && request.episode.as_ref().is_none_or(|episode| *episode == place.of.episode.episode)
+                    && request.turn.is_none_or(|turn| turn == case.turn)
+                    && (request.group.is_empty()
+                        || grouping.named(grouping.place(place.of, case.turn, case.attempt)).0
+                            == request.group)
+            })
+            .collect();
+        let limit = if request.limit == 0 { PAGE } else { request.limit };
+        let most = if request.most_tests == 0 { TESTS } else { request.most_tests };
+        let rows = wanted.iter().skip(request.offset as usize).take(limit as usize);
+        let rows = rows.map(|place| row(place, most as usize)).collect();
+        Ok(FailureCasePage { rows, total: wanted.len() as u32 })
+    }
+}
+
+fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
+    let (of, case) = (place.of, place.case);
+    let mut tests: Vec<(String, u32)> =
+        case.tests.iter().map(|(class, n)| (class.as_str().to_owned(), *n)).collect();
+    tests.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let rule = match case.rule {
+        NO_RULE => "no rule applies".to_owned(),
+        NOT_DESCRIBED => "nothing that failed is described".to_owned(),
+        id => rule_text(id).map_or_else(|| id.to_owned(), |rule| format!("{id}: {}", rule.about)),
+    };
+    let [new, regression, still_failing, unknown] = case.origins;
+    FailureCase {
+        run: of.pool.runs[of.run].record.entry.slug.clone(),
+        name: of.pool.name.clone(),
+        simulated: of.simulated(),
+        episode: of.episode.episode.clone(),
+        scenario: of.episode.scenario.clone(),
+        turn: case.turn,
+        attempt: case.attempt,
+        class: case.class.as_str().to_owned(),
+        rule: Some(rule),
+        tests,
+        origins: (new, regression, still_failing, unknown),
+        failing: standing_tests(of.episode, case, most_tests),
+        test: case.test.clone(),
+        passed_in_turn: case.passed_in_turn,
+        message: case.message.clone(),
+        passed: case.passed,
+        total: case.total,
+    }
+}
+
+/// The failing tests of an attempt: what broke first, then what was never there, then what goes on failing.
+fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<StandingTest> {
+    const ORDER: [u8; 4] = [1, 0, 2, 3];
+    let mut failing: Vec<&Failing> = case.failing.iter().collect();
+    failing.sort_by_key(|test| ORDER[test.origin()]);
+    failing
+        .into_iter()
+        .take(most)
+        .map(|test| {
+            let (passed_in_turn, since_turn) = match test.standing {
+                Standing::Regression { passed_in_turn } => (Some(passed_in_turn), None),
+                Standing::StillFailing { since_turn, passed_in_turn } => (passed_in_turn, Some(since_turn)),
+                Standing::New | Standing::Unknown => (None, None),
+            };
+            StandingTest {
+                test: episode.ids.get(test.id as usize).map_or_else(String::new, ToString::to_string),
+                class: test.class.as_str().to_owned(),
+                origin: ORIGINS[test.origin()],
+                passed_in_turn,
+                since_turn,
+            }
+        })
+        .collect()
+}
+
+/// The tests that flip most, over all episodes.
+pub(super) fn flips(found: &Found) -> Vec<FlippingTest> {
+    let mut all: Vec<(Played<'_>, &Flip)> =
+        found.episodes().flat_map(|of| of.episode.flips.iter().map(move |flip| (of, flip))).collect();
+    all.sort_by(|(_, a), (_, b)| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));
+    all.truncate(FLIPS);
+    all.into_iter()
+        .map(|(of, flip)| FlippingTest {
+            run: of.pool.runs[of.run].record.entry.slug.clone(),
+            simulated: of.simulated(),
+            episode: of.episode.episode.clone(),
+            scenario: of.episode.scenario.clone(),
+            test: flip.id.clone(),
+            flips: flip.changes,
+            last: flip.outcomes.last().map(|outcome| (outcome.turn, outcome.attempt)).unwrap_or_default(),
+            outcomes: outcomes(flip, of.episode.turns),
+        })
+        .collect()
+}
+
+/// What is known of the test at the end of each turn in which its outcome is known.
+fn outcomes(flip: &Flip, turns: u32) -> String {
+    let mut changes = flip.outcomes.iter().peekable();
+    let mut known = flip.turns.iter().peekable();
+    let mut letter = '.';
+    (1..=turns.min(store::limits::GRID_TURNS))
+        .map(|turn| {
+            while let Some(outcome) = changes.next_if(|outcome| outcome.turn <= turn) {
+                letter = if outcome.passed { 'p' } else { 'f' };
+            }
+            if known.next_if_eq(&&turn).is_some() { letter } else { '.' }
+        })
+        .collect()
+}

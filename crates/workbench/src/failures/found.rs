@@ -1,0 +1,188 @@
+//! Whose failures are asked for, what of them is in scope, and by what they are grouped.
+
+use std::sync::Arc;
+
+use store::{RunEntry, RunFilter};
+
+use super::digest::{Case, EpisodeFailures, Made, RunFailures};
+use crate::Workbench;
+use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Member};
+use crate::benchmarks;
+use crate::compare::members::{self, Pool};
+
+/// Stands for an unknown harness among the keys of groups.
+const UNKNOWN: &str = "?";
+
+/// The failures of some members.
+pub(super) struct Found {
+    pub(super) pools: Vec<Pool>,
+    /// For each member, its runs.
+    pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
+    /// Where no member was named: the benchmark, and all that there are.
+    pub(super) benchmark: Option<(String, String)>,
+    pub(super) benchmarks: Vec<(String, String, u32)>,
+}
+
+/// Whose failures are asked for; where nobody was named, of which benchmark, and which there are.
+pub(super) struct Asked {
+    pub(super) members: Vec<Member>,
+    pub(super) benchmark: Option<(String, String)>,
+    pub(super) benchmarks: Vec<(String, String, u32)>,
+}
+
+/// An episode with where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Played<'a> {
+    /// Its member's place.
+    pub(super) member: usize,
+    pub(super) pool: &'a Pool,
+    pub(super) run: usize,
+    pub(super) episode: &'a EpisodeFailures,
+}
+
+/// A failed attempt with where it stands.
+pub(super) struct Place<'a> {
+    pub(super) of: Played<'a>,
+    pub(super) case: &'a Case,
+}
+
+impl Found {
+    pub(super) fn episodes(&self) -> impl Iterator<Item = Played<'_>> {
+        self.pools.iter().zip(&self.runs).enumerate().flat_map(|(member, (pool, runs))| {
+            runs.iter().enumerate().flat_map(move |(run, failures)| {
+                failures.episodes.iter().map(move |episode| Played { member, pool, run, episode })
+            })
+        })
+    }
+
+    /// The failed attempts in scope, by member, run, scenario, turn and attempt.
+    pub(super) fn cases(&self, scope: FailureScope) -> impl Iterator<Item = Place<'_>> {
+        self.episodes().flat_map(move |of| of.cases(scope).map(move |case| Place { of, case }))
+    }
+}
+
+impl<'a> Played<'a> {
+    pub(super) fn cases(self, scope: FailureScope) -> impl Iterator<Item = &'a Case> {
+        self.episode.cases.iter().filter(move |case| match scope {
+            FailureScope::Attempts => true,
+            FailureScope::Turns => case.ends_turn,
+            FailureScope::First => case.ends_stamina,
+        })
+    }
+
+    /// The attempts that a scope is about, failed or not.
+    pub(super) fn made(self, scope: FailureScope) -> impl Iterator<Item = &'a Made> {
+        self.episode.made.iter().filter(move |made| match scope {
+            FailureScope::Attempts => true,
+            FailureScope::Turns => made.is_final,
+            FailureScope::First => made.is_final && made.counts_for_stamina,
+        })
+    }
+
+    pub(super) fn harness(self) -> Option<&'a str> {
+        self.pool.runs[self.run].record.entry.harness.as_deref()
+    }
+
+    pub(super) fn simulated(self) -> bool {
+        self.pool.runs[self.run].record.entry.simulated
+    }
+}
+
+/// By what is grouped. A group is a number, by which groups are sorted.
+pub(super) struct Grouping<'a> {
+    pub(super) by: FailureGrouping,
+    pub(super) pools: &'a [Pool],
+    /// By name, the unknown one last.
+    pub(super) harnesses: Vec<Option<&'a str>>,
+}
+
+impl<'a> Grouping<'a> {
+    pub(super) fn of(found: &'a Found, by: FailureGrouping) -> Self {
+        let runs = || found.pools.iter().flat_map(|pool| &pool.runs);
+        let mut harnesses: Vec<Option<&str>> =
+            runs().map(|run| run.record.entry.harness.as_deref()).collect();
+        harnesses.sort_unstable_by_key(|harness| (harness.is_none(), *harness));
+        harnesses.dedup();
+        Self { by, pools: &found.pools, harnesses }
+    }
+
+    pub(super) fn place(&self, of: Played<'_>, turn: u32, attempt: u32) -> u32 {
+        match self.by {
+            FailureGrouping::Member => of.member as u32,
+            FailureGrouping::Harness => {
+                self.harnesses.iter().position(|harness| *harness == of.harness()).unwrap_or(0) as u32
+            }
+            FailureGrouping::Turn => turn,
+            FailureGrouping::Attempt => attempt,
+        }
+    }
+
+    /// Its key and its words.
+    pub(super) fn named(&self, place: u32) -> (String, String) {
+        let at = place as usize;
+        match self.by {
+            FailureGrouping::Member => {
+                self.pools.get(at).map_or_else(Default::default, |pool| (pool.id.clone(), pool.name.clone()))
+            }
+            FailureGrouping::Harness => match self.harnesses.get(at).copied().flatten() {
+                Some(harness) => (harness.to_owned(), harness.to_owned()),
+                None => (UNKNOWN.to_owned(), "unknown harness".to_owned()),
+            },
+            FailureGrouping::Turn => (place.to_string(), format!("turn {place}")),
+            FailureGrouping::Attempt => (place.to_string(), format!("attempt {place}")),
+        }
+    }
+}
+
+impl Workbench {
+    /// The members whose failures are asked for: every real run of a benchmark if none is named, or every run of it if
+    /// there is no real one: what passes or fails in one benchmark says nothing of another.
+    fn asked(&self, request: &FailuresRequest) -> Result<Asked, ApiError> {
+        if !request.members.is_empty() {
+            let members = request.members.clone();
+            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new() });
+        }
+        let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
+            let list = self.store.list_runs(&RunFilter { real_only, ..RunFilter::default() })?;
+            Ok(list.rows.into_iter().map(|(_, run)| run).collect())
+        };
+        let (real, all) = (list(true)?, list(false)?);
+        let benchmarks = benchmarks::of(&all);
+        // One that has real runs goes before one that has none.
+        let with_real = benchmarks::of(&real);
+        let first = || with_real.iter().chain(&benchmarks).map(|(key, _, _)| key.clone()).next();
+        let key = request.benchmark.clone().or_else(first);
+        let benchmark = benchmarks
+            .iter()
+            .find(|(of, _, _)| Some(of) == key.as_ref())
+            .map(|(key, name, _)| (key.clone(), name.clone()));
+        if let (Some(wanted), None) = (&request.benchmark, &benchmark) {
+            let error = ApiError::new("failures.no_runs", format!("The benchmark \"{wanted}\" has no runs"));
+            return Err(error.hint(benchmarks::hint(&benchmarks)));
+        }
+        let own = |run: &&RunEntry| Some(&run.benchmark.key) == key.as_ref();
+        let runs = if real.iter().any(|run| own(&run)) { real } else { all };
+        let members = runs.iter().filter(own).map(|run| Member::Run { run: run.slug.clone() }).collect();
+        Ok(Asked { members, benchmark, benchmarks })
+    }
+
+    /// The members whose failures are asked for.
+    pub(crate) fn members_with_failures(&self, request: &FailuresRequest) -> Result<Vec<Member>, ApiError> {
+        Ok(self.asked(request)?.members)
+    }
+
+    /// Their failures.
+    pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
+        let Asked { members, benchmark, benchmarks } = self.asked(request)?;
+        let pools = members::resolve(&self.store, &members)?;
+        let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
+        let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
+        let open = |source| {
+            let record = records().find(|record| record.entry.source == source)?;
+            self.live.tree(source, &record.source_path).ok()
+        };
+        let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
+        let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
+        Ok(Found { pools, runs, benchmark, benchmarks })
+    }
+}
