@@ -21,7 +21,7 @@ use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureShare,
     Failures, FailuresRequest,
 };
-use crate::compare::settings;
+use crate::compare::{members, settings};
 
 /// In the order of [`Case::origins`].
 const ORIGINS: [FailureOrigin; 4] =
