@@ -160,7 +160,7 @@ fn draw_panel(
     let points = shown_points(series, plan.turns);
     let ticks = ((bottom - highest) / (1.6 * size)) as usize;
     let scale = counts(plan.most, [bottom, highest], ticks.clamp(2, MOST_TICKS));
-    if i % plan.across == 0 {
+    if i.is_multiple_of(plan.across) {
         sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &scale, left, "Episodes");
         canvas.part(&format!("panel-{i}-bars"));
     }
