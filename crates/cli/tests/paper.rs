@@ -176,7 +176,8 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     for wanted in [
         "Settings that differ",
         "Comparisons of two",
-        "p (sign flip)",
+        // A head of two lines: p (sign flip).
+        "flip)",
         "Retries (R)",
         "Failed attempts by class",
         "Mutants by operator",

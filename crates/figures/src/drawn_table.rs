@@ -163,21 +163,40 @@ pub(crate) struct TextColumn {
     pub(crate) texts: Vec<String>,
 }
 
-/// The columns of a table in as many blocks as they need in this room, with letters of this size.
-pub(crate) fn for_text(table: &Table, room: f64, size: f64) -> Vec<TextBlock> {
-    let mut columns = as_set(table, usize::MAX);
+/// The columns of a table in as many blocks as they need in this room, with letters of this size; `measured` is each text
+/// as it will be set.
+pub(crate) fn for_text(
+    table: &Table,
+    room: f64,
+    size: f64,
+    measured: impl Fn(&str) -> String,
+) -> Vec<TextBlock> {
+    let mut texts = as_set(table, usize::MAX);
+    let mut columns: Vec<Column> = texts
+        .iter()
+        .map(|column| Column {
+            heading: column.heading.clone(),
+            right: column.right,
+            texts: column.texts.iter().map(|text| measured(text)).collect(),
+        })
+        .collect();
     let (size, mut blocks) = blocks::of(&mut columns, room, [size, size]);
+    // A column that counts rows may have come before the others.
+    if columns.len() > texts.len() {
+        let Column { heading, right, texts: numbers } = &columns[0];
+        texts.insert(0, Column { heading: heading.clone(), right: *right, texts: numbers.clone() });
+    }
     for block in &mut blocks {
         block.count_lines(&columns, size);
     }
     let column = |place: &Place| {
-        let Column { heading, right, texts } = &columns[place.column];
+        let Column { heading, right, texts: set } = &columns[place.column];
         TextColumn {
             heading: broken(heading, place.width, size),
             right: *right,
-            broken: !right && texts.iter().any(|text| broken(text, place.width, size).len() > 1),
+            broken: !right && set.iter().any(|text| broken(text, place.width, size).len() > 1),
             width: place.width,
-            texts: texts.clone(),
+            texts: texts[place.column].texts.clone(),
         }
     };
     blocks

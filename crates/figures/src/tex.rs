@@ -171,6 +171,19 @@ pub(crate) fn foreign(text: &str) -> BTreeSet<char> {
     text.chars().filter(|c| !plain(*c) && letter(*c).is_none() && !c.is_control() && !is_mark(*c)).collect()
 }
 
+/// The text as pdfTeX sets it: letters that it has no font for are their numbers.
+pub(crate) fn with_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if plain(c) || letter(c).is_some() || c.is_control() || is_mark(c) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("[U+{:04X}] ", u32::from(c)));
+        }
+    }
+    out
+}
+
 /// Every line as a comment.
 pub(crate) fn comment(text: &str) -> String {
     text.lines().flat_map(|line| ["% ", line, "\n"]).collect()

@@ -10,7 +10,7 @@ use super::Table;
 use super::print::one_line;
 use crate::SOFTWARE;
 use crate::drawn_table::{TextBlock, TextColumn, for_text};
-use crate::tex::{NEEDS, escape};
+use crate::tex::{NEEDS, escape, with_numbers};
 
 /// Pages are at least as wide as this in pt, where nothing is said of them.
 const PAGE: f64 = 486.0;
@@ -135,9 +135,10 @@ pub(super) fn write(table: &Table, width: Option<f64>) -> String {
         Some(width) => (COLUMN, width),
         None => (COLUMN, PAGE),
     };
-    let narrow = for_text(table, column, SIZE);
+    let narrow = for_text(table, column, SIZE, with_numbers);
     let fits = narrow.len() == 1 && narrow[0].lines.iter().all(|lines| *lines == 1);
-    let (float, blocks) = if fits { ("table", narrow) } else { ("table*", for_text(table, page, SIZE)) };
+    let (float, blocks) =
+        if fits { ("table", narrow) } else { ("table*", for_text(table, page, SIZE, with_numbers)) };
     let pages = pages(&blocks, table.rows.len());
     let goes_on = pages.len() > 1;
 
