@@ -21,7 +21,7 @@ const NODE = 20;
 const PACKAGES = {
   app: ["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev"],
   // poppler-utils and TeX: what is exported for papers is looked at as papers look at it.
-  test: ["chromium", "dbus-daemon", "fonts-dejavu-core", "fonts-wqy-microhei", "poppler-utils", "python3-venv", "texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "webkit2gtk-driver", "xvfb"],
+  test: ["chromium", "dbus-daemon", "fonts-dejavu-core", "fonts-wqy-microhei", "poppler-utils", "python3-venv", "texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "webkit2gtk-driver", "xclip", "xvfb"],
 };
 
 /** Makes sure of everything that the app, and with `tests` its tests, need. */

@@ -10,6 +10,10 @@ const ASKED: &str = "quit-asked";
 
 /// Asks in the window whether the runs of this process are to be stopped. False where it plays none: then it may end.
 fn asks(app: &AppHandle) -> bool {
+    // Without a window nobody could answer.
+    if app.webview_windows().is_empty() {
+        return false;
+    }
     let Some(in_flight) = app.state::<Arc<Workbench>>().in_flight() else { return false };
     match app.emit(ASKED, in_flight) {
         Ok(()) => true,

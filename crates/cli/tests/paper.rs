@@ -132,6 +132,9 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
             "progress" => &["results"],
             "suite" => &[pack],
             "findings" | "mutants" => &[pack, "--scenario", "0"],
+            "attempts" | "tests" => &["staminabench.own", "--episode", "scenario_0", "--turn", "2"],
+            "joined" => &["staminabench.own", "staminabench.own", "--episode", "scenario_0", "--turn", "2"],
+            "warnings" => &["staminabench"],
             _ => &runs,
         };
         let out = format!("table-{kind}.tex");

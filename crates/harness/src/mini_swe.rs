@@ -36,7 +36,7 @@ const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 pub struct MiniSwe;
 
 impl Harness for MiniSwe {
-    // It has no --version; the Python that its first line names knows. Without boto3 it can not ask Amazon Bedrock.
+    // It has no --version; the Python that its first line names knows.
     facts!(
         "mini_swe",
         "mini-swe-agent",
@@ -46,7 +46,7 @@ impl Harness for MiniSwe {
         [
             "sh",
             "-c",
-            r#""$(sed -n "1s/^#!//p" "$(command -v mini)")" -c "import boto3, minisweagent as m; print(m.__version__)""#
+            r#""$(sed -n "1s/^#!//p" "$(command -v mini)")" -c "import minisweagent as m; print(m.__version__)""#
         ]
     );
 

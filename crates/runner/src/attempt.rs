@@ -372,7 +372,8 @@ impl Attempt<'_> {
         let steps = &called.outcome.steps;
         let tool_calls =
             (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
-        let model_requests = called.seen.as_ref().map(|seen| seen.records.len() as u32);
+        let model_requests =
+            called.seen.as_ref().map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX));
         let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
 
         let Prompt { text: prompt, restarts } = prompt;

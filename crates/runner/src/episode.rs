@@ -245,7 +245,11 @@ impl Episode<'_> {
     fn cells(&self) -> Vec<model::TurnState> {
         let current = self.trajectory.current.as_ref().filter(|turn| !turn.attempts.is_empty());
         let mut cells: Vec<_> = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
-        if current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
+        let cut_off = current
+            .and_then(|turn| turn.attempts.last())
+            .is_some_and(|last| last.verdict == Verdict::Unfinished);
+        // One that is played again is not decided.
+        if cut_off || current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
             cells.pop();
         }
         cells

@@ -21,6 +21,9 @@ use crate::state::{Events, Place, RunFile};
 use crate::status::Status;
 use crate::{Event, RunError, bill, clock};
 
+/// How many seconds of a part that is killed may be lost.
+const TIME_KEPT: f64 = 5.0;
+
 /// Boxes and the way to the model. Made anew when the engine has been away.
 pub(crate) struct Link {
     pub(crate) boxes: Boxes,
@@ -196,14 +199,16 @@ impl Play {
         self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
     }
 
-    /// While attempts are in play: what the run has spent so far is written down, where that has changed.
+    /// While attempts are in play: what the run has spent so far is written down, where that has changed, and its time every
+    /// few seconds. So a part that is killed loses no more of it.
     pub(crate) async fn keep_spent(self: &Arc<Self>) {
         let spent = self.spent().await;
         let play = self.clone();
         let written = crate::agent::blocking(move || {
             let mut run = lock(&play.run);
             // How it ended has the last word.
-            if run.finish.is_some() || crate::status::same(&run.spent, &spent) {
+            let later = spent.seconds - run.spent.seconds >= TIME_KEPT;
+            if run.finish.is_some() || (crate::status::same(&run.spent, &spent) && !later) {
                 return Ok(());
             }
             run.spent = spent;

@@ -78,9 +78,12 @@ fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result
     if unfinished && label == Some(Label { turn, attempt }) {
         current.attempts.pop();
         let journal = Journal::read(state)?;
-        opened.known = journal.before.clone();
+        // What it has spent stays spent, in time and money.
+        let spent = (opened.known.spent, opened.known.seconds);
+        opened.known = journal.before;
+        (opened.known.spent, opened.known.seconds) = spent;
         // From here on the trajectory says again what the journal's first half holds for.
-        Journal { before: journal.before, after: None }.write(state)?;
+        Journal { before: opened.known.clone(), after: None }.write(state)?;
         opened.trajectory.end = End::default();
         opened.trajectory.write()?;
     }

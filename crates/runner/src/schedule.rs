@@ -18,7 +18,6 @@ use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::engine::{self, Before};
 use crate::episode::{self, EpisodeEnd};
-use crate::live::EpisodeFile;
 use crate::play::{Accounts, Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
@@ -109,9 +108,6 @@ pub(crate) async fn go_on(
         // The wishes of before are fulfilled; those to retry are counted.
         control::change(&folder, |wish| (wish.pause, wish.stop) = (false, false))?;
         run.seconds = seconds_so_far(&place, &run);
-        if run.finish.is_none() {
-            run.spent.seconds += cut_off_seconds(&place, &run);
-        }
         if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
             // Only its harness knew what an attempt that was killed has spent.
             let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&place, planned)).count();
@@ -220,17 +216,6 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
         return run.seconds;
     }
     crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
-}
-
-/// Seconds that a part was played which was killed, since it last wrote down how many those were.
-fn cut_off_seconds(place: &Place, run: &RunFile) -> f64 {
-    let of_episode = |planned: &Planned| {
-        let played = disk::read_json::<EpisodeFile>(&place.episode_file(&planned.name)).ok()??.shown.seconds;
-        let journal = Journal::read(&place.state(&planned.name)).unwrap_or_default();
-        let recorded = journal.after.map_or(journal.before.seconds, |after| after.known.seconds);
-        Some(played - recorded)
-    };
-    run.episodes.iter().filter_map(of_episode).fold(0.0, f64::max)
 }
 
 /// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's

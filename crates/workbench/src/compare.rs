@@ -135,7 +135,8 @@ impl Workbench {
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
         comparison.cautions = cautions(&comparison, &pools, &policy);
         if request.tau.is_none() {
-            let names: Vec<&str> = comparison.members.iter().map(|member| member.name.as_str()).collect();
+            let names: Vec<String> = comparison.members.iter().map(ComparedMember::marked).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             comparison.cautions.extend(horizon.in_words(&names));
         }
         Ok(comparison)

@@ -127,6 +127,26 @@ test("a folder that is none of the formats is told with what was looked for", as
   for (const what of looked) expect(cli.err).toContain(what);
 });
 
+test("a figure is copied for other programs, as a picture and as text", async () => {
+  app = await Desktop.open(["--db", lab.db, JOBS]);
+  await shows("the run in the library", 'table[aria-label="Runs"] a[href="#/run/jobs.failures-k1-oracle"]', (text) => text === "failures-k1", 20 * SECONDS);
+  await app.run("location.hash = '#/run/jobs.failures-k1-oracle'");
+  const button = "//button[starts-with(@aria-label, 'Export ') and contains(., 'Export…')]";
+  await eventually("the export dialog", 20 * SECONDS, () => app!.click(button));
+  const copied = async (format: string, type: string): Promise<Buffer> => {
+    await eventually(`the format ${format}`, 15 * SECONDS, () => app!.click(`//*[@role="dialog"]//label[.//*[normalize-space()="${format}"]]`));
+    await eventually(`copied as ${type}`, 20 * SECONDS, async () => {
+      await app!.click('//*[@role="dialog"]//button[normalize-space()="Copy"]');
+      await eventually("the word that it is copied", 5 * SECONDS, async () => {
+        expect((await app!.texts('[role="status"], [role="alert"], .toast')).join(" ")).toContain("Copied");
+      });
+    });
+    return app!.clipboard(type);
+  };
+  expect((await copied("PNG", "image/png")).subarray(1, 4).toString()).toBe("PNG");
+  expect((await copied("SVG", "UTF8_STRING")).toString()).toContain("<svg");
+});
+
 test("the first start begins with the sample, and what a terminal reads appears by itself", async () => {
   app = await Desktop.open(["--db", lab.db]);
   await shows("the first page", "main", (text) => /Look at the sample\s+sample-simulated\.zip: 9 runs, already loaded/.test(text), 20 * SECONDS);

@@ -47,6 +47,7 @@ export class Desktop {
   #base = "";
   #session = "";
   #log = "";
+  #display = "";
 
   /** Opens the built app with these arguments. */
   static async open(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Desktop> {
@@ -64,11 +65,12 @@ export class Desktop {
     // Xvfb chooses a free display and writes its number to file descriptor 3.
     const screen = this.#spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp"], {}, true);
     const [display] = (await once(createInterface({ input: screen.stdio[3] as Readable }), "line")) as [string];
+    this.#display = `:${display}`;
     const [port, native] = [await freePort(), await freePort()];
     this.#base = `http://127.0.0.1:${String(port)}`;
     this.#spawn("dbus-run-session", ["--", tauriDriver(), "--port", String(port), "--native-port", String(native)], {
       ...env,
-      DISPLAY: `:${display}`,
+      DISPLAY: this.#display,
       GDK_BACKEND: "x11",
       NO_AT_BRIDGE: "1",
       LIBGL_ALWAYS_SOFTWARE: "1",
@@ -139,6 +141,18 @@ export class Desktop {
     const press = [{ type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }];
     const actions = [{ type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" }, ...Array.from({ length: times }, () => press).flat()];
     await this.#call("POST", `${this.#session}/actions`, { actions: [{ type: "pointer", id: "mouse", actions }] });
+  }
+
+  /** What lies on the clipboard of the screen, for other programs, as this type. */
+  async clipboard(type: string): Promise<Buffer> {
+    const reader = spawn("xclip", ["-selection", "clipboard", "-t", type, "-o"], { env: { ...process.env, DISPLAY: this.#display }, stdio: ["ignore", "pipe", "pipe"] });
+    const parts: Buffer[] = [];
+    let said = "";
+    reader.stdout.on("data", (part: Buffer) => parts.push(part));
+    reader.stderr.on("data", (part: Buffer) => (said += part.toString()));
+    const [code] = (await once(reader, "close")) as [number | null];
+    if (code !== 0) throw new Error(`The clipboard has nothing as ${type}: ${said}`);
+    return Buffer.concat(parts);
   }
 
   /** What the window shows, as PNG. */

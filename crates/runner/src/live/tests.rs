@@ -82,7 +82,7 @@ fn a_run_is_read_from_its_folder_alone() {
     assert!((shown.seconds - 400.0).abs() < 2.0, "{}", shown.seconds);
     assert!((shown.eta_seconds.unwrap() - 600.0).abs() < 4.0);
     assert_eq!(shown.stuck.as_deref(), Some("No sign of life for 15 min; one usually comes every 10 s."));
-    assert_eq!(live.episodes[1], LiveEpisode::queued("scenario_1"));
+    assert_eq!(live.episodes[1], LiveEpisode { turns: 4, ..LiveEpisode::queued("scenario_1") });
 
     crate::control::write(room.path(), &Wish { pause: true, ..Wish::default() }).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Paused);

@@ -4,7 +4,7 @@
 //! their snapshots, and what they have spent is spent twice.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runner::live::{self, Phase, RunState};
 use serde::Serialize;
@@ -15,6 +15,8 @@ use crate::api::RunAction;
 
 /// How often it is looked whether the runs have ended.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a run is waited for that can not be told to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What ends with this process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -44,8 +46,12 @@ impl Workbench {
     }
 
     /// Stops the runs of this process and waits until all of them are over, those too that are about to begin. Blocks.
+    ///
+    /// One that can not be told so (its folder is gone, the disk is full) is waited for half a minute: it ends as by a kill
+    /// then, which it survives.
     pub fn stop_own_runs(&self) {
-        loop {
+        let mut told = Instant::now();
+        while told.elapsed() < PATIENCE {
             let folders = self.played_here();
             if folders.is_empty() {
                 return;
@@ -53,10 +59,13 @@ impl Workbench {
             for folder in folders {
                 // One whose folder tells nothing yet is looked at again.
                 let Ok(run) = live::read(&folder) else { continue };
-                if matches!(run.state, RunState::Running | RunState::Paused)
-                    && let Err(error) = wish(&folder, &run, &RunAction::Stop)
-                {
-                    tracing::warn!(message = error.message, "a run could not be told to stop");
+                if !matches!(run.state, RunState::Running | RunState::Paused) {
+                    told = Instant::now();
+                    continue;
+                }
+                match wish(&folder, &run, &RunAction::Stop) {
+                    Ok(_) => told = Instant::now(),
+                    Err(error) => tracing::debug!(message = error.message, "a run could not be told to stop"),
                 }
             }
             self.changes.add([], []);

@@ -162,6 +162,8 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
                     )),
                     Answered::NotThere(said) => check(CheckState::Fail)
                         .says(format!("The harness's command is not there in {name}: {said}")),
+                    Answered::Unknown(said) => check(CheckState::Unknown)
+                        .says(format!("Whether the harness is in {name} could not be asked: {said}")),
                 }
             }
             _ => {
@@ -187,6 +189,8 @@ enum Answered {
     Oddly(String),
     /// It could not be started.
     NotThere(String),
+    /// The engine made no box to ask it in.
+    Unknown(String),
 }
 
 /// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a box has to be
@@ -205,8 +209,7 @@ async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, 
         Ok((Some(0), _)) => Answered::Well,
         Ok((None | Some(126 | 127), said)) => Answered::NotThere(said),
         Ok((_, said)) => Answered::Oddly(said),
-        // The engine says so itself; nothing is known of the image.
-        Err(error) => return Answered::Oddly(error.to_string()),
+        Err(error) => return Answered::Unknown(error.to_string()),
     };
     ASKED.lock().unwrap_or_else(PoisonError::into_inner).insert(key, answered.clone());
     answered

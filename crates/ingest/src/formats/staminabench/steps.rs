@@ -323,7 +323,6 @@ fn call(node: &Node) -> ToolCall {
     }
 }
 
-/// Who speaks, by the word of the source. An agent's steps often say nothing of it.
 /// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
 pub(super) fn kind_of(node: &Node) -> StepKind {
     let get =
@@ -335,6 +334,7 @@ pub(super) fn kind_of(node: &Node) -> StepKind {
     kind(["kind", "role", "source", "type", "author"].into_iter().find_map(get).and_then(Node::word))
 }
 
+/// Who speaks, by the word of the source. An agent's steps often say nothing of it.
 fn kind(word: Option<&str>) -> StepKind {
     match word.map(str::to_lowercase).as_deref() {
         Some("system" | "developer") => StepKind::System,

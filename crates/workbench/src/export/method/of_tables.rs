@@ -103,10 +103,12 @@ impl Workbench {
                 Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
             }
             TableOf::Cases { of } => self.of_failures(&of.of),
-            TableOf::Origins { of }
-            | TableOf::Repairs { of }
-            | TableOf::RepairTimes { of }
-            | TableOf::Flips { of } => self.of_failures(of),
+            TableOf::Origins { of } => self.of_failures(of),
+            TableOf::Repairs { of } | TableOf::RepairTimes { of } | TableOf::Flips { of } => {
+                let counted = self.of_failures(of)?.counts;
+                let notes = vec!["Over every attempt, whatever the scope".to_owned()];
+                Ok(Method { counts: counted, notes, ..self.current_policy()? })
+            }
             TableOf::Attempts { .. } | TableOf::Tests { .. } => {
                 Ok(about("One turn of an episode, as its source records it"))
             }

@@ -165,8 +165,11 @@ fn tried(
     for pool in members::resolve(&workbench.store, of)? {
         for run in &pool.runs {
             let plays = workbench.store.plays(run.record.entry.id)?;
-            for (episode, play) in run.episodes.iter().zip(plays) {
-                all.insert((run.record.entry.slug.clone(), episode.slug.clone()), play.turns);
+            let mut turns: HashMap<_, _> = plays.into_iter().map(|play| (play.episode, play.turns)).collect();
+            for episode in &run.episodes {
+                if let Some(turns) = turns.remove(&episode.id) {
+                    all.insert((run.record.entry.slug.clone(), episode.slug.clone()), turns);
+                }
             }
         }
     }
