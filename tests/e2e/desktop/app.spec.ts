@@ -141,7 +141,7 @@ test("a figure is copied for other programs, as a picture and as text", async ()
         expect((await app!.texts('[role="status"], [role="alert"], .toast')).join(" ")).toContain("Copied");
       });
     });
-    return app!.clipboard(type);
+    return eventually(`the clipboard as ${type}`, 10 * SECONDS, () => app!.clipboard(type));
   };
   expect((await copied("PNG", "image/png")).subarray(1, 4).toString()).toBe("PNG");
   expect((await copied("SVG", "UTF8_STRING")).toString()).toContain("<svg");
