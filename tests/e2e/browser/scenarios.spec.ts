@@ -75,7 +75,7 @@ test("a pack's turns are shown as its files have them", async ({ lab, go, page }
   const cases = page.getByRole("table", { name: "Cases" }).locator("tbody tr");
   await expect(cases).toHaveCount(Math.min(200, suite.cases.length));
   const changed = suite.cases.filter((c) => c.mark !== undefined);
-  await page.getByRole("button", { name: /^new \d/ }).click();
+  await page.getByRole("button", { name: /^New \d/ }).click();
   await expect(cases).toHaveCount(suite.cases.filter((c) => c.mark === "new").length);
   await page.getByRole("button", { name: /^All \d/ }).click();
   await page.getByPlaceholder("Find in ids and titles").fill(changed[0]!.id);

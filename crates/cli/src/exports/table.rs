@@ -267,11 +267,12 @@ fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec
 fn pack(workbench: &Workbench, args: &TableArgs) -> Result<PackInfo, ApiError> {
     let hint = "Open its folder or zip first: `stamina ingest PACK`";
     let asked = one(args, "pack", hint)?;
-    let path = absolute(Path::new(asked))?;
+    // As sources are found: a link, or a way with `..` in it, leads to the same.
+    let path = Path::new(asked).canonicalize().ok();
     let packs = workbench.list_packs(Nothing {})?.packs;
     packs
         .into_iter()
-        .find(|pack| pack.path == path || pack.name == asked)
+        .find(|pack| pack.name == asked || path.as_deref().is_some_and(|path| Path::new(&pack.path) == path))
         .ok_or_else(|| ApiError::new("export.no_pack", format!("No opened pack is \"{asked}\"")).hint(hint))
 }
 
