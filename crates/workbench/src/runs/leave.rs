@@ -64,7 +64,7 @@ impl Workbench {
                     continue;
                 }
                 match wish(&folder, &run, &RunAction::Stop) {
-                    Ok(_) => told = Instant::now(),
+                    Ok(()) => told = Instant::now(),
                     Err(error) => tracing::debug!(message = error.message, "a run could not be told to stop"),
                 }
             }
