@@ -1,8 +1,8 @@
 //! One attempt, from the snapshot before it to the record of what came of it.
 //!
 //! **Who decides.** First whoever is outside: a call that the endpoint or the boxes ended, or whose time they took, makes no
-//! record and is not tested: the attempt is played again from its snapshot. Neither is one that a budget of the run ended.
-//! Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a box over its disk limit
+//! record and is not tested: the attempt is played again from its snapshot. One that a budget of the run cut off is recorded as
+//! unfinished, with what it has spent, and not tested; a resume takes it back and plays it again. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a box over its disk limit
 //! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the box's limits
 //! (time, disk, memory), what the harness says, the server, the tests.
 
