@@ -31,6 +31,7 @@ mod retry;
 mod route;
 mod secret;
 mod serve;
+mod socket;
 mod sse;
 mod stream;
 mod upstream;
@@ -46,7 +47,6 @@ pub use secret::Secret;
 pub use serve::Gateway;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -347,11 +347,11 @@ pub struct Seen {
 /// What can go wrong with a gateway itself.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The address is taken or not ours.
-    #[error("the gateway can not listen on {address}: {why}")]
+    /// The address is taken or not ours, or its socket can not be made.
+    #[error("the gateway can not listen on {at}: {why}")]
     Listen {
-        /// Which.
-        address: SocketAddr,
+        /// The address, or the socket's path.
+        at: String,
         /// Why.
         why: String,
     },

@@ -1,8 +1,9 @@
-//! Listening: a port on each address, and the connections of agents.
+//! Listening: a port on each address, or a socket of the file system, and the connections of agents.
 
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -21,7 +22,9 @@ use crate::blame::Blame;
 use crate::ledger::Books;
 use crate::log::Log;
 use crate::upstream::Backend;
-use crate::{Attempt, AttemptKey, GatewayError, Over, Scope, Settings, Spent, Upstream, forward, oracle};
+use crate::{
+    Attempt, AttemptKey, GatewayError, Over, Scope, Settings, Spent, Upstream, forward, oracle, socket,
+};
 
 /// Connections of one box at once; each costs a file of this process, and agents are not to use them up.
 const CONNECTIONS: u32 = 128;
@@ -74,34 +77,54 @@ impl Gateway {
         ));
 
         let stop = watch::Sender::new(false);
-        let mut addresses = Vec::with_capacity(listen.len());
+        let mut gateway = Self { house, addresses: Vec::with_capacity(listen.len()), stop };
         let mut doors = Vec::with_capacity(listen.len());
         for address in listen {
-            let wrong = |error: io::Error| GatewayError::Listen { address: *address, why: error.to_string() };
+            let wrong =
+                |error: io::Error| GatewayError::Listen { at: address.to_string(), why: error.to_string() };
             let listener = TcpListener::bind(address).await.map_err(wrong)?;
-            addresses.push(listener.local_addr().map_err(wrong)?);
+            gateway.addresses.push(listener.local_addr().map_err(wrong)?);
             doors.push(Door { listener, guests: Arc::default() });
         }
         for door in doors {
-            let house = Arc::clone(&house);
-            let router = Router::new().fallback(move |request: Request<Body>| {
-                let house = Arc::clone(&house);
-                async move { forward::serve(house, request).await }
-            });
-            let mut stopped = stop.subscribe();
-            let serving = axum::serve(door, router).with_graceful_shutdown(async move {
-                // Either way it is over: told so, or the gateway is gone.
-                let _ = stopped.wait_for(|stop| *stop).await;
-            });
-            tokio::spawn(async move {
-                // It never ends with an error: accepting is tried again.
-                let _ = serving.await;
-            });
+            gateway.serve(door);
         }
-        Ok(Self { house, addresses, stop })
+        Ok(gateway)
     }
 
-    /// Where it listens, in the order of `listen`.
+    /// Listens on a socket of the file system as well, in the place of what has this name. Boxes are let to it by a relay, and
+    /// see it at `seen`; the relay is trusted to bound their connections.
+    pub fn listen_at(&mut self, socket: &Path, seen: SocketAddr) -> Result<(), GatewayError> {
+        let listener = socket::bind(socket).map_err(|error| GatewayError::Listen {
+            at: socket.display().to_string(),
+            why: error.to_string(),
+        })?;
+        self.serve(listener);
+        self.addresses.push(seen);
+        Ok(())
+    }
+
+    fn serve<L: axum::serve::Listener>(&self, door: L)
+    where
+        L::Addr: std::fmt::Debug,
+    {
+        let house = Arc::clone(&self.house);
+        let router = Router::new().fallback(move |request: Request<Body>| {
+            let house = Arc::clone(&house);
+            async move { forward::serve(house, request).await }
+        });
+        let mut stopped = self.stop.subscribe();
+        let serving = axum::serve(door, router).with_graceful_shutdown(async move {
+            // Either way it is over: told so, or the gateway is gone.
+            let _ = stopped.wait_for(|stop| *stop).await;
+        });
+        tokio::spawn(async move {
+            // It never ends with an error: accepting is tried again.
+            let _ = serving.await;
+        });
+    }
+
+    /// Where boxes see it, in the order of `listen`.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }

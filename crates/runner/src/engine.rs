@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateway::{Gateway, Retry, Upstream, oracle};
-use sandbox::{Boxes, Engine, Local};
+use sandbox::{Boxes, Engine, GatewayPlace, Local};
 
 use crate::play::{Accounts, Ending, Link, Play};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
@@ -39,10 +39,17 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes
     Ok(boxes)
 }
 
-/// Takes away what a run has in the engine. What can not be taken away is said, and found again by its labels.
-pub(crate) async fn clear(boxes: &Boxes, run: &str) {
+/// Takes away what a run has in the engine, and where its gateway listened. What can not be taken away is said, and found again
+/// by its labels.
+pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
     if let Err(error) = boxes.clear(run).await {
         tracing::warn!("the run's boxes could not be cleared: {error}");
+    }
+    match tokio::fs::remove_dir_all(place.gateway_folder()).await {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!("the gateway's socket could not be removed: {error}");
+        }
+        Ok(()) | Err(_) => {}
     }
 }
 
@@ -54,7 +61,7 @@ pub(crate) enum Before<'a> {
     Gateway(Option<&'a Gateway>),
 }
 
-/// Makes the run's networks and starts the gateway; none in direct mode.
+/// Makes the run's way to the gateway and starts that; none in direct mode.
 pub(crate) async fn open(
     settings: &RunSettings,
     apis: &[harness::Api],
@@ -63,9 +70,16 @@ pub(crate) async fn open(
     before: Before<'_>,
     boxes: &Boxes,
 ) -> Result<Option<Gateway>, RunError> {
-    let network = boxes.prepare(run, settings.reach).await?;
+    let gateway_place = boxes.prepare(run, settings.reach, &place.gateway_folder()).await?;
+    match boxes.guard(run).await {
+        Ok(true) => tracing::debug!("servers in boxes reach nothing of this machine"),
+        // Preflight names the services that can be reached.
+        Ok(false) => {}
+        Err(error) => tracing::warn!(
+            "services of this machine that listen on all addresses can be reached from the boxes of servers: {error}"
+        ),
+    }
     let asked = settings.clone();
-    let reach = settings.reach;
     let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
@@ -85,20 +99,16 @@ pub(crate) async fn open(
                 hidden,
                 log: Some(place.gateway_log()),
             };
-            let listen = [SocketAddr::new(network.host, 0)];
-            let gateway = match before {
+            let (listen, socket) = match gateway_place {
+                GatewayPlace::Address(host) => (vec![SocketAddr::new(host, 0)], None),
+                GatewayPlace::Socket { path, seen } => (Vec::new(), Some((path, seen))),
+            };
+            let mut gateway = match before {
                 Before::Gateway(Some(old)) => old.successor(&listen, settings).await?,
                 _ => Gateway::start(&listen, settings).await?,
             };
-            if let Some(address) = gateway.addresses().first() {
-                match boxes.guard(run, reach, *address).await {
-                    Ok(true) => tracing::debug!("boxes reach nothing of this machine but the gateway"),
-                    // Preflight names the services that can be reached.
-                    Ok(false) => {}
-                    Err(error) => tracing::warn!(
-                        "services of this machine that listen on all addresses can be reached from the boxes: {error}"
-                    ),
-                }
+            if let Some((path, seen)) = socket {
+                gateway.listen_at(&path, seen)?;
             }
             Some(gateway)
         }

@@ -78,7 +78,12 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         history: Vec::new(),
     };
     episode.status.begin();
-    let end = episode.turns().await?;
+    let ended = episode.turns().await;
+    // What is left goes with the run, and is found by its labels.
+    if let Err(error) = play.link().await.boxes.release(&episode.owner).await {
+        tracing::warn!(%error, episode = episode.owner.episode, "its way to the gateway could not be removed");
+    }
+    let end = ended?;
     if end == EpisodeEnd::Unfinished {
         episode.leave().await?;
     }

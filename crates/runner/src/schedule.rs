@@ -284,7 +284,7 @@ async fn play(ready: Ready, harness: Agent, on_event: OnEvent, resumed: bool) ->
             Ok((gateway, stacks)) => Ok((Link { boxes, gateway }, stacks)),
             Err(error) => {
                 // Nobody plays on the networks that were made.
-                engine::clear(&boxes, &run.id).await;
+                engine::clear(&boxes, &run.id, &place).await;
                 Err(error)
             }
         }
@@ -487,7 +487,7 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         Some(Ending::Broken(message)) => Finish::Failed { message },
     };
     let link: Arc<Link> = play.link().await;
-    engine::clear(&link.boxes, &play.id).await;
+    engine::clear(&link.boxes, &play.id, &play.place).await;
     faults::point("about to finish");
     let (done, how) = (play.clone(), finish.clone());
     let written = blocking(move || {

@@ -7,6 +7,7 @@
 //! ├── control.json            wishes
 //! ├── events.jsonl            what happened
 //! ├── gateway.jsonl           every request to the model, without bodies
+//! ├── gateway/                the gateway's socket, while the run is played
 //! ├── episodes/scenario_0.json   what an episode is doing now
 //! └── state/scenario_0/
 //!     ├── live/{workspace,home}     the two volumes of its boxes
@@ -64,6 +65,11 @@ impl Place {
 
     pub(crate) fn gateway_log(&self) -> PathBuf {
         self.own().join("gateway.jsonl")
+    }
+
+    /// Where the gateway has its socket while the run is played.
+    pub(crate) fn gateway_folder(&self) -> PathBuf {
+        self.own().join("gateway")
     }
 
     pub(crate) fn episode_file(&self, episode: &str) -> PathBuf {

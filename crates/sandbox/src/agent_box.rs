@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::container::{GRACE, Output, Plan};
+use crate::container::{GRACE, Network, Output, Plan};
 use crate::disk::{self, Full};
 use crate::output::Kept;
 use crate::owner::unique_name;
@@ -53,8 +53,17 @@ impl Engine {
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
         let run = &what.owner.run;
-        let network = network::agents(run, what.reach);
-        self.network(run, &network, what.reach == Reach::Gateway).await?;
+        let network = match what.reach {
+            Reach::Open => {
+                let name = network::open(run);
+                self.network(run, &name, false).await?;
+                Network::Open(name)
+            }
+            Reach::Gateway => match self.relay(&what.owner, &what.extra).await? {
+                Some(relay) => Network::Beside(relay),
+                None => Network::None,
+            },
+        };
         self.remove_stale(&what.owner, "agent").await?;
         give_volumes(&what.volumes).await?;
         let name = unique_name(run, &what.owner.episode, "agent");
@@ -67,8 +76,7 @@ impl Engine {
             env: &what.env,
             volumes: &what.volumes,
             limits: &what.limits,
-            network: &network,
-            open: what.reach == Reach::Open,
+            network: network.clone(),
             extra: &what.extra,
         };
         // Its wall limit may begin while the engine still starts it; what it worked is counted from when it was started.
@@ -81,12 +89,28 @@ impl Engine {
                 Err(error)
             }
         };
+        let ended = match (ended, &network) {
+            (Ok(end), Network::Beside(relay)) => self.had_its_way(relay).await.map(|()| end),
+            (ended, _) => ended,
+        };
         // Also where starting it failed: it may have been made. An engine that is gone can not remove it now; the next
         // box of the episode or the next start does.
         match (ended, self.remove_box(&name).await) {
             (Ok(_), Err(error)) => Err(error),
             (ended, _) => ended,
         }
+    }
+
+    /// Whether a box could reach the gateway to its end. What an agent does without is not its own.
+    async fn had_its_way(&self, relay: &str) -> Result<(), SandboxError> {
+        if self.state(relay).await?.is_some_and(|state| state.running) {
+            return Ok(());
+        }
+        Err(SandboxError::Engine {
+            doing: "keep the way to the gateway open",
+            why: "somebody ended it while the agent was working".to_owned(),
+            gone: true,
+        })
     }
 
     /// Reads a running box's output and waits for its end, which limits or the caller may bring about.

@@ -38,10 +38,32 @@ pub(crate) struct Plan<'a> {
     pub(crate) env: &'a [(String, String)],
     pub(crate) volumes: &'a Volumes,
     pub(crate) limits: &'a Limits,
-    pub(crate) network: &'a str,
-    /// Whether the network has a way out.
-    pub(crate) open: bool,
+    pub(crate) network: Network,
     pub(crate) extra: &'a ExtraArgs,
+}
+
+/// What a box is connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Network {
+    /// Nothing.
+    None,
+    /// The loopback of another box, whose name and hosts it has then.
+    Beside(String),
+    /// A bridge, by its name, without a way out.
+    Inside(String),
+    /// The same with one.
+    Open(String),
+}
+
+impl Network {
+    /// As engines name it.
+    fn mode(&self) -> String {
+        match self {
+            Self::None => "none".to_owned(),
+            Self::Beside(name) => format!("container:{name}"),
+            Self::Inside(name) | Self::Open(name) => name.clone(),
+        }
+    }
 }
 
 /// Output of a box as it comes.
@@ -62,7 +84,7 @@ impl Engine {
             // Whatever the settings ask for: both folders belong to this user, and no box works as root.
             user: Some(format!("{}:{}", box_user().0, box_user().1)),
             working_dir: Some("/workspace".to_owned()),
-            hostname: Some("box".to_owned()),
+            hostname: (!matches!(plan.network, Network::Beside(_))).then(|| "box".to_owned()),
             labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
             tty: Some(false),
             open_stdin: Some(false),
@@ -72,12 +94,22 @@ impl Engine {
             host_config: Some(self.host_config(plan, &workspace, &home)),
             ..Default::default()
         };
-        let options = CreateContainerOptions { name: Some(plan.name.to_owned()), ..Default::default() };
+        self.start_box(plan.name, body).await
+    }
+
+    /// Makes a container, attaches to its output and starts it.
+    pub(crate) async fn start_box(
+        &self,
+        name: &str,
+        body: ContainerCreateBody,
+    ) -> Result<Output, SandboxError> {
+        let image = body.image.clone().unwrap_or_default();
+        let options = CreateContainerOptions { name: Some(name.to_owned()), ..Default::default() };
         let created = self.docker.create_container(Some(options), body).await;
         created.map_err(|error| {
             let message = error.to_string().to_lowercase();
             if status(&error) == Some(404) && (message.contains("image") || message.contains("manifest")) {
-                SandboxError::NoImage { image: plan.image.to_owned() }
+                SandboxError::NoImage { image }
             } else {
                 failed("make a box")(error)
             }
@@ -85,7 +117,7 @@ impl Engine {
         let attached = self
             .docker
             .attach_container(
-                plan.name,
+                name,
                 Some(AttachContainerOptions {
                     stdout: true,
                     stderr: true,
@@ -95,12 +127,14 @@ impl Engine {
             )
             .await
             .map_err(failed("attach to a box"))?;
-        self.docker.start_container(plan.name, None).await.map_err(failed("start a box"))?;
+        self.docker.start_container(name, None).await.map_err(failed("start a box"))?;
         Ok(attached.output)
     }
 
     fn host_config(&self, plan: &Plan<'_>, workspace: &str, home: &str) -> HostConfig {
         let limits = plan.limits;
+        let inside = matches!(plan.network, Network::Inside(_));
+        let on_bridge = inside || matches!(plan.network, Network::Open(_));
         let volume = |source: &str, target: &str| Mount {
             typ: Some(MountType::VOLUME),
             source: Some(source.to_owned()),
@@ -138,12 +172,12 @@ impl Engine {
             shm_size: Some(64 << 20),
             mounts: Some(vec![volume(workspace, "/workspace"), volume(home, "/agent")]),
             binds: Some(plan.extra.binds.clone()).filter(|binds| !binds.is_empty()),
-            extra_hosts: Some(plan.extra.hosts.clone()).filter(|hosts| !hosts.is_empty()),
+            extra_hosts: on_bridge.then(|| plan.extra.hosts.clone()).filter(|hosts| !hosts.is_empty()),
             // Engines forward names to the host's resolver also from networks without a way out (CVE-2024-29018), and a
-            // name can carry data. An address that leads nowhere (RFC 5737) ends that; the gateway is known by address.
-            dns: (!plan.open).then(|| vec!["192.0.2.1".to_owned()]),
-            dns_options: (!plan.open).then(|| vec!["timeout:1".to_owned(), "attempts:1".to_owned()]),
-            network_mode: Some(plan.network.to_owned()),
+            // name can carry data. An address that leads nowhere (RFC 5737) ends that.
+            dns: inside.then(|| vec!["192.0.2.1".to_owned()]),
+            dns_options: inside.then(|| vec!["timeout:1".to_owned(), "attempts:1".to_owned()]),
+            network_mode: Some(plan.network.mode()),
             userns_mode: (self.podman() && self.info.rootless).then(|| "keep-id".to_owned()),
             ..Default::default()
         }

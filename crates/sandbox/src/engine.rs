@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SandboxError;
 use crate::network::Networks;
+use crate::relay::Relays;
 use crate::server_box::Served;
 
 /// How long a socket may take to answer at all when engines are looked for.
@@ -25,6 +26,7 @@ pub struct Engine {
     pub(crate) docker: Docker,
     pub(crate) info: Arc<EngineInfo>,
     pub(crate) networks: Arc<tokio::sync::Mutex<Networks>>,
+    pub(crate) relays: Arc<tokio::sync::Mutex<Relays>>,
     pub(crate) served: Arc<Mutex<HashMap<String, Served>>>,
 }
 
@@ -48,8 +50,8 @@ pub struct EngineInfo {
 impl EngineInfo {
     /// Why no run can be played with it, though images can be built; `None` = it can.
     ///
-    /// The gateway listens, and servers are tested, on the bridges of the boxes. An engine without root, and one in a machine of
-    /// its own, has these where this program does not reach them.
+    /// Servers are tested on the bridges of the boxes. An engine without root, and one in a machine of its own, has these where
+    /// this program does not reach them.
     pub fn unfit(&self) -> Option<&'static str> {
         if self.desktop {
             Some("it runs in a machine of its own, and this one does not reach its boxes")
@@ -137,7 +139,13 @@ impl Engine {
             rootless,
             desktop: system.operating_system.is_some_and(|name| name.contains("Docker Desktop")),
         };
-        Ok(Self { docker, info: Arc::new(info), networks: Arc::default(), served: Arc::default() })
+        Ok(Self {
+            docker,
+            info: Arc::new(info),
+            networks: Arc::default(),
+            relays: Arc::default(),
+            served: Arc::default(),
+        })
     }
 
     /// What it is.

@@ -1,13 +1,11 @@
-//! Services of the host that listen on all addresses are kept from boxes, where this program may: as root, on a machine
+//! Services of the host that listen on all addresses are kept from server boxes, where this program may: as root, on a machine
 //! whose engine makes its bridges here.
 //!
 //! A bridge leads to the host itself by every address that it has, also from a network without a way out. So packets that
-//! come in from a run's bridges are dropped (`INPUT`), but those of connections that the host began, and those to the
-//! gateway. Rules name a bridge of ours and carry a comment with the run and the process that made them: no other traffic is
+//! come in from a run's bridge are dropped (`INPUT`), but those of connections that the host began: its tests. Rules name a bridge of ours and carry a comment with the run and the process that made them: no other traffic is
 //! touched, and what a crash leaves is found and taken away like everything else of ours.
 
 use std::collections::HashSet;
-use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
 use crate::owner::{Process, plain};
@@ -28,31 +26,29 @@ pub(crate) fn is_proven() -> bool {
     static TRIALS: AtomicU32 = AtomicU32::new(0);
     // A run of its own, so that two trials at once are not in each other's way.
     let run = format!("trial{}", TRIALS.fetch_add(1, Ordering::Relaxed));
-    let proven = is_possible() && guard(&run, "stamina-trial", None).is_ok();
+    let proven = is_possible() && guard(&run, "stamina-trial").is_ok();
     if proven {
         unguard(&run);
     }
     proven
 }
 
-/// Keeps boxes on a bridge from everything of the host but an address. Where this process keeps them already, the address is
-/// one more: boxes may still use the one before. Errors are sentences, and then no rule is left. Blocks.
-pub(crate) fn guard(run: &str, bridge: &str, gateway: Option<SocketAddr>) -> Result<(), String> {
+/// Keeps boxes on a bridge from the host. Errors are sentences, and then no rule is left. Blocks.
+pub(crate) fn guard(run: &str, bridge: &str) -> Result<(), String> {
     for program in PROGRAMS {
-        let gateway = gateway.filter(|gateway| gateway.is_ipv4() == (program == PROGRAMS[0]));
-        if let Err(error) = guard_with(program, run, bridge, gateway) {
-            // Half of the rules would keep the boxes from what they need.
+        if let Err(error) = guard_with(program, run, bridge) {
+            // Half of the rules would keep tests from the boxes.
             remove_of(program, |rule| rule.run() == Some(run) && rule.bridge() == Some(bridge));
             if program == PROGRAMS[0] {
                 return Err(error);
             }
-            tracing::warn!("boxes may reach services of this machine over IPv6: {error}");
+            tracing::warn!("servers in boxes may reach services of this machine over IPv6: {error}");
         }
     }
     Ok(())
 }
 
-fn guard_with(program: &str, run: &str, bridge: &str, gateway: Option<SocketAddr>) -> Result<(), String> {
+fn guard_with(program: &str, run: &str, bridge: &str) -> Result<(), String> {
     let Some(rules) = list(program) else {
         return if program == PROGRAMS[0] { Err("iptables can not be used".to_owned()) } else { Ok(()) };
     };
@@ -65,26 +61,15 @@ fn guard_with(program: &str, run: &str, bridge: &str, gateway: Option<SocketAddr
     for rule in others {
         delete(program, rule)?;
     }
+    if !mine.is_empty() {
+        return Ok(());
+    }
     let comment = comment(run);
-    let from = ["-i", bridge];
-    let note = ["-m", "comment", "--comment", &comment];
+    let from = ["-i", bridge, "-m", "comment", "--comment", &comment];
     // Each is put in front of the one before.
-    let closed = mine.iter().any(|rule| rule.after("-j") == Some("DROP"));
-    if !closed {
-        insert(program, &[&from[..], &note, &["-j", "DROP"]].concat())?;
-    }
-    if let Some(gateway) = gateway {
-        let (address, port) = (gateway.ip().to_string(), gateway.port().to_string());
-        let to = ["-p", "tcp", "-d", &address, "--dport", &port];
-        if !mine.iter().any(|rule| rule.after("--dport") == Some(&port)) {
-            insert(program, &[&from[..], &to, &note, &["-j", "ACCEPT"]].concat())?;
-        }
-    }
-    if !closed {
-        let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];
-        insert(program, &[&from[..], &known, &note, &["-j", "ACCEPT"]].concat())?;
-    }
-    Ok(())
+    insert(program, &[&from[..], &["-j", "DROP"]].concat())?;
+    let known = ["-m", "conntrack", "--ctstate", "RELATED,ESTABLISHED"];
+    insert(program, &[&from[..], &known, &["-j", "ACCEPT"]].concat())
 }
 
 /// Takes the rules of a run away. Blocks.

@@ -112,6 +112,7 @@ impl Engine {
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
         let left = self.labelled(&format!("{}={run}", key("run"))).await?;
         let removed = self.remove(&left).await;
+        self.forget_relays(run).await;
         let still = self.labelled(&format!("{}={run}", key("run"))).await?;
         if !still.iter().any(|leftover| leftover.kind == "container") {
             let run = run.to_owned();

@@ -8,7 +8,7 @@
 //! Nothing here knows about models, suites or turns.
 //!
 //! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
-//! [`network`], `firewall` and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
+//! [`network`], `firewall`, [`relay`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
 //! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
 //! where boxes come from.
 
@@ -23,13 +23,14 @@ mod local;
 mod network;
 mod output;
 mod owner;
+mod relay;
 mod server_box;
 pub mod snapshot;
 mod volumes;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +102,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// The host's address on the run's own network, where the gateway listens; no internet, no other box.
+    /// The gateway, by a relay; no internet, no other box, nothing of this machine.
     Gateway,
     /// The internet as well.
     Open,
@@ -284,13 +285,18 @@ pub struct Leftover {
     pub labels: BTreeMap<String, String>,
 }
 
-/// The network of a run.
+/// Where a gateway has to listen, so that boxes reach it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunNetwork {
-    /// Its name.
-    pub name: String,
-    /// The host's address on it, where a gateway can listen.
-    pub host: IpAddr,
+pub enum GatewayPlace {
+    /// At any port of an address of this machine.
+    Address(IpAddr),
+    /// At a socket of the file system.
+    Socket {
+        /// Its path; its folder is there.
+        path: PathBuf,
+        /// What boxes see of it.
+        seen: SocketAddr,
+    },
 }
 
 /// Where boxes run.
@@ -302,23 +308,25 @@ pub enum Boxes {
 }
 
 impl Boxes {
-    /// Makes (or finds again) what a run needs before its first box: its network. Without an engine: the loopback address.
-    pub async fn prepare(&self, run: &str, reach: Reach) -> Result<RunNetwork, SandboxError> {
+    /// Makes (or finds again) what a run needs before its first box, and says where its gateway has to listen. `folder` is
+    /// for a socket of it: made where needed, and seen by no box but our own.
+    pub async fn prepare(
+        &self,
+        run: &str,
+        reach: Reach,
+        folder: &Path,
+    ) -> Result<GatewayPlace, SandboxError> {
         match self {
-            Self::Engine(engine) => engine.prepare(run, reach).await,
-            Self::Local(_) => Ok(RunNetwork {
-                name: "this machine".to_owned(),
-                host: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-            }),
+            Self::Engine(engine) => engine.prepare(run, reach, folder).await,
+            Self::Local(_) => Ok(GatewayPlace::Address(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST))),
         }
     }
 
-    /// Keeps a run's boxes from services of the host that listen on all addresses: from a prepared network only the gateway
-    /// is reached, and a server box reaches nothing. False where this program may not (it is not root) or can not (the
-    /// engine is another machine, or Podman); errors are sentences.
-    pub async fn guard(&self, run: &str, reach: Reach, gateway: SocketAddr) -> Result<bool, String> {
+    /// Keeps server boxes of a prepared run from services of the host that listen on all addresses. False where this program
+    /// may not (it is not root) or can not (the engine is another machine, or Podman); errors are sentences.
+    pub async fn guard(&self, run: &str) -> Result<bool, String> {
         match self {
-            Self::Engine(engine) => engine.guard(run, reach, gateway).await,
+            Self::Engine(engine) => engine.guard(run).await,
             Self::Local(_) => Ok(false),
         }
     }
@@ -334,6 +342,14 @@ impl Boxes {
         match self {
             Self::Engine(engine) => engine.agent(what, stop, live).await,
             Self::Local(local) => local.agent(what, stop, live).await,
+        }
+    }
+
+    /// Takes away what an episode has in the engine between its boxes; another box of it makes that anew.
+    pub async fn release(&self, owner: &Owner) -> Result<(), SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.release(owner).await,
+            Self::Local(_) => Ok(()),
         }
     }
 

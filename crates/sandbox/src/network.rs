@@ -1,16 +1,17 @@
-//! The networks of a run. Three kinds, each a bridge of its own on which boxes do not reach each other:
+//! The networks of a run. Two kinds, each a bridge of its own on which boxes do not reach each other:
 //!
-//! - `agents`: internal (no way out, no name service that leads out); the host's address on it is where the gateway listens.
-//! - `open`: the same with a way out, where the settings ask for it.
-//! - `servers`: internal, for server boxes, so that these are on no network with an agent.
+//! - `servers`: internal (no way out, no name service that leads out), for server boxes; from the host tests reach them.
+//! - `open`: with a way out, for agents where the settings ask for it; the host's address on it is where the gateway listens.
 //!
-//! From every box the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the firewall
-//! ([`crate::firewall`]) leave only the gateway of it. Known limit: where they can not be made, a service of the host that
-//! listens on all addresses can be seen, and so can the gateway from a server box; there, keys that end with their attempt
-//! are what protects it.
+//! Other agents are on no bridge: `crate::relay`.
+//!
+//! From a box on a bridge the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the
+//! firewall (`crate::firewall`) keep server boxes from it. Known limit: where they can not be made, a server box can see
+//! services of the host that listen on all addresses.
 
 use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::path::Path;
 
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::ListNetworksOptions;
@@ -18,7 +19,7 @@ use bollard::query_parameters::ListNetworksOptions;
 use crate::engine::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, labels, plain};
-use crate::{Engine, Reach, RunNetwork, SandboxError};
+use crate::{Engine, GatewayPlace, Reach, SandboxError, relay};
 
 /// Networks that this process has made or found, by name.
 #[derive(Default)]
@@ -51,12 +52,8 @@ fn prefix(run: &str) -> String {
     format!("stamina-{}-", plain(run))
 }
 
-pub(crate) fn agents(run: &str, reach: Reach) -> String {
-    let kind = match reach {
-        Reach::Gateway => "agents",
-        Reach::Open => "open",
-    };
-    format!("stamina-{}-{kind}", plain(run))
+pub(crate) fn open(run: &str) -> String {
+    format!("stamina-{}-open", plain(run))
 }
 
 pub(crate) fn servers(run: &str) -> String {
@@ -64,10 +61,19 @@ pub(crate) fn servers(run: &str) -> String {
 }
 
 impl Engine {
-    pub(crate) async fn prepare(&self, run: &str, reach: Reach) -> Result<RunNetwork, SandboxError> {
+    pub(crate) async fn prepare(
+        &self,
+        run: &str,
+        reach: Reach,
+        folder: &Path,
+    ) -> Result<GatewayPlace, SandboxError> {
         self.network(run, &servers(run), true).await?;
-        let name = agents(run, reach);
-        self.network(run, &name, reach == Reach::Gateway).await?;
+        if reach == Reach::Gateway {
+            let socket = self.gateway_socket(run, folder).await?;
+            return Ok(GatewayPlace::Socket { path: socket, seen: relay::SEEN });
+        }
+        let name = open(run);
+        self.network(run, &name, false).await?;
         let network =
             self.docker.inspect_network(&name, None).await.map_err(failed("look at the run's network"))?;
         let host = network
@@ -86,7 +92,7 @@ impl Engine {
                 why: format!("network {name} has no IPv4 gateway"),
                 gone: false,
             })?;
-        Ok(RunNetwork { name, host })
+        Ok(GatewayPlace::Address(host))
     }
 
     /// Whether [`crate::Boxes::guard`] works with this engine: its bridges are seen here, and rules are taken.
@@ -111,29 +117,21 @@ impl Engine {
     }
 
     /// See [`crate::Boxes::guard`].
-    pub(crate) async fn guard(&self, run: &str, reach: Reach, gateway: SocketAddr) -> Result<bool, String> {
+    pub(crate) async fn guard(&self, run: &str) -> Result<bool, String> {
         if self.podman() || !self.info.socket.starts_with("unix://") {
             return Ok(false);
         }
-        let mut bridges = vec![(servers(run), None)];
-        if reach == Reach::Gateway {
-            bridges.push((agents(run, reach), Some(gateway)));
-        }
-        for (name, gateway) in bridges {
-            let found = self.docker.inspect_network(&name, None).await.map_err(|error| error.to_string())?;
-            // Else the engine runs in a machine of its own.
-            let Some(bridge) = bridge(found.options, found.id).filter(|bridge| is_here(bridge)) else {
-                return Ok(false);
-            };
-            let run = run.to_owned();
-            let made = tokio::task::spawn_blocking(move || {
-                firewall::is_possible().then(|| firewall::guard(&run, &bridge, gateway)).transpose()
-            });
-            if made.await.map_err(|error| error.to_string())??.is_none() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let found =
+            self.docker.inspect_network(&servers(run), None).await.map_err(|error| error.to_string())?;
+        // Else the engine runs in a machine of its own.
+        let Some(bridge) = bridge(found.options, found.id).filter(|bridge| is_here(bridge)) else {
+            return Ok(false);
+        };
+        let run = run.to_owned();
+        let made = tokio::task::spawn_blocking(move || {
+            firewall::is_possible().then(|| firewall::guard(&run, &bridge)).transpose()
+        });
+        Ok(made.await.map_err(|error| error.to_string())??.is_some())
     }
 
     /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one. Where
@@ -241,8 +239,8 @@ mod tests {
 
     #[test]
     fn names_tell_run_and_kind() {
-        assert_eq!(agents("0f3a5c77", Reach::Gateway), "stamina-0f3a5c77-agents");
-        assert_eq!(agents("0f3a5c77", Reach::Open), "stamina-0f3a5c77-open");
+        assert_eq!(servers("0f3a5c77"), "stamina-0f3a5c77-servers");
+        assert_eq!(open("0f3a5c77"), "stamina-0f3a5c77-open");
         assert_eq!(first_address("10.89.0.0/24").as_deref(), Some("10.89.0.1"));
     }
 

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 
 use crate::agent_box::give_volumes;
-use crate::container::Plan;
+use crate::container::{Network, Plan};
 use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::{
@@ -89,8 +89,7 @@ impl Engine {
             env: &env,
             volumes: &what.volumes,
             limits: &what.limits,
-            network,
-            open: false,
+            network: Network::Inside(network.to_owned()),
             extra: &ExtraArgs::default(),
         };
         let mut output = self.start(&plan).await?;

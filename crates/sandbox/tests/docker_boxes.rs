@@ -7,15 +7,14 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Place, text};
-use sandbox::{Reach, SandboxError};
+use sandbox::SandboxError;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
     let place = Place::new().await;
-    let network = place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
-    assert!(network.host.is_ipv4());
+    place.prepare().await;
     let end = place
         .run(&place.shell(
             "pwd; echo $HOME; echo $STAMINA_TEST; id -u; cat /proc/1/comm; ulimit -n; echo oops >&2; \
@@ -151,7 +150,7 @@ async fn ask(address: std::net::SocketAddr) -> String {
 #[ignore = "needs a container engine"]
 async fn what_boxes_cost() {
     let place = Place::new().await;
-    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.prepare().await;
     let rounds = 5;
     let began = Instant::now();
     for _ in 0..rounds {
@@ -174,10 +173,10 @@ async fn what_boxes_cost() {
     place.clear().await;
 }
 
-/// A service of this machine that listens on all addresses is not for agents; the gateway is, and a server box is reached.
+/// A service of this machine that listens on all addresses is not for a server that an agent wrote; tests reach the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn a_guarded_box_reaches_the_gateway_and_nothing_else_of_the_host() {
+async fn a_guarded_server_reaches_nothing_of_the_host() {
     let place = Place::new().await;
     // Whether it works is found out by trying it; a trial leaves nothing.
     let guarded = place.engine.is_guarded().await;
@@ -189,27 +188,51 @@ async fn a_guarded_box_reaches_the_gateway_and_nothing_else_of_the_host() {
         return;
     }
     let run = place.owner.run.clone();
-    let network = place.boxes.prepare(&run, Reach::Gateway).await.unwrap();
-    let listen = |address: std::net::IpAddr| std::net::TcpListener::bind((address, 0)).unwrap();
-    let (listener, service) = (listen(network.host), listen(std::net::Ipv4Addr::UNSPECIFIED.into()));
-    let (gateway, service) = (listener.local_addr().unwrap(), service.local_addr().unwrap().port());
-    let reach = async |address: String, port: u16| {
-        let script =
-            format!("timeout 3 bash -c 'exec 3<>/dev/tcp/{address}/{port}' && echo reached || echo not");
-        text(&place.run(&place.shell(&script)).await.stdout).trim().to_owned()
+    place.prepare().await;
+    let service = std::net::TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    let port = service.local_addr().unwrap().port();
+    let reached = async || {
+        let script = format!(
+            "host=$(hostname -I | sed 's/[.][0-9]* *$/.1/'); \
+             timeout 3 bash -c \"exec 3<>/dev/tcp/$host/{port}\" && echo reached || echo not\n"
+        );
+        let server = place.boxes.serve(&place.server(&script)).await.unwrap();
+        let began = Instant::now();
+        while place.boxes.runs(&server).await.unwrap() {
+            assert!(began.elapsed() < Duration::from_secs(30));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        text(&place.boxes.end(server).await.unwrap().log).lines().last().unwrap_or_default().to_owned()
     };
-    assert_eq!(reach(network.host.to_string(), service).await, "reached", "before it is guarded");
-    assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
+    assert_eq!(reached().await, "reached", "before it is guarded");
+    assert!(place.boxes.guard(&run).await.unwrap());
     // Again, as where an engine has been away: no rule comes twice.
-    assert!(place.boxes.guard(&run, Reach::Gateway, gateway).await.unwrap());
-    assert_eq!(reach(network.host.to_string(), service).await, "not");
-    assert_eq!(reach(network.host.to_string(), gateway.port()).await, "reached");
+    assert!(place.boxes.guard(&run).await.unwrap());
+    assert_eq!(reached().await, "not");
     let rules = || {
         let listed =
             std::process::Command::new("iptables").args(["-w", "5", "-S", "INPUT"]).output().unwrap();
         text(&listed.stdout).lines().filter(|line| line.contains(&format!("stamina-lab_{run}_"))).count()
     };
-    assert_eq!(rules(), 5, "two of the servers' network, three of the agents'");
+    assert_eq!(rules(), 2);
     place.clear().await;
     assert_eq!(rules(), 0);
+}
+
+/// Attempts follow each other beside one relay: what one has listened on is free for the next, also for a server that does not
+/// ask to use an address again.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_port_of_one_attempt_is_free_in_the_next() {
+    let place = Place::new().await;
+    place.prepare().await;
+    // The side that closes first is the one whose address would be kept waiting: the server.
+    let script = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 8000, \
+                  Listen => 5) or die qq(taken: $!\n); if (!fork) { $c = IO::Socket::INET->new(q(127.0.0.1:8000)); \
+                  print <$c>; exit } $c = $s->accept; print $c qq(served\n); close $c; wait'";
+    for _ in 0..2 {
+        let end = place.run(&place.shell(script)).await;
+        assert_eq!(text(&end.stdout), "served\n", "{end:?}");
+    }
+    place.clear().await;
 }

@@ -5,11 +5,10 @@
 
 mod common;
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use common::{Place, text};
-use sandbox::{AgentBox, BoxEnd, BoxExit, Reach};
+use sandbox::{AgentBox, BoxEnd, BoxExit, GatewayPlace};
 use tokio_util::sync::CancellationToken;
 
 const MIB: u64 = 1 << 20;
@@ -269,9 +268,11 @@ async fn one_that_leaves_a_process_behind_that_holds_its_output() {
 async fn the_gateway_is_reached_and_nothing_else() {
     use tokio::io::AsyncWriteExt;
     let place = Place::new().await;
-    let network = place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
-    let listener = tokio::net::TcpListener::bind(SocketAddr::new(network.host, 0)).await.unwrap();
-    let gateway = listener.local_addr().unwrap();
+    let GatewayPlace::Socket { path, seen: gateway } = place.prepare().await else {
+        panic!("a gateway for boxes without a network has a socket");
+    };
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             stream.write_all(b"gateway\n").await.unwrap();
@@ -282,12 +283,15 @@ async fn the_gateway_is_reached_and_nothing_else() {
                   Listen => 5, ReuseAddr => 1) or die; print STDERR q(ready); while ($c = $s->accept) { print $c qq(open\\n) }'";
     let server = place.boxes.serve(&place.server(listen)).await.unwrap();
     let other = Place::new().await;
-    let mut neighbour = other.shell(&format!("hostname -I | tr -d ' '; {listen}"));
+    let mut neighbour = other.shell(listen);
     neighbour.owner.run.clone_from(&place.owner.run);
     neighbour.owner.episode = "scenario_1".to_owned();
+    // A service of this machine, on all of its addresses.
+    let service = std::net::TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    let service = service.local_addr().unwrap().port();
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let (boxes, stopped) = (other.engine.clone(), stop.clone());
+    let (boxes, stopped) = (place.engine.clone(), stop.clone());
     let listening =
         tokio::spawn(
             async move { sandbox::Boxes::Engine(boxes).agent(&neighbour, stopped, Some(send)).await },
@@ -296,22 +300,24 @@ async fn the_gateway_is_reached_and_nothing_else() {
     while !said.contains("ready") {
         said.push_str(&text(&live.recv().await.unwrap()));
     }
-    let address = said.lines().next().unwrap().trim_end_matches("ready").to_owned();
-    assert!(address.parse::<std::net::IpAddr>().is_ok(), "{said:?}");
+    let std::net::IpAddr::V4(server_at) = server.address.ip() else { panic!("{server:?}") };
+    // Its bridge's address on the host.
+    let host = std::net::Ipv4Addr::from_bits(server_at.to_bits() & !0xff | 1);
 
     let try_one = "try() { perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], \
                    Timeout => 3) or exit 1; print scalar <$s>' $1 $2 && echo \"$3 reached\" || echo \"$3 closed\"; }; ";
     let script = format!(
-        "{try_one} try {} {} gateway; try {address} 8000 neighbour; try {} 8000 server; try 1.1.1.1 80 internet; \
-         try 9.9.9.9 53 internet; getent hosts example.org || echo no names",
+        "{try_one} try {} {} gateway; try 127.0.0.1 8000 neighbour; try {server_at} 8000 server; try {host} {service} host; \
+         try 172.17.0.1 {service} host; try 127.0.0.1 {service} host; try 1.1.1.1 80 internet; try 9.9.9.9 53 internet; \
+         ls /gateway 2>/dev/null; ls /sys/class/net; getent hosts example.org || echo no names",
         gateway.ip(),
         gateway.port(),
-        server.address.ip(),
     );
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(
         text(&end.stdout),
-        "gateway\ngateway reached\nneighbour closed\nserver closed\ninternet closed\ninternet closed\nno names\n",
+        "gateway\ngateway reached\nneighbour closed\nserver closed\nhost closed\nhost closed\nhost closed\ninternet closed\n\
+         internet closed\nlo\nno names\n",
         "{end:?}"
     );
     stop.cancel();

@@ -12,20 +12,24 @@ use bollard::Docker;
 use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
 use bollard::query_parameters::CreateContainerOptions;
 use common::{Place, image, text};
-use sandbox::{BoxExit, Boxes, Engine, LABEL, Reach, SandboxError};
+use sandbox::{BoxExit, Boxes, Engine, LABEL, SandboxError};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     let place = Place::new().await;
-    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.prepare().await;
     place.run(&place.shell("true")).await;
     let mine = |left: &sandbox::Leftover| left.run == place.owner.run;
     let found: Vec<_> = place.engine.leftovers().await.unwrap().into_iter().filter(mine).collect();
     let mut kinds: Vec<&str> = found.iter().map(|left| left.kind.as_str()).collect();
     kinds.sort_unstable();
-    assert_eq!(kinds, ["network", "network", "volume", "volume"], "{found:?}");
+    assert_eq!(
+        kinds,
+        ["container", "network", "volume", "volume"],
+        "the relay, and the servers' network: {found:?}"
+    );
     assert!(found.iter().all(|left| left.in_use));
 
     // The same, left by a process that is dead: this one's namespace, a number that nobody has.
@@ -65,7 +69,7 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
 #[ignore = "needs a container engine"]
 async fn what_is_made_anew_under_the_same_name_is_not_removed() {
     let place = Place::new().await;
-    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.prepare().await;
     let docker = Docker::connect_with_local_defaults().unwrap();
     let mine = async || {
         let left = place.engine.leftovers().await.unwrap();
@@ -74,14 +78,14 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
             .collect::<Vec<_>>()
     };
     let before = mine().await;
-    assert_eq!(before.len(), 2);
+    assert_eq!(before.len(), 1);
     for network in &before {
         docker.remove_network(&network.name).await.unwrap();
     }
     let other = Engine::connect().await.unwrap();
-    Boxes::Engine(other).prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.prepare_by(&Boxes::Engine(other)).await;
     place.engine.remove(&before).await.unwrap();
-    assert_eq!(mine().await.len(), 2, "those that were made anew");
+    assert_eq!(mine().await.len(), 1, "the one that was made anew");
     place.clear().await;
 }
 
@@ -90,7 +94,7 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
 #[ignore = "needs a container engine"]
 async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
     let place = Place::new().await;
-    place.boxes.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
+    place.prepare().await;
     place.run(&place.shell("true")).await;
     let docker = Docker::connect_with_local_defaults().unwrap();
     for network in place.engine.leftovers().await.unwrap() {
@@ -98,19 +102,49 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
             docker.remove_network(&network.id).await.unwrap();
         }
     }
-    let what = place.shell("true");
+    let what = place.server("exec sleep 1000\n");
     // The first box finds out that it is gone, the next one looks for it.
     let mut errors = Vec::new();
     for _ in 0..3 {
-        errors.push(place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err());
+        errors.push(place.boxes.serve(&what).await.unwrap_err());
     }
     for error in &errors[1..] {
         assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
     }
     // As the runner does it then.
     let anew = Boxes::Engine(Engine::connect().await.unwrap());
-    anew.prepare(&place.owner.run, Reach::Gateway).await.unwrap();
-    assert_eq!(anew.agent(&what, CancellationToken::new(), None).await.unwrap().exit.code, Some(0));
+    place.prepare_by(&anew).await;
+    let server = anew.serve(&what).await.unwrap();
+    anew.end(server).await.unwrap();
+    place.clear().await;
+}
+
+/// An agent whose way to the gateway is cut did not fail by itself; the next box has a way again.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_relay_that_is_removed_under_a_box_is_told_and_made_anew() {
+    let place = Place::new().await;
+    place.prepare().await;
+    place.run(&place.shell("true")).await;
+    let relay = async || {
+        let left = place.engine.leftovers().await.unwrap();
+        let mine = |left: &sandbox::Leftover| left.run == place.owner.run && left.name.contains("-relay-");
+        left.into_iter().find(mine)
+    };
+    let first = relay().await.expect("it stays for the next attempt");
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    let what = place.shell("echo working; sleep 3");
+    let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
+    let cutting = async {
+        assert_eq!(text(&live.recv().await.unwrap()), "working\n");
+        place.engine.remove(std::slice::from_ref(&first)).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(running, cutting);
+    assert!(matches!(ended, Err(SandboxError::Engine { gone: true, .. })), "{ended:?}");
+    assert_eq!(place.run(&place.shell("true")).await.exit.code, Some(0));
+    assert_ne!(relay().await.unwrap().name, first.name);
+    place.boxes.release(&place.owner).await.unwrap();
+    assert_eq!(relay().await, None, "it goes with its episode");
     place.clear().await;
 }
 

@@ -358,3 +358,35 @@ async fn an_agent_that_opens_connections_without_end_gets_no_further() {
     });
     assert_eq!(patience.await.unwrap(), 200);
 }
+
+/// By a socket of the file system, in a folder whose path is longer than an address of a socket can be, and in the place of
+/// one that a killed gateway has left.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_socket_of_the_file_system_leads_to_it_too() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("d".repeat(120));
+    std::fs::create_dir(&deep).unwrap();
+    std::fs::write(deep.join("gateway.sock"), "").unwrap();
+    let mut gateway = Gateway::start(&[], endpoint.settings()).await.unwrap();
+    gateway.listen_at(&deep.join("gateway.sock"), "127.0.0.1:47110".parse().unwrap()).unwrap();
+    let attempt = gateway.open(attempt(1), None);
+    assert_eq!(attempt.base_url(0), format!("http://127.0.0.1:47110{}", attempt.path()));
+    // The short way there, as this test's process sees it.
+    std::os::unix::fs::symlink(&deep, folder.path().join("short")).unwrap();
+    let mut socket = tokio::net::UnixStream::connect(folder.path().join("short/gateway.sock")).await.unwrap();
+    let (path, key) = (attempt.path(), attempt.key());
+    let request = format!(
+        "POST {path}{PATH} HTTP/1.1\r\nhost: box\r\nauthorization: Bearer {key}\r\ncontent-length: 2\r\n\
+         connection: close\r\n\r\n{{}}"
+    );
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(attempt.close().spent.requests, 1);
+    let nowhere = gateway.listen_at(&folder.path().join("none/gateway.sock"), "127.0.0.1:1".parse().unwrap());
+    assert!(nowhere.unwrap_err().to_string().contains("none/gateway.sock"));
+}

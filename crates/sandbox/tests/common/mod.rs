@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sandbox::{AgentBox, BoxEnd, Boxes, Engine, ExtraArgs, Limits, Owner, Reach, ServerBox, Volumes};
+use sandbox::{
+    AgentBox, BoxEnd, Boxes, Engine, ExtraArgs, GatewayPlace, Limits, Owner, Reach, ServerBox, Volumes,
+};
 use tokio_util::sync::CancellationToken;
 
 /// A small image that every machine with these tests has; `STAMINA_TEST_IMAGE` names another one.
@@ -79,6 +81,16 @@ impl Place {
             volumes: self.volumes.clone(),
             limits: Self::limits(),
         }
+    }
+
+    /// Makes what the run needs before its first box, as a run does.
+    pub(crate) async fn prepare(&self) -> GatewayPlace {
+        self.prepare_by(&self.boxes).await
+    }
+
+    /// The same by another engine.
+    pub(crate) async fn prepare_by(&self, boxes: &Boxes) -> GatewayPlace {
+        boxes.prepare(&self.owner.run, Reach::Gateway, &self.dir.path().join("gateway")).await.unwrap()
     }
 
     pub(crate) async fn run(&self, what: &AgentBox) -> BoxEnd {

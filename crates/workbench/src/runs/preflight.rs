@@ -108,7 +108,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
     }
 }
 
-/// Engine, image, what dead runs left in the engine, and whether boxes are kept from services of this machine.
+/// Engine, image, what dead runs left in the engine, and whether boxes of servers are kept from services of this machine.
 async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, bool) {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
@@ -139,6 +139,25 @@ fn engine_check(info: &EngineInfo) -> Check {
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
+    let check = image_of_harness(settings, engine).await;
+    // Of what is to be mended the harness's own image comes first: it brings the base along.
+    if check.state == CheckState::Fail { check } else { relay_image(settings, engine).await.unwrap_or(check) }
+}
+
+/// Boxes of an image of somebody's own reach the gateway through a box of ours, whose image has to be there as well.
+async fn relay_image(settings: &RunSettings, engine: &Engine) -> Option<Check> {
+    let name = sandbox::images::BASE.image;
+    if settings.reach == Reach::Open || engine.images(&[name]).await.ok()?.first()?.there {
+        return None;
+    }
+    let check = Check::new("image", "Image", CheckState::Fail, "base image not there").says(format!(
+        "There is no image {name}, by which boxes reach the gateway. Build it with: stamina images build {}",
+        sandbox::images::BASE.name
+    ));
+    Some(check.fixed_by("Build image", FixAction::BuildImage { name: name.to_owned() }))
+}
+
+async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
     const TITLE: &str = "Image";
     let name = match image_of(settings) {
         Ok(name) => name,
@@ -339,7 +358,7 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
     })
 }
 
-/// What agents reach beside the gateway.
+/// What boxes reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
     if !settings.use_docker {
@@ -365,9 +384,9 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     if ports.len() > PORTS {
         named.push(format!("{} more", ports.len() - PORTS));
     }
-    Some(Check::new("network", TITLE, CheckState::Warn, "gateway and services of this machine").says(format!(
-        "Services of this machine that do not listen on 127.0.0.1 alone can be reached from the boxes as well: port {}. Bind \
-         them to 127.0.0.1, or keep them out with a firewall.",
+    Some(Check::new("network", TITLE, CheckState::Warn, "servers see services of this machine").says(format!(
+        "Agents reach the gateway only. The servers that they write, when they are tested, can reach services of this machine \
+         that do not listen on 127.0.0.1 alone: port {}. Bind them to 127.0.0.1, or keep them out with a firewall.",
         named.join(", ")
     )))
 }

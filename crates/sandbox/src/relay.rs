@@ -1,0 +1,159 @@
+//! How an agent's box reaches the gateway and nothing else, whoever this program runs as: it has no network at all, only the
+//! loopback of a *relay*, a small box of ours beside it, in whose network it is put. The relay listens there on one port and
+//! passes on what comes to the gateway's socket, a file in a folder that only it sees. So there is no way to the host, to
+//! other boxes or to the internet that would have to be closed.
+//!
+//! A relay is made with the first box of an episode and goes with the episode ([`crate::Boxes::release`]). The agent sees none of
+//! its processes and files. Attempts follow each other in the same network: sockets of a box that is gone are not kept
+//! waiting (`TIME_WAIT`), so that a port which one attempt has used is free in the next.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType};
+use futures_util::StreamExt;
+
+use crate::container::Output;
+use crate::images::BASE;
+use crate::owner::{labels, unique_name};
+use crate::volumes::box_user;
+use crate::{Engine, ExtraArgs, Owner, SandboxError};
+
+/// Where boxes with a relay see the gateway. No server that an agent writes is likely to want this port.
+pub(crate) const SEEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
+/// The gateway's socket in its folder.
+const SOCKET: &str = "gateway.sock";
+/// Connections of one box at once.
+const CONNECTIONS: u32 = 128;
+/// Bytes of memory: Python, and what these connections have on their way.
+const MEMORY: i64 = 128 << 20;
+/// How long a relay may take until it listens, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What it runs.
+const SCRIPT: &str = include_str!("relay.py");
+
+/// Relays of this process.
+#[derive(Default)]
+pub(crate) struct Relays {
+    /// The folder of each run's gateway.
+    folders: HashMap<String, PathBuf>,
+    /// Names of boxes.
+    made: HashMap<Owner, String>,
+}
+
+impl Engine {
+    /// Makes the folder in which the gateway of a run is to have its socket, and says what that is.
+    pub(crate) async fn gateway_socket(&self, run: &str, folder: &Path) -> Result<PathBuf, SandboxError> {
+        let wrong = |error: std::io::Error| SandboxError::Files {
+            path: folder.display().to_string(),
+            why: error.to_string(),
+        };
+        let folder = std::path::absolute(folder).map_err(wrong)?;
+        // Relays run as another user where this program is root.
+        std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&folder).map_err(wrong)?;
+        let socket = folder.join(SOCKET);
+        self.relays.lock().await.folders.insert(run.to_owned(), folder);
+        Ok(socket)
+    }
+
+    /// The relay of an episode, made unless it is there and runs; `None` where the run has no gateway.
+    pub(crate) async fn relay(
+        &self,
+        owner: &Owner,
+        extra: &ExtraArgs,
+    ) -> Result<Option<String>, SandboxError> {
+        let (made, folder) = {
+            let relays = self.relays.lock().await;
+            (relays.made.get(owner).cloned(), relays.folders.get(&owner.run).cloned())
+        };
+        let Some(folder) = folder else { return Ok(None) };
+        if let Some(name) = made
+            && self.state(&name).await?.is_some_and(|state| state.running)
+        {
+            return Ok(Some(name));
+        }
+        self.remove_stale(owner, "relay").await?;
+        let name = unique_name(&owner.run, &owner.episode, "relay");
+        // Known before it is made, so that it can be taken away if that fails half-way.
+        self.relays.lock().await.made.insert(owner.clone(), name.clone());
+        let mut output = self.start_box(&name, body(owner, &folder, extra)).await?;
+        let said = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
+        match said.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
+            Ok(()) => Ok(Some(name)),
+            Err(why) => {
+                self.remove_box(&name).await?;
+                Err(SandboxError::Engine { doing: "start the way to the gateway", why, gone: false })
+            }
+        }
+    }
+
+    /// Takes the relay of an episode away.
+    pub(crate) async fn release(&self, owner: &Owner) -> Result<(), SandboxError> {
+        let made = self.relays.lock().await.made.remove(owner);
+        match made {
+            Some(name) => self.remove_box(&name).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the relays of a run, whose boxes are gone.
+    pub(crate) async fn forget_relays(&self, run: &str) {
+        let mut relays = self.relays.lock().await;
+        relays.folders.remove(run);
+        relays.made.retain(|owner, _| owner.run != run);
+    }
+}
+
+fn body(owner: &Owner, folder: &Path, extra: &ExtraArgs) -> ContainerCreateBody {
+    // Names belong to the network, so boxes beside it have these, too. Without a bridge an engine does not name the box itself.
+    let hosts = std::iter::once("box:127.0.0.1".to_owned()).chain(extra.hosts.iter().cloned()).collect();
+    let command = [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{SOCKET}"), &CONNECTIONS.to_string()];
+    ContainerCreateBody {
+        image: Some(BASE.image.to_owned()),
+        entrypoint: Some(["/usr/bin/python3", "-I", "-S", "-c"].map(ToOwned::to_owned).to_vec()),
+        cmd: Some(command.map(ToOwned::to_owned).to_vec()),
+        user: Some(format!("{}:{}", box_user().0, box_user().1)),
+        working_dir: Some("/".to_owned()),
+        hostname: Some("box".to_owned()),
+        labels: Some(labels(&owner.run, Some(&owner.episode), "relay")),
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        host_config: Some(HostConfig {
+            network_mode: Some("none".to_owned()),
+            extra_hosts: Some(hosts),
+            sysctls: Some(HashMap::from([("net.ipv4.tcp_max_tw_buckets".to_owned(), "0".to_owned())])),
+            mounts: Some(vec![Mount {
+                typ: Some(MountType::BIND),
+                source: Some(folder.display().to_string()),
+                target: Some("/gateway".to_owned()),
+                read_only: Some(true),
+                ..Default::default()
+            }]),
+            readonly_rootfs: Some(true),
+            memory: Some(MEMORY),
+            memory_swap: Some(MEMORY),
+            pids_limit: Some(16),
+            cap_drop: Some(vec!["ALL".to_owned()]),
+            // A socket of this program is no file that SELinux would let a box use; nothing but our own code runs here.
+            security_opt: Some(vec!["no-new-privileges".to_owned(), "label=disable".to_owned()]),
+            log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+/// Waits until a relay says that it listens; else what it says.
+async fn ready(output: &mut Output) -> Result<(), String> {
+    let mut said = String::new();
+    while let Some(Ok(piece)) = output.next().await {
+        said.push_str(&String::from_utf8_lossy(piece.as_ref()));
+        if said.ends_with("ready\n") {
+            return Ok(());
+        }
+    }
+    Err(format!("it ended: {}", said.trim()))
+}
