@@ -42,6 +42,8 @@ pub(crate) struct House {
     pub(crate) backend: Backend,
     pub(crate) retry: Retry,
     pub(crate) blame: Blame,
+    /// Whether tools pass that the endpoint runs itself.
+    pub(crate) hosted_tools: bool,
     hidden: Vec<Secret>,
     /// Of the run: a gateway that takes another's place goes on with its accounts.
     pub(crate) books: Arc<Mutex<Books>>,
@@ -74,6 +76,7 @@ impl House {
         backend: Backend,
         retry: Retry,
         blame: Blame,
+        hosted_tools: bool,
         hidden: Vec<Secret>,
         (books, landed): (Arc<Mutex<Books>>, Arc<Notify>),
         log: Option<Log>,
@@ -82,6 +85,7 @@ impl House {
             backend,
             retry,
             blame,
+            hosted_tools,
             hidden,
             books,
             landed,

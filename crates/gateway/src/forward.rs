@@ -154,7 +154,7 @@ async fn admitted(
     }
 
     let prepared = if parts.method == Method::POST {
-        request::prepare(whole.freeze(), kind, house.backend.model())
+        request::prepare(whole.freeze(), kind, house.backend.model(), house.hosted_tools)
     } else {
         Some(Default::default())
     };

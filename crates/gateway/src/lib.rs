@@ -34,6 +34,7 @@ mod serve;
 mod socket;
 mod sse;
 mod stream;
+mod tools;
 mod upstream;
 mod usage;
 mod waits;
@@ -154,6 +155,8 @@ pub struct Settings {
     /// The APIs that the harness speaks. What goes wrong on another one is none of the endpoint's faults, because the
     /// harness has no need of it; empty = any of the three.
     pub routes: Vec<Route>,
+    /// Whether tools pass that the endpoint runs itself (web search and the like): where agents reach the internet anyway.
+    pub hosted_tools: bool,
     /// Of the upstream's model; `None` = unknown cost.
     pub price: Option<Price>,
     /// What may be spent.

@@ -3,6 +3,7 @@
 //! The real key stands behind what passes, and it opens more at an endpoint than a model: files of other people, batches
 //! that run after the attempt has ended. So only paths that ask a model, count tokens or list models pass.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use axum::http::header::{
@@ -15,7 +16,7 @@ use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::Route;
+use crate::{Route, tools};
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +90,25 @@ pub(crate) struct Told {
 }
 
 /// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
-/// made in the background, where it would go on unmetered when the attempt is over. Everything else stays as it was, byte
-/// for byte. `None` = the body is no JSON object. It must not pass: an endpoint may read what this program can not, and
+/// made in the background, where it would go on unmetered when the attempt is over. Unless `hosted`, tools that the endpoint
+/// would run go (`tools.rs`). Everything else stays as it was, byte for byte. `None` = the body is no JSON object. It must not pass: an endpoint may read what this program can not, and
 /// with it a model of the agent's choice.
-pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> Option<(Bytes, Told)> {
+pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool) -> Option<(Bytes, Told)> {
     let Fields(fields) = serde_json::from_slice(&body).ok()?;
+    // What is left of the lists of tools, by the place of their field: nothing of a field that goes as a whole.
+    let left: BTreeMap<usize, Option<String>> = fields
+        .iter()
+        .enumerate()
+        .filter(|_| !hosted)
+        .filter_map(|(at, (name, raw))| match name.as_str() {
+            name if tools::is_hosted(name) => Some((at, None)),
+            // Of an empty list some endpoints say that it is too short.
+            name if tools::is_list(name) => {
+                tools::own(raw.get()).map(|own| (at, Some(own).filter(|own| own != "[]")))
+            }
+            _ => None,
+        })
+        .collect();
     let named = |name: &str| fields.iter().rev().find(|(field, _)| field == name).map(|(_, raw)| *raw);
     let told_model = named("model")
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
@@ -114,7 +129,7 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> Option<(B
     let model = model.filter(|model| disguised || told.model.as_deref() != Some(model));
     let lingers =
         kind == Kind::Model(Route::Responses) && named("background").is_some_and(|raw| raw.get() == "true");
-    if model.is_none() && !hides_usage && !lingers {
+    if model.is_none() && !hides_usage && !lingers && left.is_empty() {
         return Some((body, told));
     }
     let model = model.map(|model| serde_json::Value::from(model).to_string());
@@ -130,8 +145,12 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>) -> Option<(B
         out.push(b':');
         out.extend_from_slice(raw.as_bytes());
     };
-    for (name, raw) in &fields {
+    for (at, (name, raw)) in fields.iter().enumerate() {
         let raw = match (name.as_str(), &model) {
+            _ if left.contains_key(&at) => match &left[&at] {
+                Some(own) => own,
+                None => continue,
+            },
             (name, Some(model)) if is_model(name) => model,
             ("stream_options", _) if options.is_some() => continue,
             ("background", _) if lingers => "false",
@@ -239,7 +258,7 @@ mod tests {
     const CHAT: Kind = Kind::Model(Route::ChatCompletions);
 
     fn prepared(body: &str, kind: Kind, model: Option<&str>) -> (String, Told) {
-        let (body, told) = prepare(Bytes::from(body.to_owned()), kind, model).unwrap();
+        let (body, told) = prepare(Bytes::from(body.to_owned()), kind, model, false).unwrap();
         (String::from_utf8(body.to_vec()).unwrap(), told)
     }
 
@@ -256,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_endpoint_would_run_itself_is_taken_out() {
+        let body = r#"{"model":"m","tools":[{"type":"web_search"}, {"type":"function" ,"name":"a"}],"web_search_options":{},"x":1}"#;
+        let (sent, _) = prepared(body, CHAT, None);
+        assert_eq!(sent, r#"{"model":"m","tools":[{"type":"function" ,"name":"a"}],"x":1}"#);
+        let (sent, _) =
+            prepared(r#"{"tools":[{"type":"mcp"}],"Tools":[{"type":"mcp"}],"model":"m"}"#, CHAT, None);
+        assert_eq!(sent, r#"{"model":"m"}"#);
+        let (open, _) = prepare(Bytes::from_static(body.as_bytes()), CHAT, None, true).unwrap();
+        assert_eq!(open, body, "where agents reach the internet anyway");
+    }
+
+    #[test]
     fn what_can_not_be_read_here_is_not_passed_on() {
         for body in [
             &b"[1]"[..],
@@ -267,8 +298,8 @@ mod tests {
             b"{\0}\0",
             b"\x1f\x8b\x08",
         ] {
-            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, Some("m")), None, "{body:?}");
-            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, None), None, "{body:?}");
+            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, Some("m"), false), None, "{body:?}");
+            assert_eq!(prepare(Bytes::copy_from_slice(body), CHAT, None, false), None, "{body:?}");
         }
     }
 

@@ -71,6 +71,7 @@ impl Gateway {
             backend,
             settings.retry,
             Blame::new(settings.routes),
+            settings.hosted_tools,
             settings.hidden,
             accounts,
             log,

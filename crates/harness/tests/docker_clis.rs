@@ -224,6 +224,7 @@ async fn oracle(listen: SocketAddr, mischief: Mischief) -> Gateway {
     let settings = Settings {
         upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
         routes: Vec::new(),
+        hosted_tools: false,
         price: None,
         budgets: Budgets::default(),
         retry: Retry::default(),

@@ -91,6 +91,7 @@ pub(crate) async fn open(
             let settings = gateway::Settings {
                 upstream,
                 routes: apis.iter().copied().map(route).collect(),
+                hosted_tools: settings.reach == sandbox::Reach::Open,
                 price: settings.price,
                 budgets: settings.budgets,
                 retry: Retry::default(),

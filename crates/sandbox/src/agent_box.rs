@@ -53,6 +53,8 @@ impl Engine {
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
         let run = &what.owner.run;
+        // First: some engines do not remove a relay that has a box beside it.
+        self.remove_stale(&what.owner, "agent").await?;
         let network = match what.reach {
             Reach::Open => {
                 let name = network::open(run);
@@ -64,7 +66,6 @@ impl Engine {
                 None => Network::None,
             },
         };
-        self.remove_stale(&what.owner, "agent").await?;
         give_volumes(&what.volumes).await?;
         let name = unique_name(run, &what.owner.episode, "agent");
         let plan = Plan {
@@ -182,8 +183,10 @@ impl Engine {
         if reading && tokio::time::timeout(LAG, last).await.is_err() {
             tracing::debug!(name, "the box has ended, its output has not");
         }
-        if let Some(state) = self.state(name).await? {
-            exit.out_of_memory |= state.out_of_memory;
+        match self.state(name).await? {
+            Some(state) => exit.out_of_memory |= state.out_of_memory,
+            // Podman says 0 of a box that somebody removed.
+            None => lost = true,
         }
         // A kill without a known reason: news of it may come a moment after the end.
         let known = lost || exit.out_of_memory || host_full.is_some() || ended_by_us(&exit);

@@ -58,8 +58,14 @@ impl Engine {
     /// fine. Tries them all; the first error is told. Volumes are only names for folders, which stay.
     pub async fn remove(&self, leftovers: &[Leftover]) -> Result<(), SandboxError> {
         let mut first = None;
-        for kind in ["container", "network", "volume"] {
-            for leftover in leftovers.iter().filter(|leftover| leftover.kind == kind) {
+        // Of boxes those first that others do not lean on: some engines keep a relay while a box is beside it.
+        let is_relay =
+            |leftover: &Leftover| leftover.labels.get(&key("kind")).is_some_and(|kind| kind == "relay");
+        for (kind, relays) in
+            [("container", false), ("container", true), ("network", false), ("volume", false)]
+        {
+            let of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
+            for leftover in leftovers.iter().filter(of_kind) {
                 if let Err(error) = self.remove_one(leftover).await {
                     first.get_or_insert(error);
                 }

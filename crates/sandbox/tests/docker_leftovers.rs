@@ -38,7 +38,7 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
     let run = format!("d{}", &place.owner.run[1..]);
     let name = format!("stamina-{run}-left");
     let labels = HashMap::from([(format!("{LABEL}.run"), run.clone()), (format!("{LABEL}.owner"), dead)]);
-    let docker = Docker::connect_with_local_defaults().unwrap();
+    let docker = docker();
     let options = CreateContainerOptions { name: Some(name.clone()), ..Default::default() };
     let body = ContainerCreateBody {
         image: Some(image()),
@@ -70,7 +70,7 @@ async fn what_the_dead_left_goes_and_what_the_living_use_stays() {
 async fn what_is_made_anew_under_the_same_name_is_not_removed() {
     let place = Place::new().await;
     place.prepare().await;
-    let docker = Docker::connect_with_local_defaults().unwrap();
+    let docker = docker();
     let mine = async || {
         let left = place.engine.leftovers().await.unwrap();
         left.into_iter()
@@ -96,7 +96,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
     let place = Place::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
-    let docker = Docker::connect_with_local_defaults().unwrap();
+    let docker = docker();
     for network in place.engine.leftovers().await.unwrap() {
         if network.run == place.owner.run && network.kind == "network" {
             docker.remove_network(&network.id).await.unwrap();
@@ -122,7 +122,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
 /// An agent whose way to the gateway is cut did not fail by itself; the next box has a way again.
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn a_relay_that_is_removed_under_a_box_is_told_and_made_anew() {
+async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
     let place = Place::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
@@ -132,12 +132,13 @@ async fn a_relay_that_is_removed_under_a_box_is_told_and_made_anew() {
         left.into_iter().find(mine)
     };
     let first = relay().await.expect("it stays for the next attempt");
+    let docker = docker();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     let what = place.shell("echo working; sleep 3");
     let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
-        place.engine.remove(std::slice::from_ref(&first)).await.unwrap();
+        docker.kill_container(&first.name, None).await.unwrap();
     };
     let (ended, ()) = tokio::join!(running, cutting);
     assert!(matches!(ended, Err(SandboxError::Engine { gone: true, .. })), "{ended:?}");
@@ -188,7 +189,7 @@ async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
 #[ignore = "needs a container engine"]
 async fn a_box_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
     let place = Place::new().await;
-    let docker = Docker::connect_with_local_defaults().unwrap();
+    let docker = docker();
     // As a person does it, and as an engine does that shuts down in good order.
     for force in [true, false] {
         let (send, mut live) = tokio::sync::mpsc::channel(16);
@@ -233,4 +234,9 @@ fn relay(real: &Path, through: &Path) -> CancellationToken {
         }
     });
     cut
+}
+
+/// The engine itself, as whoever meddles with it has it.
+fn docker() -> Docker {
+    Docker::connect_with_defaults().unwrap()
 }

@@ -116,6 +116,7 @@ impl Endpoint {
                 model: None,
             },
             routes: Vec::new(),
+            hosted_tools: false,
             price: Some(Price { input: 1.0, cached: Some(0.1), cache_write: Some(1.25), output: 2.0 }),
             budgets: Budgets::default(),
             retry: Retry {

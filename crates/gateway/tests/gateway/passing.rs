@@ -125,6 +125,10 @@ async fn recorded_requests_of_harnesses_pass() {
         assert_eq!(got.target, target);
         let mut expected = recorded["body"].clone();
         expected["model"] = json!("real/model");
+        if let Some(tools) = expected.get_mut("tools").and_then(Value::as_array_mut) {
+            // Codex offers the web search of its endpoint in every request; nothing else is taken out of any.
+            tools.retain(|tool| tool["type"] != json!("web_search"));
+        }
         assert_eq!(serde_json::from_slice::<Value>(&got.body).unwrap(), expected, "{}", file.display());
     }
 }
