@@ -298,7 +298,7 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let ran = Ran { output: run, folder, events };
-    assert_eq!(ran.reason(), "budget", "{}", ran.errors());
+    assert_eq!(ran.reason(), "attempt_budget", "{}", ran.errors());
     let seconds = ran.event("attempt")["agent_seconds"].as_f64().unwrap();
     assert!(seconds < 40.0, "{seconds} s of 3 s, and its last words");
     ran.assert_clean();

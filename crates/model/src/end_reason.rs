@@ -60,6 +60,8 @@ end_reasons! {
     ServerFailed = "server_failed", "server failed", Event;
     /// The agent used up its time.
     AgentTimeout = "agent_timeout", "agent timeout", Event;
+    /// The agent used up the tokens, dollars or time that one attempt was given.
+    AttemptBudget = "attempt_budget", "attempt budget", Event;
     /// The agent or its harness raised an error or exited with one.
     AgentError = "agent_error", "agent error", Event;
     /// The model's context was exceeded.
@@ -82,7 +84,7 @@ end_reasons! {
     NoVerdict = "no_verdict", "no verdict", Event;
     /// The model endpoint refused or failed (429, 5xx, authentication).
     Endpoint = "endpoint", "endpoint", Censored;
-    /// A limit on tokens, money or time of the whole run was reached.
+    /// A limit on tokens, money or time of the run or of the episode was reached.
     Budget = "budget", "budget", Censored;
     /// The box could not be built or started, or was lost.
     Environment = "environment", "environment", Censored;

@@ -415,8 +415,15 @@ impl Attempt<'_> {
         }
         match (reason, &tested.why) {
             (Some(reason), None) => prompt::feedback(kind, &Told::Ended(reason)),
-            (Some(EndReason::AgentTimeout | EndReason::ContextOverflow | EndReason::KilledItself), _)
-                if tested.log.is_none() =>
+            (
+                Some(
+                    EndReason::AgentTimeout
+                    | EndReason::AttemptBudget
+                    | EndReason::ContextOverflow
+                    | EndReason::KilledItself,
+                ),
+                _,
+            ) if tested.log.is_none() =>
             {
                 prompt::feedback(kind, &Told::Ended(reason.unwrap_or(EndReason::AgentError)))
             }

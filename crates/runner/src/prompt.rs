@@ -139,6 +139,7 @@ fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
 fn ended(text: &mut String, reason: EndReason) {
     text.push_str(match reason {
         EndReason::AgentTimeout => "The time for the last attempt was over before you were done.",
+        EndReason::AttemptBudget => "What an attempt may spend was used up before you were done.",
         EndReason::ContextOverflow => "The last attempt ended because the model's context was full.",
         EndReason::ToolCallFormat => "The last attempt ended because a tool call could not be read.",
         EndReason::KilledItself => "The last attempt ended because the agent's own process was killed. Do not end processes by a broad name.",

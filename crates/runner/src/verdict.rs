@@ -73,20 +73,23 @@ pub(crate) fn agent_end(
     }
 }
 
-/// The end by a budget.
+/// The end by a budget. What one attempt may spend is part of the task, so an agent that used it up has failed at it; what an
+/// episode or the run may spend says how long anybody looks on, and counts for nothing against the agent.
 pub(crate) fn budget_spent(over: &Over) -> AgentEnd {
-    let message = match over {
+    let (reason, message) = match over {
         Over::Budget { scope, of } => {
-            let whose = match scope {
-                Scope::Attempt => "attempt",
-                Scope::Episode => "episode",
-                Scope::Run => "run",
+            let (reason, whose) = match scope {
+                Scope::Attempt => (EndReason::AttemptBudget, "attempt"),
+                Scope::Episode => (EndReason::Budget, "episode"),
+                Scope::Run => (EndReason::Budget, "run"),
             };
-            format!("the {whose}'s budget of {of} is spent")
+            (reason, format!("the {whose}'s budget of {of} is spent"))
         }
-        Over::Endpoint { message } | Over::ContextOverflow { message } => message.clone(),
+        Over::Endpoint { message } | Over::ContextOverflow { message } => {
+            (EndReason::Budget, message.clone())
+        }
     };
-    AgentEnd { reason: Some(EndReason::Budget), exception: Some(exception("Budget", &message)) }
+    AgentEnd { reason: Some(reason), exception: Some(exception("Budget", &message)) }
 }
 
 /// A failure as it is recorded.

@@ -48,7 +48,7 @@ async fn each_way_in_which_a_real_harness_ends_is_recorded() {
         (&["oracle.mischief.kill=1"], &[R::KilledItself]),
         (&["oracle.mischief.give_up=1"], &[R::GaveUp]),
         (&["oracle.mischief.stall=1", "limits.attempt_minutes=0.5"], &[R::AgentTimeout]),
-        (&["limits.attempt.tokens=1"], &[R::Budget]),
+        (&["limits.attempt.tokens=1"], &[R::AttemptBudget]),
     ];
     let mut wrong = Vec::new();
     // The mock agent has tests of its own.

@@ -138,6 +138,7 @@ export const endReasonLabels: Readonly<Record<EndReason, string>> = {
   build_failed: "build failed",
   server_failed: "server failed",
   agent_timeout: "agent timeout",
+  attempt_budget: "attempt budget",
   agent_error: "agent error",
   context_overflow: "context overflow",
   tool_call_format: "tool-call format",

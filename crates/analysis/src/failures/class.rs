@@ -80,7 +80,7 @@ classes! {
     Endpoint = "endpoint", "endpoint", Outside,
         "The model's endpoint refused or failed.";
     Budget = "budget", "budget", Outside,
-        "A limit on tokens, money, steps or time of the run was reached.";
+        "A limit on tokens, money, steps or time of the run or of the episode was reached.";
     Infrastructure = "infrastructure", "infrastructure", Outside,
         "The box could not be built or started, or was lost.";
     ContextOverflow = "context_overflow", "context overflow", Harness,
@@ -97,6 +97,8 @@ classes! {
         "The agent ended its turn without changing anything.";
     AgentTimeout = "agent_timeout", "agent timeout", Harness,
         "The agent used up its time.";
+    AttemptBudget = "attempt_budget", "attempt budget", Harness,
+        "The agent used up the tokens, dollars or time that one attempt was given.";
     HarnessError = "harness_error", "harness error", Harness,
         "The harness raised an error or exited with one, and no other class says why.";
     DidNotStart = "did_not_start", "server did not start", Code,

@@ -3,4 +3,4 @@
 /**
  * Why an attempt or an episode ended.
  */
-export type EndReason = "passed_all" | "tests_failed" | "build_failed" | "server_failed" | "agent_timeout" | "agent_error" | "context_overflow" | "tool_call_format" | "loop_detected" | "killed_itself" | "gave_up" | "no_change" | "verifier_timeout" | "verifier_error" | "no_verdict" | "endpoint" | "budget" | "environment" | "cancelled" | "unfinished";
+export type EndReason = "passed_all" | "tests_failed" | "build_failed" | "server_failed" | "agent_timeout" | "attempt_budget" | "agent_error" | "context_overflow" | "tool_call_format" | "loop_detected" | "killed_itself" | "gave_up" | "no_change" | "verifier_timeout" | "verifier_error" | "no_verdict" | "endpoint" | "budget" | "environment" | "cancelled" | "unfinished";

@@ -73,6 +73,12 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         applies: |e| e.ended(R::AgentTimeout),
     },
     Rule {
+        id: "end.attempt_budget",
+        class: C::AttemptBudget,
+        about: "The end reason is attempt budget.",
+        applies: |e| e.ended(R::AttemptBudget),
+    },
+    Rule {
         id: "end.build_failed",
         class: C::DidNotStart,
         about: "The end reason is build failed.",

@@ -52,6 +52,7 @@ fn every_rule_over_attempts_has_an_example_and_a_counter_example() {
         ("end.gave_up", ended(R::GaveUp), ended(R::NoChange)),
         ("end.no_change", ended(R::NoChange), ended(R::GaveUp)),
         ("end.agent_timeout", ended(R::AgentTimeout), ended(R::VerifierTimeout)),
+        ("end.attempt_budget", ended(R::AttemptBudget), ended(R::Budget)),
         ("end.build_failed", ended(R::BuildFailed), ended(R::TestsFailed)),
         (
             "end.server_crashed",
