@@ -206,13 +206,7 @@ impl Engine {
             exit.timed_out = true;
         }
         if let Some((path, free)) = host_full {
-            return Err(SandboxError::Files {
-                path,
-                why: format!(
-                    "its disk has only {} MB left, so the box was ended; make room and resume",
-                    free >> 20
-                ),
-            });
+            return Err(disk::no_room(path, free));
         }
         Ok(printed.into_end(exit, seconds))
     }

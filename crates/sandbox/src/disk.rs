@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bollard::query_parameters::InspectContainerOptions;
 
 use crate::snapshot::{Size, size_of};
-use crate::{Engine, Volumes};
+use crate::{Engine, SandboxError, Volumes};
 
 /// How often, as long as looking is cheap.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -44,21 +44,37 @@ pub(crate) enum Full {
 pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> Full {
     loop {
         let began = Instant::now();
-        let used = match folders(volumes.clone()).await {
-            Err(full) => return full,
-            Ok(size) if size.too_deep => return Full::Limit,
-            Ok(size) => size.bytes.saturating_add(beside(engine, name, volumes, limit).await),
-        };
-        if used > limit {
+        let (size, free) = folders(volumes.clone()).await;
+        if size.too_deep {
             return Full::Limit;
+        }
+        let used = size.bytes.saturating_add(beside(engine, name, volumes, limit).await);
+        if let Some(full) = full(used, limit, free, &volumes.workspace) {
+            return full;
         }
         let pause = if used > limit / 2 { CLOSE } else { OFTEN };
         tokio::time::sleep(pause.max((began.elapsed() * SHARE).min(SELDOM))).await;
     }
 }
 
-/// Both volumes together; an error is a host without space.
-async fn folders(volumes: Volumes) -> Result<Size, Full> {
+/// Why a box has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
+/// excused by having filled the host as well.
+fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<Full> {
+    if used > limit {
+        return Some(Full::Limit);
+    }
+    let free = free.filter(|free| *free < RESERVE)?;
+    Some(Full::Host { path: folder.display().to_string(), free })
+}
+
+/// That the disk of the host has next to nothing left, as a fault of the machine.
+pub(crate) fn no_room(path: String, free: u64) -> SandboxError {
+    let why = format!("its disk has only {} MB left, so the box was ended; make room and resume", free >> 20);
+    SandboxError::Files { path, why }
+}
+
+/// Both volumes together, and what is free where they lie.
+async fn folders(volumes: Volumes) -> (Size, Option<u64>) {
     let looked = tokio::task::spawn_blocking(move || {
         let mut sum = Size::default();
         for folder in [&volumes.workspace, &volumes.home] {
@@ -67,15 +83,9 @@ async fn folders(volumes: Volumes) -> Result<Size, Full> {
             sum.entries += size.entries;
             sum.too_deep |= size.too_deep;
         }
-        free(&volumes.workspace).map_or(Ok(sum), |free| {
-            if free < RESERVE {
-                Err(Full::Host { path: volumes.workspace.display().to_string(), free })
-            } else {
-                Ok(sum)
-            }
-        })
+        (sum, free(&volumes.workspace))
     });
-    looked.await.unwrap_or_else(|_| Ok(Size::default()))
+    looked.await.unwrap_or_default()
 }
 
 /// Bytes that this user can still write where a folder lies.
@@ -163,6 +173,17 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn a_box_over_its_own_limit_is_not_excused_by_a_full_host() {
+        let of = |used, free| full(used, 100, free, Path::new("/w"));
+        let host = |free| Some(Full::Host { path: "/w".to_owned(), free });
+        assert_eq!(of(101, Some(0)), Some(Full::Limit));
+        assert_eq!(of(101, Some(RESERVE)), Some(Full::Limit));
+        assert_eq!(of(100, Some(RESERVE - 1)), host(RESERVE - 1));
+        assert_eq!(of(100, Some(RESERVE)), None);
+        assert_eq!(of(100, None), None, "nobody knows what is free");
+    }
 
     #[test]
     #[cfg(target_os = "linux")]

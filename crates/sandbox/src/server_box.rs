@@ -2,8 +2,7 @@
 //! its log kept within a cap.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -11,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent_box::give_volumes;
 use crate::container::{Network, Plan};
+use crate::disk::Full;
 use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::{
@@ -25,8 +25,8 @@ pub(crate) struct Served {
     log: Arc<Mutex<Kept>>,
     reader: JoinHandle<()>,
     watchman: JoinHandle<()>,
-    /// Set once the disk limit has ended it.
-    full: Arc<AtomicBool>,
+    /// Set once a full disk has ended it: its own limit, or the host's.
+    full: Arc<OnceLock<Full>>,
     began: Instant,
     limits: Limits,
 }
@@ -100,7 +100,7 @@ impl Engine {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).push(piece.as_ref());
             }
         });
-        let full = Arc::new(AtomicBool::new(false));
+        let full = Arc::new(OnceLock::new());
         let watchman = tokio::spawn(watch(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let served = Served { log, reader, watchman, full, began: Instant::now(), limits: what.limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
@@ -133,7 +133,7 @@ impl Engine {
         let exited = match state? {
             Some(state) if state.running => None,
             Some(state) => {
-                let full = served.as_ref().is_some_and(|served| served.full.load(Ordering::Relaxed));
+                let full = served.as_ref().is_some_and(|served| served.full.get().is_some());
                 let late = served
                     .as_ref()
                     .is_some_and(|served| served.began.elapsed().as_secs() >= served.limits.seconds);
@@ -148,6 +148,10 @@ impl Engine {
             None => Some(BoxExit::default()),
         };
         removed?;
+        if let Some(Full::Host { path, free }) = served.as_ref().and_then(|served| served.full.get()) {
+            // Not its own: nobody can say whether it would have passed.
+            return Err(disk::no_room(path.clone(), *free));
+        }
         let log = match served {
             Some(mut served) => {
                 // The output ends with the box; a moment for its last lines.
@@ -162,10 +166,10 @@ impl Engine {
 }
 
 /// A server may fill the disk just as an agent may.
-async fn watch(engine: Engine, name: String, what: ServerBox, full: Arc<AtomicBool>) {
+async fn watch(engine: Engine, name: String, what: ServerBox, full: Arc<OnceLock<Full>>) {
     let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
     tracing::warn!(?why, name, "a server box has used up its disk");
-    full.store(true, Ordering::Relaxed);
+    let _ = full.set(why);
     if let Err(error) = engine.stop(&name, Duration::ZERO).await {
         tracing::warn!(%error, name, "it could not be stopped");
     }
