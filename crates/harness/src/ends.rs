@@ -85,7 +85,8 @@ pub(crate) fn decide(
         let tail = &ended.stderr[ended.stderr.len().saturating_sub(TAIL)..];
         Some(text::message(&text::last_lines(&lines::plain_tail(tail, TAIL), 2))).filter(|m| !m.is_empty())
     };
-    if matches!(code, 126 | 127) && no_request && record.is_empty() {
+    // Only as long as it has never worked: what was there in an earlier call is in the image, and if it is gone, an agent took it.
+    if matches!(code, 126 | 127) && no_request && record.is_empty() && !ended.worked {
         let why = last_words().unwrap_or_else(|| format!("exit code {code}"));
         return (Some(R::Environment), Some(format!("the command could not be started: {why}")));
     }
@@ -277,6 +278,7 @@ mod tests {
             home: &home,
             model_requests: Some(1),
             changed: true,
+            worked: false,
         };
         let (mut record, mut signs) = (Record::default(), Signs::default());
         change(&mut ended, &mut record, &mut signs);
@@ -336,6 +338,11 @@ mod tests {
         assert_eq!(
             end_of(|e, _, _| (e.exit.code, e.model_requests) = (Some(127), Some(0))),
             Some(R::Environment)
+        );
+        assert_eq!(
+            end_of(|e, _, _| (e.exit.code, e.model_requests, e.worked) = (Some(127), Some(0), true)),
+            Some(R::AgentError),
+            "the image has it: an agent took it away"
         );
         assert_eq!(end_of(failed(R::ContextOverflow)), Some(R::ContextOverflow));
         let bad = serde_json::Value::String("{oops".into());

@@ -203,6 +203,8 @@ pub struct Ended<'a> {
     pub model_requests: Option<u32>,
     /// Whether a file of the workspace differs from before.
     pub changed: bool,
+    /// Whether a call of the episode before this one could start the harness's program, so that its image has it.
+    pub worked: bool,
 }
 
 /// What a call came to, as the harness tells it.

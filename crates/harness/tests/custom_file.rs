@@ -74,6 +74,7 @@ impl Stage {
                 home: &tree,
                 model_requests: Some(1),
                 changed: true,
+                worked: false,
             },
         )
     }

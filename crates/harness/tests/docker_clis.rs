@@ -182,6 +182,7 @@ impl Episode {
             home: &tree,
             model_requests: Some(seen.records.len() as u32),
             changed: self.workspace() != before,
+            worked: false,
         };
         let outcome = self.harness.outcome(&call, &ended);
         if let Some(folder) = std::env::var_os("STAMINA_OUTPUT") {

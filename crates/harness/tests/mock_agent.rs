@@ -121,6 +121,7 @@ impl Stage {
                 home: &tree,
                 model_requests: Some(1),
                 changed: true,
+                worked: false,
             },
         );
         (out.status.code(), outcome)

@@ -210,6 +210,7 @@ pub(crate) async fn call(
     }
     let limit = Duration::from_secs(call.seconds);
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
+    let worked = known.worked;
     let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
     let read = blocking(move || {
         let home = files::Tree::open(&live.home).map_err(|error| {
@@ -224,6 +225,7 @@ pub(crate) async fn call(
                 home: &home,
                 model_requests: requests,
                 changed: folders.changed(),
+                worked,
             },
         );
         outcome.message = outcome.message.map(|message| scrub.text(&message));

@@ -78,7 +78,7 @@ pub(crate) enum Fault {
     },
     /// Its harness can not be called with this request. It will not be otherwise the next time.
     Refused(String),
-    /// Files of ours: nothing goes on.
+    /// Files of ours, or the machine's disk: nothing goes on.
     Files(RunError),
 }
 
@@ -351,6 +351,7 @@ impl Attempt<'_> {
             session: self.known.session.clone(),
             calls: self.known.calls + 1,
             feedback,
+            worked: self.known.worked || called.outcome.end != Some(EndReason::Environment),
             seconds: self.status.seconds(),
             spent: self.play.spent_of(self.status, &self.owner.episode).await,
         };
@@ -423,8 +424,7 @@ impl Attempt<'_> {
                     | EndReason::KilledItself,
                 ),
                 _,
-            ) if tested.log.is_none() =>
-            {
+            ) if tested.log.is_none() => {
                 prompt::feedback(kind, &Told::Ended(reason.unwrap_or(EndReason::AgentError)))
             }
             (_, why) => {

@@ -326,6 +326,8 @@ pub(crate) struct Known {
     pub(crate) session: Option<harness::Session>,
     /// Calls of the agent so far, for the names of its logs.
     pub(crate) calls: u32,
+    /// Whether the harness's program could be started in a call before.
+    pub(crate) worked: bool,
     /// Feedback on the last attempt, if the next one is a retry.
     pub(crate) feedback: Option<String>,
     /// Wall seconds in which the episode was played.

@@ -91,6 +91,7 @@ impl Left {
                 home: &home,
                 model_requests: self.requests,
                 changed: self.changed,
+                worked: false,
             },
         )
     }
