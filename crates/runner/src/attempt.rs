@@ -98,8 +98,9 @@ impl From<RunError> for Fault {
 impl From<sandbox::SandboxError> for Fault {
     fn from(error: sandbox::SandboxError) -> Self {
         use sandbox::SandboxError as E;
-        if matches!(error, E::NoImage { .. }) {
-            // No attempt can do without it.
+        if matches!(error, E::NoImage { .. } | E::Files { .. }) {
+            // No attempt can do without an image, or on a disk without room: the next episodes would fare no better, so the run
+            // ends here and none of them is censored.
             return Self::Files(error.into());
         }
         let gone = matches!(error, E::NoEngine { .. } | E::Engine { gone: true, .. });
@@ -491,6 +492,16 @@ fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_ends_the_run_and_no_episode() {
+        use sandbox::SandboxError as E;
+        let full = || E::Files { path: "/w".to_owned(), why: "make room and resume".to_owned() };
+        let Fault::Files(error) = Fault::from(full()) else { panic!("{:?}", Fault::from(full())) };
+        assert_eq!(error.to_string(), "/w: make room and resume");
+        let away = E::Engine { doing: "start a box", why: "gone".to_owned(), gone: true };
+        assert!(matches!(Fault::from(away), Fault::Boxes { gone: true, .. }));
+    }
 
     #[test]
     fn no_value_is_kept_as_the_id_of_a_session() {
