@@ -64,7 +64,19 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         let (play, planned) = (play.clone(), planned.clone());
         blocking(move || reopen::open(&play, &planned)).await?
     };
-    let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
+    let Some(mut opened) = opened else { return Ok(EpisodeEnd::Over) };
+    if reopen::is_cut_off_by_budget(&opened.trajectory)
+        && play.over(&opened.status, &planned.name).await.is_none()
+    {
+        // It was raised.
+        let state = play.place.state(&planned.name);
+        opened = blocking(move || {
+            reopen::take_last_back(&mut opened, &state)?;
+            Ok(opened)
+        })
+        .await?;
+        keep_score(&play, &planned, &opened.trajectory);
+    }
     let mut episode = Episode {
         owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
         turns: play.scenarios.turns(planned.scenario),
@@ -93,6 +105,12 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
 impl Episode<'_> {
     /// All turns that are left.
     async fn turns(&mut self) -> Result<EpisodeEnd, RunError> {
+        if let Some((turn, attempt)) = self.trajectory.last()
+            && reopen::is_cut_off_by_budget(&self.trajectory)
+            && !self.may_begin(turn, attempt).await?
+        {
+            return self.out_of_budget().await;
+        }
         let first = match self.after_last() {
             // Where an episode was left between its last attempt and its end.
             Some(Next::Over(reason)) => return self.over(reason, None).await,
@@ -112,13 +130,7 @@ impl Episode<'_> {
             loop {
                 let attempt = self.attempts_so_far() + 1;
                 if !self.may_begin(turn, attempt).await? {
-                    return match self.episode_budget().await {
-                        Some(over) => {
-                            self.play.tell_spent(Some(over.clone())).await;
-                            self.over(EndReason::Budget, budget_spent(&over).exception).await
-                        }
-                        None => Ok(EpisodeEnd::Unfinished),
-                    };
+                    return self.out_of_budget().await;
                 }
                 let Some(next) = self.attempt(&data, attempt).await? else {
                     return Ok(EpisodeEnd::Unfinished);
@@ -133,6 +145,17 @@ impl Episode<'_> {
         let all = self.trajectory.stamina() == self.planned.turns;
         let reason = if all { EndReason::PassedAll } else { self.last_reason() };
         self.over(reason, None).await
+    }
+
+    /// Ends the episode where its budget leaves nothing for another attempt. Else it is the run that ends.
+    async fn out_of_budget(&mut self) -> Result<EpisodeEnd, RunError> {
+        match self.episode_budget().await {
+            Some(over) => {
+                self.play.tell_spent(Some(over.clone())).await;
+                self.over(EndReason::Budget, budget_spent(&over).exception).await
+            }
+            None => Ok(EpisodeEnd::Unfinished),
+        }
     }
 
     fn attempts_so_far(&self) -> u32 {
@@ -351,10 +374,13 @@ impl Episode<'_> {
             own_seconds,
         });
         self.play.tell_spent(over.clone()).await;
-        if matches!(over, Some(Over::Budget { scope: Scope::Episode, .. })) {
+        let next = self.after_last().unwrap_or(Next::Retry);
+        // Where the last turn is passed, nothing is left that a budget could cut off.
+        let is_done = matches!(next, Next::Over(EndReason::PassedAll));
+        if !is_done && matches!(over, Some(Over::Budget { scope: Scope::Episode, .. })) {
             return Ok(Next::Over(EndReason::Budget));
         }
-        Ok(self.after_last().unwrap_or(Next::Retry))
+        Ok(next)
     }
 
     async fn write(&mut self, record: AttemptRecord, after: Known) -> Result<(), RunError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::Verdict;
+use model::{EndReason, Verdict};
 
 use crate::RunError;
 use crate::folders::Folders;
@@ -49,7 +49,10 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
         return Ok(None);
     }
     // One that the run's budget cut off has not ended its episode.
-    drop_last_if_censored(&mut opened, &state)?;
+    let last = opened.trajectory.current.as_ref().and_then(|current| current.attempts.last());
+    if last.is_some_and(|last| last.verdict == Verdict::Unfinished) {
+        take_last_back(&mut opened, &state)?;
+    }
     if over {
         // A wish to play it on is fulfilled by that; the file may have one that was not passed on yet.
         let wished = crate::control::read(&play.place.results).retry.get(&planned.name).copied();
@@ -69,13 +72,23 @@ pub(crate) fn is_cut_off(place: &Place, planned: &Planned) -> bool {
     label.is_some_and(|Label { turn, attempt }| last != Some((turn, attempt)))
 }
 
-/// Takes an attempt back that something outside ended: it is played again from its snapshot.
-fn drop_last_if_censored(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
+/// Whether the last attempt did not pass because a budget of the episode cut it off. It was tested, and so is a result as long
+/// as that budget is spent; where there is room again it is no failure of the agent's, and not one of the attempts it has.
+pub(crate) fn is_cut_off_by_budget(trajectory: &Trajectory) -> bool {
+    let last = trajectory.current.as_ref().and_then(|current| current.attempts.last());
+    last.is_some_and(|last| {
+        last.verdict != Verdict::Passed
+            && last.verdict != Verdict::Unfinished
+            && last.end_reason == Some(EndReason::Budget)
+    })
+}
+
+/// Takes an attempt back that something outside ended: it is played again from its snapshot. Blocks.
+pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
     let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
-    let unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
-    if unfinished && label == Some(Label { turn, attempt }) {
+    if label == Some(Label { turn, attempt }) {
         current.attempts.pop();
         let journal = Journal::read(state)?;
         // What it has spent stays spent, in time and money.

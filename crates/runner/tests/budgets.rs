@@ -1,0 +1,100 @@
+//! Whose failure it is that a budget ends, and what is played on after it; without boxes.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ingest::format::Format as _;
+use model::{CensoringPolicy, EndReason, Ending};
+use runner::{Event, Finish, OnEvent, live};
+
+/// The mock agent with the scripted model, one episode of one turn.
+fn settings(folder: &Path, more: &[&str]) -> runner::settings::RunSettings {
+    let mut list = vec![format!("output_dir={}", folder.display())];
+    let always = [
+        "agent=MOCK",
+        "use_docker=false",
+        "restful_server_gen_iterative.n_scenarios=1",
+        "restful_server_gen_iterative.n_turns=1",
+    ];
+    list.extend(always.iter().chain(more).map(|&value| value.to_owned()));
+    runner::settings::resolve(&[], &list).unwrap()
+}
+
+fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let to = kept.clone();
+    (Arc::new(move |event: &Event| to.lock().unwrap().push(event.clone())), kept)
+}
+
+/// Attempts that were told, and why the episode ended.
+fn told(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {
+    let events = events.lock().unwrap();
+    let attempts = events.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
+    let end = events.iter().find_map(|event| match event {
+        Event::Episode { end_reason, .. } => Some(*end_reason),
+        _ => None,
+    });
+    (attempts, end)
+}
+
+async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
+    let (on_event, events) = keep();
+    let change = change.iter().map(|&pair| pair.to_owned()).collect();
+    assert_eq!(runner::resume(folder.to_owned(), change, on_event).await.unwrap(), Finish::Finished);
+    told(&events)
+}
+
+/// The episode as the importer reads it.
+fn imported(folder: &Path) -> model::Episode {
+    let tree = files::Tree::open(folder).unwrap();
+    let mut report = ingest::format::Report::default();
+    let format = ingest::formats::staminabench::StaminaBench;
+    let survey = format.survey(&tree, "", &mut report);
+    let part = survey.parts.first().unwrap();
+    format.read(&tree, "", part, &mut report).into_iter().next().unwrap().episode
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_uses_up_what_its_attempts_may_spend_has_failed() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("spent");
+    let (on_event, events) = keep();
+    let settings =
+        settings(&folder, &["limits.attempt.tokens=1", "restful_server_gen_iterative.attempt_limit=2"]);
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(told(&events), (2, Some(EndReason::AttemptBudget)));
+    // As survival counts it.
+    let (turn, reason) = imported(&folder).end();
+    assert_eq!((turn, reason), (Some(1), EndReason::AttemptBudget));
+    assert_eq!(CensoringPolicy::default().ending(reason), Ending::Event);
+    // It is a result: nobody offers to play it on.
+    assert!(!live::is_played_on(reason));
+    assert_eq!(resumed(&folder, &["limits.attempt.tokens=1000000"]).await, (0, None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("raised");
+    let (on_event, events) = keep();
+    // Its only attempt is cut off: without taking that back there would be nothing to play on with.
+    let settings =
+        settings(&folder, &["limits.episode.tokens=1", "restful_server_gen_iterative.attempt_limit=1"]);
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(told(&events), (1, Some(EndReason::Budget)));
+    assert!(live::is_played_on(EndReason::Budget));
+    let cut_off = imported(&folder);
+    assert_eq!(CensoringPolicy::default().ending(cut_off.end().1), Ending::Censored);
+
+    // Where it is spent still, it ends again at once, and nothing that was measured is lost.
+    assert_eq!(resumed(&folder, &[]).await, (0, Some(EndReason::Budget)));
+    assert_eq!(imported(&folder).turns, cut_off.turns);
+
+    let (attempts, end) = resumed(&folder, &["limits.episode.tokens=100000000"]).await;
+    assert_eq!(attempts, 1);
+    assert!(end.is_some_and(|end| end != EndReason::Budget), "{end:?}");
+    let attempts = &imported(&folder).turns[0].attempts;
+    assert_eq!(attempts.len(), 1, "it counts once: {attempts:?}");
+}
