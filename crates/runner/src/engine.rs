@@ -118,7 +118,7 @@ pub(crate) async fn open(
 }
 
 /// The gateway's word for an API.
-fn route(api: harness::Api) -> gateway::Route {
+pub(crate) fn route(api: harness::Api) -> gateway::Route {
     match api {
         harness::Api::ChatCompletions => gateway::Route::ChatCompletions,
         harness::Api::Responses => gateway::Route::Responses,

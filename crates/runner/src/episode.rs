@@ -14,6 +14,7 @@ use crate::agent::blocking;
 use crate::attempt::Played;
 use crate::folders::Folders;
 use crate::live::Phase;
+use crate::outage;
 use crate::play::{Ending, Play};
 use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
@@ -89,6 +90,10 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         status: opened.status,
         history: Vec::new(),
     };
+    if !outage::waited_out(&play, &episode.status).await {
+        episode.leave().await?;
+        return Ok(EpisodeEnd::Unfinished);
+    }
     episode.status.begin();
     let ended = episode.turns().await;
     // What is left goes with the run, and is found by its labels.

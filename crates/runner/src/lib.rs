@@ -9,8 +9,10 @@
 //! **The journal** makes every completed attempt durable; whatever is killed when, at most the attempt in flight is lost,
 //! and [`resume`] restores the snapshot of before it and goes on in the same session of the agent.
 
+mod accounts;
 mod agent;
 mod attempt;
+mod begin;
 mod bill;
 mod clock;
 pub mod control;
@@ -21,11 +23,14 @@ mod episode;
 mod faults;
 mod folders;
 pub mod live;
+mod outage;
 mod play;
+mod pool;
 mod prompt;
 mod record;
 mod reopen;
 mod repeat;
+mod resume;
 mod scenarios;
 mod schedule;
 mod secrets;
@@ -155,7 +160,8 @@ pub enum Finish {
     Stopped,
     /// A budget of the run is spent; it can be resumed with a larger one.
     Budget,
-    /// Something outside the agents is broken (the engine is gone, the disk is full); it can be resumed.
+    /// Something outside the agents is broken (the engine is gone, the disk is full, the endpoint does not come back); it can
+    /// be resumed.
     Failed {
         /// One line.
         message: String,
@@ -230,7 +236,7 @@ pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 /// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it can not
 /// play does not begin. Blocks.
 pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
-    schedule::harness(settings, settings.harness_file.as_deref()).map(|_| ())
+    begin::harness(settings, settings.harness_file.as_deref()).map(|_| ())
 }
 
 /// What a run with these settings would play: scenarios, counted from 0, and how many turns of each. An error where its pack,
@@ -258,10 +264,10 @@ pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
 
 /// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
 pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
-    schedule::begin(settings, on_event).await
+    begin::begin(settings, on_event).await
 }
 
 /// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists).
 pub async fn resume(folder: PathBuf, change: Vec<String>, on_event: OnEvent) -> Result<Finish, RunError> {
-    schedule::go_on(folder, change, on_event).await
+    resume::go_on(folder, change, on_event).await
 }

@@ -111,7 +111,7 @@ pub enum Phase {
     Preparing,
     /// The agent works.
     Agent,
-    /// The endpoint is being retried.
+    /// The endpoint is being retried, or asked whether it answers again before the episode begins.
     Waiting,
     /// Its server starts, the suite runs.
     Testing,
@@ -185,7 +185,8 @@ const MANY_GAPS: f64 = 10.0;
 /// How far back faults are counted, in seconds.
 const FAULTS_SINCE: f64 = 600.0;
 
-/// Whether an episode that is over can be played on: what ended it was not its agent. A resume does so by itself.
+/// Whether an episode that is over can be played on: what ended it was not its agent, so it is not by what one attempt may spend.
+/// A resume does so by itself.
 pub fn is_played_on(reason: model::EndReason) -> bool {
     use model::EndReason;
     matches!(
@@ -230,7 +231,8 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         let request = last_request.get(planned.name.as_str()).map(|at| (*at).to_owned());
         shown.last_event_at = shown.last_event_at.max(request);
         last_sign = last_sign.max(shown.last_event_at.clone());
-        let played = !matches!(shown.phase, Phase::Queued | Phase::Over | Phase::Paused);
+        // One may wait for the endpoint before it begins.
+        let played = shown.turn > 0 && !matches!(shown.phase, Phase::Queued | Phase::Over | Phase::Paused);
         if living && played {
             shown.seconds += clock::since(&at).unwrap_or(0.0);
         }

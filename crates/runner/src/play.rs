@@ -13,6 +13,7 @@ use crate::agent::Agent;
 use crate::clock::Stopwatch;
 use crate::control::Wish;
 use crate::disk::{self, Keep};
+use crate::outage::Outage;
 use crate::record::report::{self, Scored};
 use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
@@ -59,6 +60,8 @@ pub(crate) struct Play {
     pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
     /// Why the whole run ends, where something else than its episodes decides.
     pub(crate) ending: Mutex<Option<Ending>>,
+    /// Whether the endpoint is waited for before another episode begins.
+    pub(crate) outage: Outage,
     /// What was spent where no gateway counts.
     pub(crate) direct: Mutex<Accounts>,
     /// How long the run was played, in all its parts: the wall time of its budget.

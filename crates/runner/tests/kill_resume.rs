@@ -59,10 +59,15 @@ fn main() -> ExitCode {
         Some("play") => play(Path::new(&arguments[1]), Path::new(&arguments[2])),
         Some("serve-reference") => serve(&arguments[1..]),
         Some("--list") => {
-            println!("killed_runs_end_as_undisturbed_ones: test");
+            println!("time_counts_once: test\nkilled_runs_end_as_undisturbed_ones: test");
+            ExitCode::SUCCESS
+        }
+        Some("time_counts_once") => {
+            time_counts_once();
             ExitCode::SUCCESS
         }
         _ => {
+            time_counts_once();
             killed_runs_end_as_undisturbed_ones();
             ExitCode::SUCCESS
         }
@@ -295,6 +300,39 @@ fn killed_runs_end_as_undisturbed_ones() {
     }
     println!("{kills} kills at {} points in {runs} runs, {:.0?}: {names:?}", names.len(), since.elapsed());
     assert!(names.len() >= 15, "{names:?}");
+}
+
+/// Wall time of a run and of its episodes is that in which they were played, however many parts it was played in.
+fn time_counts_once() {
+    let room = tempfile::tempdir().unwrap();
+    let pack = pack(room.path());
+    let folder = room.path().join("timed");
+    let player = Player { folder: &folder, pack: &pack, notes: room.path() };
+    let counted = || {
+        let run = runner::live::read(&folder).unwrap();
+        let episodes: Vec<f64> = run.episodes.iter().map(|episode| episode.seconds).collect();
+        (run.spent.seconds, run.seconds, episodes)
+    };
+    let (mut wall, mut before) = (0.0, (0.0, 0.0, vec![0.0; 2]));
+    for part in 0..3 {
+        let since = Instant::now();
+        if part < 2 {
+            // One attempt of a part is recorded, and the next cut off.
+            assert_eq!(player.until("agent ended:2").as_deref(), Some("agent ended"));
+        } else {
+            player.whole();
+        }
+        wall += since.elapsed().as_secs_f64();
+        let (of_budget, of_run, of_episodes) = counted();
+        println!("part {part}: {of_budget:.2} and {of_run:.2} of {wall:.2} s, episodes {of_episodes:.2?}");
+        for seconds in of_episodes.iter().chain([&of_budget, &of_run]) {
+            assert!(*seconds <= wall, "{seconds} s of {wall} s that went by");
+        }
+        assert!(of_budget >= before.0 && of_run >= before.1, "time that was played is not lost");
+        assert!(of_episodes.iter().zip(&before.2).all(|(now, then)| now >= then), "{of_episodes:?}");
+        before = (of_budget, of_run, of_episodes);
+    }
+    assert!(before.0 > wall / 4.0 && before.1 > wall / 4.0, "{before:?} of {wall}");
 }
 
 /// What the importer has to say against a folder.

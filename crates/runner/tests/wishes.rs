@@ -116,6 +116,54 @@ async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_i
     assert!(begun.elapsed() < Duration::from_secs(30), "the waits were waited out: {:?}", begun.elapsed());
 }
 
+/// What an episode of a run shows.
+fn shown(folder: &Path, episode: &str) -> Option<serde_json::Value> {
+    let text = std::fs::read(folder.join(format!(".stamina/episodes/{episode}.json"))).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("outage");
+    let mut settings = settings(&folder, &["restful_server_gen_iterative.n_scenarios=3", "batch_size=1"]);
+    settings.endpoint =
+        EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
+    settings.model = Some("m".to_owned());
+    let (on_event, events) = keep();
+    let playing = tokio::spawn(runner::run(settings, on_event));
+    let begun = std::time::Instant::now();
+    // The waits before the first one is given up are not waited out; which one is first is left open.
+    let mut wishes = 0;
+    let waiting = loop {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the next episode waits");
+        let all: Vec<serde_json::Value> =
+            (0..3).filter_map(|n| shown(&folder, &format!("scenario_{n}"))).collect();
+        let says =
+            |file: &serde_json::Value, what: &str| file["now"].as_str().is_some_and(|now| now.contains(what));
+        if let Some(next) = all.iter().find(|file| says(file, "waits for the endpoint, which is asked")) {
+            break next.clone();
+        }
+        if let Some(first) = all.iter().find(|file| {
+            file["phase"] == "waiting" && file["turn"] == 1 && file["log"]["number"] == wishes + 1
+        }) {
+            wishes += 1;
+            let name = first["name"].as_str().unwrap().to_owned();
+            control::write(&folder, &Wish { retry: [(name, wishes)].into(), ..Wish::default() }).unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    };
+    assert_eq!((&waiting["phase"], &waiting["turn"]), (&"waiting".into(), &0.into()), "{waiting}");
+    assert_eq!(waiting["seconds"], 0.0, "it has not begun");
+    control::write(&folder, &Wish { stop: true, ..Wish::default() }).unwrap();
+    let stopping = std::time::Instant::now();
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
+    assert!(stopping.elapsed() < Duration::from_secs(5), "a stop is heard: {:?}", stopping.elapsed());
+    let ends = events.lock().unwrap();
+    let ends: Vec<_> = ends.iter().filter(|event| matches!(event, Event::Episode { .. })).collect();
+    assert_eq!(ends.len(), 1, "one was given up, and no other burnt: {ends:?}");
+}
+
 /// The last moment of an episode is one in which a person may wish that it is played again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {

@@ -1,0 +1,37 @@
+//! What the parts of a run before this one have spent.
+
+use std::collections::BTreeMap;
+
+use gateway::Spent;
+
+use crate::play::Accounts;
+use crate::state::{Journal, Place, RunFile};
+
+/// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
+/// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
+/// have been paid for. Blocks.
+pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
+    let counted = gateway::count(&place.gateway_log()).unwrap_or_else(|error| {
+        tracing::warn!(
+            "the gateway's log can not be read, so what killed attempts have spent is not counted: {error}"
+        );
+        gateway::Counted::default()
+    });
+    let mut episodes = BTreeMap::new();
+    for planned in &run.episodes {
+        let state = place.state(&planned.name);
+        let journal = Journal::read(&state).unwrap_or_default();
+        let known = journal.after.map_or(journal.before.spent, |after| after.known.spent);
+        let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
+        episodes.insert(planned.name.clone(), larger(known, logged));
+    }
+    Accounts { run: larger(run.spent, counted.all), episodes }
+}
+
+/// The account that knows of more; seconds are only in the written one.
+fn larger(written: Spent, logged: Spent) -> Spent {
+    let sum = |spent: &Spent| spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
+    let more = (logged.requests, logged.unmetered, sum(&logged))
+        > (written.requests, written.unmetered, sum(&written));
+    if more { Spent { seconds: written.seconds, ..logged } } else { written }
+}

@@ -1,0 +1,137 @@
+//! The pool of a run's episodes: as many at once as the settings say, and the wishes that come meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::EndReason;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::agent::blocking;
+use crate::control::{self, Wish};
+use crate::episode::{self, EpisodeEnd};
+use crate::play::{Ending, Play, lock};
+use crate::state::Planned;
+
+/// How often wishes are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+/// After how many looks it is written down what the run has spent so far.
+const TELL: u32 = 4;
+
+/// Plays the episodes, as many at once as the settings say, and those anew that were ended from outside and are wished for.
+/// How many are over.
+pub(crate) async fn episodes(play: &Arc<Play>) -> u32 {
+    let planned = lock(&play.run).episodes.clone();
+    let places = Arc::new(Semaphore::new(play.settings.batch_size as usize));
+    let mut tasks = JoinSet::new();
+    for episode in planned {
+        tasks.spawn(in_its_place(play.clone(), places.clone(), episode));
+    }
+    let mut wishes = play.wishes.clone();
+    // Those that are over, with the number of the last wish for each that was fulfilled.
+    let mut over: BTreeMap<String, (Planned, u32)> = BTreeMap::new();
+    loop {
+        let mut all_played = false;
+        let wished = tokio::select! {
+            ended = tasks.join_next() => match ended {
+                // A wish may have been written since they were looked at last.
+                None => {
+                    all_played = true;
+                    let folder = play.place.results.clone();
+                    tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default().retry
+                }
+                Some(Ok((planned, EpisodeEnd::Over))) => {
+                    let fulfilled = fulfilled(play, &planned).await;
+                    over.insert(planned.name.clone(), (planned, fulfilled));
+                    wishes.borrow().retry.clone()
+                }
+                Some(Ok((_, EpisodeEnd::Unfinished))) => continue,
+                Some(Err(panicked)) => {
+                    play.end(Ending::Broken(format!(
+                        "an episode ended with a fault of this program: {panicked}"
+                    )));
+                    continue;
+                }
+            },
+            Ok(()) = wishes.changed() => wishes.borrow_and_update().retry.clone(),
+        };
+        let again: Vec<String> = over
+            .iter()
+            .filter(|(name, (planned, fulfilled))| {
+                wished.get(*name).is_some_and(|number| number > fulfilled)
+                    && end_reason(play, planned).is_some_and(crate::live::is_played_on)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        let stopped = play.stop.is_cancelled();
+        for name in again.into_iter().filter(|_| !stopped) {
+            if let Some((planned, _)) = over.remove(&name) {
+                tasks.spawn(in_its_place(play.clone(), places.clone(), planned));
+            }
+        }
+        if all_played && tasks.is_empty() {
+            return over.len() as u32;
+        }
+    }
+}
+
+/// Number of the last wish to play an episode again that was fulfilled, as the episode has written it down. One that came
+/// while it ended is none of them.
+async fn fulfilled(play: &Arc<Play>, planned: &Planned) -> u32 {
+    let path = play.place.episode_file(&planned.name);
+    let read = tokio::task::spawn_blocking(move || crate::status::fulfilled(&path));
+    read.await.unwrap_or(0)
+}
+
+/// Why an episode that is over ended.
+pub(crate) fn end_reason(play: &Play, planned: &Planned) -> Option<EndReason> {
+    lock(&play.scores).get(&planned.scenario)?.end_reason
+}
+
+/// Plays an episode once there is room for it.
+async fn in_its_place(play: Arc<Play>, places: Arc<Semaphore>, planned: Planned) -> (Planned, EpisodeEnd) {
+    let Ok(_place) = places.acquire_owned().await else { return (planned, EpisodeEnd::Unfinished) };
+    if play.stop.is_cancelled() {
+        return (planned, EpisodeEnd::Unfinished);
+    }
+    let end = match episode::play(play.clone(), planned.clone()).await {
+        Ok(end) => end,
+        Err(error) => {
+            play.end(Ending::Broken(format!("{}: {error}", planned.name)));
+            EpisodeEnd::Unfinished
+        }
+    };
+    if end == EpisodeEnd::Over {
+        if let Some(reason) = end_reason(&play, &planned) {
+            play.outage.ended(reason, &play.settings.endpoint);
+        }
+        let reporting = play.clone();
+        if let Err(error) = blocking(move || reporting.write_report()).await {
+            play.end(Ending::Broken(error.to_string()));
+        }
+    }
+    (planned, end)
+}
+
+/// Passes wishes on as they are written, and writes down what is spent meanwhile.
+pub(crate) async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
+    let mut looks = 0_u32;
+    loop {
+        let folder = play.place.results.clone();
+        let wish = tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default();
+        if wish.stop {
+            play.end(Ending::Stopped);
+        }
+        send.send_if_modified(|known| {
+            let changed = *known != wish;
+            known.clone_from(&wish);
+            changed
+        });
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(TELL) {
+            play.keep_spent().await;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

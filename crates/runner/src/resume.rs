@@ -1,0 +1,159 @@
+//! How a run is gone on with: what may be changed of it, and what it is checked against.
+
+use std::path::{Path, PathBuf};
+
+use gateway::Spent;
+use sandbox::Process;
+
+use crate::agent::blocking;
+use crate::disk::{self, Keep};
+use crate::scenarios::Scenarios;
+use crate::schedule::Ready;
+use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
+use crate::state::{Lock, Place, RunFile};
+use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, faults, reopen, schedule};
+
+/// What a resume may change.
+const CHANGEABLE: [&str; 6] =
+    ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
+
+/// Goes on with a run.
+pub(crate) async fn go_on(
+    folder: PathBuf,
+    change: Vec<String>,
+    on_event: OnEvent,
+) -> Result<Finish, RunError> {
+    let (ready, harness) = blocking(move || {
+        let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
+        let place = Place::new(&folder);
+        RunFile::read(&place)?;
+        let lock = Lock::take(&place)?;
+        // As the part before has left it: that may have ended only now.
+        let mut run = RunFile::read(&place)?;
+        run.settings = changed(&run.settings, &folder, &change)?;
+        can_be_kept(&run.settings)?;
+        // One from a file is kept with the run, so that a resume has the one that it began with.
+        let kept = place.own().join("harness.toml");
+        let harness = begin::harness(&run.settings, run.settings.harness_file.as_ref().map(|_| kept.as_path()))?;
+        let mut again = run.settings.clone();
+        let (scenarios, _) = Scenarios::plan(&mut again)?;
+        if scenarios.sha256() != run.pack_sha256 {
+            let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
+            return Err(RunError::NotResumable { path: folder, why });
+        }
+        if let (Some(then), Some(now)) = (&run.made_by, scenarios.made_by())
+            && *then != now
+        {
+            let why = format!(
+                "its scenarios are made while it is played, by {then}; this program is {now}, and may make others of the same \
+                 seed"
+            );
+            return Err(RunError::NotResumable { path: folder, why });
+        }
+        // The wishes of before are fulfilled; those to retry are counted.
+        control::change(&folder, |wish| (wish.pause, wish.stop) = (false, false))?;
+        run.seconds = seconds_so_far(&place, &run);
+        if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
+            // Only its harness knew what an attempt that was killed has spent.
+            let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&place, planned)).count();
+            let unknown = Spent { unmetered: cut as u64, ..Spent::default() };
+            run.spent = bill::plus(run.spent, unknown);
+        }
+        run.finish = None;
+        run.owner = Process::this();
+        run.part_started_at = clock::now();
+        if !change.is_empty() {
+            disk::write(
+                &place.results.join("config.yaml"),
+                run.settings.to_yaml().as_bytes(),
+                Keep::Durably,
+            )?;
+        }
+        run.write(&place)?;
+        Ok((Ready { place, run, scenarios, lock }, harness))
+    })
+    .await?;
+    faults::point("run taken up");
+    schedule::play(ready, harness, on_event, true).await
+}
+
+/// The settings with what a resume may change.
+fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSettings, RunError> {
+    for pair in change {
+        let key = pair.split('=').next().unwrap_or_default().trim();
+        if !CHANGEABLE.iter().any(|may| key.starts_with(may)) {
+            let why = "it can not be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
+            return Err(SettingsError::of(key, why).into());
+        }
+    }
+    let mut old = old.clone();
+    folder.clone_into(&mut old.output_dir);
+    if change.is_empty() {
+        return Ok(old);
+    }
+    let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
+    let mut new = settings::resolve(&[file], change)?;
+    new.shakedown = old.shakedown;
+    if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
+        let why = "a run keeps its way to the model: its attempts would not be comparable";
+        return Err(SettingsError::of("endpoint.mode", why).into());
+    }
+    Ok(new)
+}
+
+/// A budget in dollars needs a price. In direct mode the harness may tell what it has cost.
+fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
+    let budgets = &settings.budgets;
+    let limited = [("attempt", budgets.attempt), ("episode", budgets.episode), ("run", budgets.run)]
+        .into_iter()
+        .find(|(_, budget)| budget.usd.is_some());
+    let Some((of, _)) = limited else { return Ok(()) };
+    if settings.price.is_some() || !matches!(settings.endpoint, EndpointSettings::Gateway { .. }) {
+        return Ok(());
+    }
+    let model = settings.model.as_deref().unwrap_or("the model");
+    let why = format!(
+        "a budget in dollars can not be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
+         `.output`, or in the price table), or limit tokens"
+    );
+    Err(SettingsError::of(&format!("limits.{of}.usd"), why))
+}
+
+/// Wall seconds of earlier parts. One that was killed ran until its last event.
+fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
+    if run.finish.is_some() {
+        return run.seconds;
+    }
+    crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_in_dollars_that_comes_with_a_resume_needs_a_price() {
+        let values = [
+            "agent=CODEX",
+            "codex.model_id=acme/new",
+            "endpoint.base_url=http://127.0.0.1:9",
+            "output_dir=x",
+        ];
+        let old = settings::resolve(&[], &values.map(str::to_owned)).unwrap();
+        let resumed = |change: &[&str]| {
+            let change: Vec<String> = change.iter().map(|&pair| pair.to_owned()).collect();
+            let new = changed(&old, Path::new("/x"), &change).unwrap();
+            can_be_kept(&new).map_err(|error| error.to_string())
+        };
+        assert_eq!(resumed(&["limits.run.tokens=5"]), Ok(()));
+        let refused = resumed(&["limits.episode.usd=5"]).unwrap_err();
+        assert!(
+            refused.starts_with("limits.episode.usd: ") && refused.contains("price of acme/new"),
+            "{refused}"
+        );
+        assert_eq!(
+            resumed(&["limits.run.usd=5", "endpoint.price.input=1", "endpoint.price.output=2"]),
+            Ok(())
+        );
+    }
+}
