@@ -13,7 +13,7 @@ use sandbox::{Engine, EngineInfo, Reach};
 
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
-use super::{endpoint, estimate, planned};
+use super::{binds, endpoint, estimate, planned};
 use crate::Workbench;
 use crate::api::{
     ApiError, Check, CheckState, FieldError, Fix, FixAction, Preflight, PreflightRequest, RunEstimate,
@@ -81,6 +81,7 @@ impl Workbench {
         checks.extend(machine_holds(settings));
         checks.extend(network(settings, is_guarded));
         checks.extend(arguments(settings));
+        checks.extend(binds::check(settings));
         checks.extend(leftovers);
         if plan.turns == 0 {
             "Nothing is to be played".clone_into(&mut estimate.basis);

@@ -1,0 +1,245 @@
+//! What of this machine agents get by the container arguments of a run (`-v`): a loaded configuration brings them along, and
+//! somebody else may have written it.
+
+use std::path::{Component, Path, PathBuf};
+
+use runner::settings::RunSettings;
+
+use crate::api::{Check, CheckState};
+
+/// What container engines call their sockets.
+const SOCKETS: [&str; 4] = ["docker.sock", "podman.sock", "containerd.sock", "crio.sock"];
+/// Where in a folder they lie.
+const BELOW: [&str; 3] = ["", "podman", "run"];
+
+/// `host:box[:options]`.
+struct Bind<'a> {
+    host: &'a str,
+    to: &'a str,
+    read_only: bool,
+}
+
+impl<'a> Bind<'a> {
+    /// Nothing where only a folder of the box is named: nothing of this machine lies there.
+    fn of(text: &'a str) -> Option<Self> {
+        let (host, rest) = text.split_once(':')?;
+        let (to, options) = rest.split_once(':').unwrap_or((rest, ""));
+        Some(Self { host, to, read_only: options.split(',').any(|option| option == "ro") })
+    }
+
+    /// Engines take a name without slashes for a volume of theirs.
+    fn is_volume(&self) -> bool {
+        !self.host.contains('/') && !self.host.starts_with(['.', '~'])
+    }
+
+    fn in_words(&self) -> String {
+        let volume = if self.is_volume() { "the volume " } else { "" };
+        let rights = if self.read_only { "read-only" } else { "they can change it" };
+        format!("{volume}{} as {} ({rights})", self.host, self.to)
+    }
+}
+
+/// Every bind of a run; those that would hand over the machine are refused.
+pub(super) fn check(settings: &RunSettings) -> Option<Check> {
+    if !settings.use_docker {
+        return None;
+    }
+    checked(&settings.extra.binds, dirs::home_dir().as_deref())
+}
+
+fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
+    let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::of(text)).collect();
+    let check = |state, value: String| Check::new("binds", "Folders of this machine", state, value);
+    let refused: Vec<(&Bind<'_>, &str)> =
+        binds.iter().filter_map(|bind| Some((bind, refusal(bind, home)?))).collect();
+    if let Some((first, _)) = refused.first() {
+        let each: Vec<String> = refused.iter().map(|(bind, why)| format!("{} {why}", bind.host)).collect();
+        return Some(check(CheckState::Fail, first.host.to_owned()).says(format!(
+            "{}. Take it out of docker.extra_docker_args, or bind only the folder that agents need, such as -v \
+             /path/to/data:/data:ro.",
+            each.join("; ")
+        )));
+    }
+    let said: Vec<String> = binds.iter().map(Bind::in_words).collect();
+    (!said.is_empty()).then(|| {
+        let value = if said.len() == 1 { "1 bound".to_owned() } else { format!("{} bound", said.len()) };
+        check(CheckState::Warn, value).says(format!(
+            "By docker.extra_docker_args agents get {}. All episodes share it, and it is not among the results: what it holds \
+             can tell an agent more than its request.",
+            said.join(", ")
+        ))
+    })
+}
+
+/// Why no agent gets this: what follows the path in a sentence.
+fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
+    if bind.is_volume() {
+        return None;
+    }
+    let given = Path::new(bind.host);
+    if !given.is_absolute() {
+        return Some("is no absolute path, and engines refuse it");
+    }
+    // By whatever way it is named: what counts is where it leads.
+    let plain = without_steps(given);
+    let real = given.canonicalize().unwrap_or_else(|_| plain.clone());
+    let places = [plain.as_path(), real.as_path()];
+    let is = |wanted: &str| places.contains(&Path::new(wanted));
+    if is("/") {
+        return Some(
+            "is this whole machine: agents could read every file, whatever else keeps them in their boxes",
+        );
+    }
+    if is_engine_socket(&places) {
+        return Some(
+            "commands the container engine: who reaches its socket, read-only or not, rules this machine as root",
+        );
+    }
+    if is("/var/run") || is("/run") {
+        return Some("holds the sockets of this machine's services, the container engine's among them");
+    }
+    if is("/etc") || is("/private/etc") {
+        return Some("holds the accounts, keys and settings of this machine");
+    }
+    let real_home = home.and_then(|home| home.canonicalize().ok());
+    if [home, real_home.as_deref()]
+        .into_iter()
+        .flatten()
+        .any(|home| places.iter().any(|p| home.starts_with(p)))
+    {
+        return Some("holds your whole home folder, with its keys, passwords and sessions");
+    }
+    None
+}
+
+/// A socket of an engine by its name, or a folder in which one lies.
+fn is_engine_socket(places: &[&Path]) -> bool {
+    places.iter().any(|place| {
+        let named = place.file_name().is_some_and(|name| SOCKETS.iter().any(|socket| name == *socket));
+        named
+            || BELOW.iter().any(|below| SOCKETS.iter().any(|socket| place.join(below).join(socket).exists()))
+    })
+}
+
+/// Without `.` and `..`, for what is not there.
+fn without_steps(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(binds: &[&str], home: &Path) -> Option<(CheckState, String)> {
+        let binds: Vec<String> = binds.iter().map(|bind| (*bind).to_owned()).collect();
+        checked(&binds, Some(home)).map(|check| (check.state, check.sentence.unwrap_or_default()))
+    }
+
+    fn is_refused(bind: &str, home: &Path, why: &str) {
+        let (state, sentence) = look(&[bind], home).unwrap();
+        assert_eq!(state, CheckState::Fail, "{bind}: {sentence}");
+        assert!(
+            sentence.contains(why) && sentence.contains("docker.extra_docker_args"),
+            "{bind}: {sentence}"
+        );
+    }
+
+    #[test]
+    fn what_agents_get_of_this_machine_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("home/ada");
+        std::fs::create_dir_all(home.join("data")).unwrap();
+        let data = format!("{}:/data:ro,z", home.join("data").display());
+        let (state, sentence) = look(&[&data, "/opt/cache:/cache", "wheels:/wheels"], &home).unwrap();
+        assert_eq!(state, CheckState::Warn);
+        assert!(
+            sentence.contains(&format!("{} as /data (read-only)", home.join("data").display())),
+            "{sentence}"
+        );
+        assert!(sentence.contains("/opt/cache as /cache (they can change it)"), "{sentence}");
+        assert!(sentence.contains("the volume wheels as /wheels (they can change it)"), "{sentence}");
+        assert!(look(&[], &home).is_none());
+        assert!(look(&["/only/in/the/box"], &home).is_none());
+    }
+
+    #[test]
+    fn the_root_folder_is_refused_by_whatever_name() {
+        let home = Path::new("/home/ada");
+        for bind in ["/:/host", "/:/host:ro", "/usr/..:/host", "/./nowhere/../:/host"] {
+            is_refused(bind, home, "this whole machine");
+        }
+    }
+
+    #[test]
+    fn the_home_folder_and_what_holds_it_are_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("home/ada");
+        std::fs::create_dir_all(&home).unwrap();
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        for place in [home.clone(), temp.path().join("home"), link, home.join("x/..")] {
+            is_refused(&format!("{}:/agents:ro", place.display()), &home, "your whole home folder");
+        }
+    }
+
+    #[test]
+    fn settings_and_services_of_the_machine_are_refused() {
+        let home = Path::new("/home/ada");
+        is_refused("/etc:/etc:ro", home, "accounts, keys and settings");
+        is_refused("/etc/:/x", home, "accounts, keys and settings");
+        for bind in ["/var/run:/x", "/run:/x"] {
+            let (state, sentence) = look(&[bind], home).unwrap();
+            // Where an engine is at work here, its socket is what is said first.
+            assert_eq!(state, CheckState::Fail, "{sentence}");
+        }
+        assert_eq!(look(&["/etc/ssl/certs:/etc/ssl/certs:ro"], home).unwrap().0, CheckState::Warn);
+    }
+
+    #[test]
+    fn sockets_of_engines_and_their_folders_are_refused() {
+        let home = Path::new("/home/ada");
+        for socket in ["/var/run/docker.sock", "/run/user/7/podman/podman.sock", "/nowhere/docker.sock"] {
+            is_refused(&format!("{socket}:/x:ro"), home, "commands the container engine");
+        }
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("podman")).unwrap();
+        std::fs::write(temp.path().join("podman/podman.sock"), "").unwrap();
+        is_refused(&format!("{}:/x", temp.path().display()), home, "commands the container engine");
+        let link = temp.path().join("innocent");
+        std::os::unix::fs::symlink(temp.path().join("podman/podman.sock"), &link).unwrap();
+        is_refused(&format!("{}:/x", link.display()), home, "commands the container engine");
+    }
+
+    #[test]
+    fn what_engines_refuse_is_said_before() {
+        is_refused("~/data:/data", Path::new("/home/ada"), "no absolute path");
+        is_refused("./data:/data", Path::new("/home/ada"), "no absolute path");
+    }
+
+    #[test]
+    fn only_boxes_have_binds() {
+        let of = |docker: bool| {
+            let values = [
+                "agent=MOCK".to_owned(),
+                "endpoint.mode=oracle".to_owned(),
+                "oracle.stack=native".to_owned(),
+                format!("use_docker={docker}"),
+                "output_dir=/nowhere/run".to_owned(),
+                "docker.extra_docker_args=-v /opt/cache:/cache".to_owned(),
+            ];
+            check(&runner::settings::resolve(&[], &values).unwrap())
+        };
+        assert_eq!(of(true).unwrap().state, CheckState::Warn);
+        assert!(of(false).is_none());
+    }
+}
