@@ -7,7 +7,7 @@ const defaults: FormSettings = {
   agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null,
   iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
-  attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
+  attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
   oracle_seed: "0", oracle_defect_rate: 0, oracle_most_defects: 3, oracle_repair: 1, oracle_carries_over: true, oracle_stack: "flask", oracle_stall: 0, oracle_overflow: 0, oracle_malformed: 0, oracle_kill: 0, oracle_give_up: 0, other: [],
 };

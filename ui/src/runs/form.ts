@@ -95,6 +95,7 @@ const advanced: readonly Placed[] = [
   number("disk_gib"),
   number("pids"),
   number("attempt_usd"),
+  number("attempt_wall_minutes"),
   number("episode_tokens"),
   number("episode_usd"),
   number("episode_minutes"),

@@ -133,7 +133,7 @@ pub struct FormSettings {
     /// Containers, or plain processes (mock agent with the oracle only).
     pub use_docker: bool,
 
-    /// Wall minutes of an attempt.
+    /// Wall minutes of an attempt in its box, at which the agent is ended: its failure.
     pub attempt_minutes: Option<f64>,
     /// CPU cores of a box.
     pub cpus: Option<f64>,
@@ -149,6 +149,8 @@ pub struct FormSettings {
     pub attempt_tokens: Option<f64>,
     /// Budget of an attempt: US dollars.
     pub attempt_usd: Option<f64>,
+    /// Budget of an attempt: wall minutes.
+    pub attempt_wall_minutes: Option<f64>,
     /// Budget of an episode: tokens.
     pub episode_tokens: Option<f64>,
     /// Budget of an episode: US dollars.

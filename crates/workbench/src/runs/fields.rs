@@ -63,6 +63,7 @@ const FIELDS: &[Field] = &[
     Field("network", "limits.network", "limits", "Network", ""),
     Field("attempt_tokens", "limits.attempt.tokens", "limits", "Tokens per attempt", ""),
     Field("attempt_usd", "limits.attempt.usd", "limits", "Budget of an attempt", "$"),
+    Field("attempt_wall_minutes", "limits.attempt.minutes", "limits", "Wall time of an attempt", "min"),
     Field("episode_tokens", "limits.episode.tokens", "limits", "Tokens per episode", ""),
     Field("episode_usd", "limits.episode.usd", "limits", "Budget of an episode", "$"),
     Field("episode_minutes", "limits.episode.minutes", "limits", "Wall time of an episode", "min"),
@@ -298,6 +299,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         },
         attempt_tokens: tokens(s.budgets.attempt.tokens),
         attempt_usd: s.budgets.attempt.usd,
+        attempt_wall_minutes: minutes(s.budgets.attempt.seconds),
         episode_tokens: tokens(s.budgets.episode.tokens),
         episode_usd: s.budgets.episode.usd,
         episode_minutes: minutes(s.budgets.episode.seconds),
@@ -329,10 +331,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
 
 /// Keys that have no field.
 fn others(s: &RunSettings) -> Vec<String> {
-    let kept = s.kept.iter().map(|(key, value)| format!("{key}={value}"));
-    // Beside the limit of the box, which the form has, there is a budget of the same.
-    let budget = s.budgets.attempt.seconds.map(|n| format!("limits.attempt.minutes={}", n as f64 / 60.0));
-    kept.chain(budget).collect()
+    s.kept.iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
 
 /// Fields whose values are others than the defaults'. What is empty counts as its default.

@@ -446,6 +446,10 @@ mod tests {
         assert_eq!(loaded.settings.model, "bedrock/zai.glm-5");
         assert_eq!(loaded.settings.n_turns, Some(100.0));
         assert_eq!(loaded.settings.other, ["mini_swe.temperature=0.5"]);
+        let budget =
+            super::loaded("x.yaml".to_owned(), format!("{text}limits.attempt.minutes: 7\n")).unwrap();
+        assert_eq!(budget.settings.attempt_wall_minutes, Some(7.0));
+        assert_eq!(budget.settings.other, loaded.settings.other, "a budget that holds is a field");
         assert!(loaded.notes[0].contains("mini_swe.temperature"));
         assert!(Path::new(&loaded.settings.output_dir).is_absolute());
     }

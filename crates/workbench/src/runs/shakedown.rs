@@ -34,7 +34,7 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     form.attempt_limit = Some(1.0);
     form.fail_stop = true;
     form.tags = vec!["shakedown".to_owned()];
-    (form.attempt_tokens, form.attempt_usd) = (None, None);
+    (form.attempt_tokens, form.attempt_usd, form.attempt_wall_minutes) = (None, None, None);
     (form.episode_tokens, form.episode_usd, form.episode_minutes) = (None, None, None);
     (form.run_tokens, form.run_usd, form.run_minutes) = (None, None, None);
     (form.price_input, form.price_cached, form.price_cache_write, form.price_output) =
@@ -173,6 +173,32 @@ mod tests {
         let run = root.join("0123456789abcdef").join(name);
         std::fs::create_dir_all(run.join(".stamina")).unwrap();
         run
+    }
+
+    /// A budget that is too small for the scripted model would tell nothing about the harness.
+    #[test]
+    fn no_budget_of_the_run_bounds_its_shakedown() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut given =
+            serde_json::to_value(FormSettings { agent: "mock".to_owned(), ..FormSettings::default() })
+                .unwrap();
+        let budgets: Vec<String> = ["attempt", "episode", "run"]
+            .iter()
+            .flat_map(|of| {
+                ["tokens", "usd", "minutes"]
+                    .map(|what| format!("{of}_{what}").replace("attempt_m", "attempt_wall_m"))
+            })
+            .collect();
+        for budget in &budgets {
+            *given.get_mut(budget).unwrap() = serde_json::json!(1.0);
+        }
+        let asked: FormSettings = serde_json::from_value(given).unwrap();
+        let made = settings(asked, temp.path()).unwrap();
+        let made = serde_json::to_value(&made).unwrap();
+        for budget in &budgets {
+            assert!(made[budget].is_null(), "{budget}");
+        }
+        assert!(made["output_dir"].as_str().unwrap().starts_with(&temp.path().display().to_string()));
     }
 
     #[test]

@@ -126,7 +126,7 @@ quick_debug: boolean,
  */
 use_docker: boolean, 
 /**
- * Wall minutes of an attempt.
+ * Wall minutes of an attempt in its box, at which the agent is ended: its failure.
  */
 attempt_minutes: number | null, 
 /**
@@ -157,6 +157,10 @@ attempt_tokens: number | null,
  * Budget of an attempt: US dollars.
  */
 attempt_usd: number | null, 
+/**
+ * Budget of an attempt: wall minutes.
+ */
+attempt_wall_minutes: number | null, 
 /**
  * Budget of an episode: tokens.
  */
