@@ -14,6 +14,10 @@ use crate::api::{ApiError, LiveLog, LiveLogKind, LiveLogRequest, LogLine};
 
 /// Most bytes of one answer.
 const PIECE: u64 = 64 << 10;
+/// Most bytes that are searched for an episode's lines in a log that all episodes share.
+const SEARCHED: u64 = 16 << 20;
+/// Most lines of one answer from such a log: about what a piece of it holds.
+const LINES: usize = 200;
 /// Most characters of a line.
 const LINE: usize = 2000;
 
@@ -71,6 +75,12 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         .and_then(|(_, at)| at.parse::<u64>().ok())
         .filter(|at| *at <= found.size);
     let fresh = goes_on.is_none();
+    if matches!(request.which, LiveLogKind::Gateway) {
+        let searched = search(&tree, &found, goes_on.unwrap_or(0), episode)
+            .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
+        let Searched { lines, next, cut } = searched;
+        return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.of, cut });
+    }
     let tail = found.size.saturating_sub(PIECE);
     let from = goes_on.map_or(tail, |at| at.max(tail));
     let cut = from > goes_on.unwrap_or(0);
@@ -89,13 +99,52 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     }
     let lines = text
         .lines()
-        .filter_map(|line| match request.which {
-            LiveLogKind::Gateway => metered(line, episode),
-            LiveLogKind::Agent => Some(plain("agent", line)),
-            LiveLogKind::Server => Some(plain("server", line)),
-        })
+        .map(|line| plain(if request.which == LiveLogKind::Agent { "agent" } else { "server" }, line))
         .collect();
     Ok(LiveLog { lines, next: format!("{name}@{}", from + whole as u64), fresh, of: found.of, cut })
+}
+
+/// What was found of an episode in a log that all episodes share.
+struct Searched {
+    lines: Vec<LogLine>,
+    /// Up to where all lines are whole.
+    next: u64,
+    /// Whether there may be earlier lines.
+    cut: bool,
+}
+
+/// The last lines of an episode, from the end back to `floor`: one that waits writes none while the others write many.
+fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
+    let mut lines = Vec::new();
+    let mut next = None;
+    // The begin of a line whose rest is in `rest` lies before `at`.
+    let (mut at, mut rest) = (found.size, Vec::new());
+    while at > floor && found.size - at < SEARCHED && lines.len() < LINES {
+        let from = at.saturating_sub(PIECE).max(floor);
+        let (mut bytes, _) = tree.read_range(&found.path, from, at - from)?;
+        bytes.append(&mut rest);
+        at = from;
+        if next.is_none() {
+            // Only whole lines, so that none is told in two pieces.
+            let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+                rest = bytes;
+                continue;
+            };
+            bytes.truncate(end + 1);
+            next = Some(from + end as u64 + 1);
+        }
+        let begin = if at == floor {
+            0
+        } else {
+            bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| n + 1)
+        };
+        let text = String::from_utf8_lossy(&bytes[begin..]);
+        lines.extend(text.lines().rev().filter_map(|line| metered(line, episode)));
+        bytes.truncate(begin);
+        rest = bytes;
+    }
+    lines.reverse();
+    Ok(Searched { lines, next: next.unwrap_or(floor), cut: at > floor })
 }
 
 /// The log in a folder that was written last, by turn and attempt in its name, else by time.
@@ -142,6 +191,10 @@ fn shown(line: &str) -> String {
 
 /// A request as the gateway metered it; nothing if it is another episode's.
 fn metered(line: &str, episode: &str) -> Option<LogLine> {
+    // Most lines of a long log are others': they need not be understood.
+    if !line.contains(episode) {
+        return None;
+    }
     let record: Value = serde_json::from_str(line).ok()?;
     // What only says that a request begins is told again at its end.
     if record.get("episode").and_then(Value::as_str) != Some(episode) || record.get("begun").is_some() {
@@ -289,5 +342,53 @@ mod tests {
             ["m  in 10 (4 cached)  out 2", "the endpoint answered 429", "POST /v1/messages  answered 429"]
         );
         assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retry"]);
+    }
+
+    /// A request of an episode as the gateway writes it.
+    fn request(episode: &str, input: u32) -> String {
+        format!(
+            "{{\"episode\":\"{episode}\",\"turn\":1,\"attempt\":1,\"at\":\"2026-01-01T00:00:00Z\",\"route\":\"POST \
+             /v1/messages\",\"model\":\"m\",\"tokens\":{{\"input\":{input},\"output\":2}},\"status\":200,\"retries\":0}}\n"
+        )
+    }
+
+    /// The one that waits writes nothing while the others write on; it is the one that is looked at.
+    #[test]
+    fn the_requests_of_an_episode_are_found_before_many_of_others() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join(".stamina")).unwrap();
+        let path = temp.path().join(".stamina/gateway.jsonl");
+        let others =
+            |bytes: usize| request("scenario_2", 7).repeat(bytes / request("scenario_2", 7).len() + 1);
+        let texts = |log: &LiveLog| log.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>();
+        let mut text = request("scenario_1", 1) + &request("scenario_1", 2) + &others(200 << 10);
+        std::fs::write(&path, &text).unwrap();
+        let first = ask(temp.path(), LiveLogKind::Gateway, None);
+        assert_eq!(texts(&first), ["m  in 1  out 2", "m  in 2  out 2"]);
+        assert!(first.fresh && !first.cut);
+        // What came between two looks is found in the same way, whole lines only.
+        text += &(request("scenario_1", 3) + &others(200 << 10) + "{\"episode\":\"scenario_1\"");
+        std::fs::write(&path, &text).unwrap();
+        let more = ask(temp.path(), LiveLogKind::Gateway, Some(&first.next));
+        assert_eq!((texts(&more), more.fresh, more.cut), (vec!["m  in 3  out 2".to_owned()], false, false));
+        let none = ask(temp.path(), LiveLogKind::Gateway, Some(&more.next));
+        assert_eq!((none.lines.len(), none.next == more.next), (0, true));
+    }
+
+    #[test]
+    fn of_many_requests_of_an_episode_the_last_are_told() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join(".stamina")).unwrap();
+        let text: String = (0..5000).map(|n| request("scenario_1", n)).collect();
+        std::fs::write(temp.path().join(".stamina/gateway.jsonl"), text).unwrap();
+        let log = ask(temp.path(), LiveLogKind::Gateway, None);
+        assert!(log.cut && log.lines.len() >= LINES && log.lines.len() < 1000, "{}", log.lines.len());
+        assert_eq!(log.lines.last().unwrap().text, "m  in 4999  out 2");
+        let numbers: Vec<u32> = log
+            .lines
+            .iter()
+            .map(|line| line.text.trim_start_matches("m  in ").split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(numbers.windows(2).all(|two| two[1] == two[0] + 1), "in order, without a gap");
     }
 }
