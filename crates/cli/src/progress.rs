@@ -4,10 +4,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use model::TurnState;
-use runner::live::{self, LiveEpisode, Phase};
 use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
-use workbench::runs::{duration, short};
+use workbench::api::{LiveEpisode, LivePhase, LiveRunDetail};
+use workbench::runs::{self, duration, short};
 
 use crate::print::note;
 
@@ -59,7 +59,7 @@ impl Progress {
         if !self.draws {
             return;
         }
-        let Ok(run) = live::read(&self.folder) else { return };
+        let Ok(run) = runs::look(&self.folder) else { return };
         self.wipe();
         let lines = lines(&run, columns());
         self.drawn = lines.len();
@@ -151,7 +151,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
 }
 
 /// A cost in words, where it is no number: the scripted model has none, another's may be unknown.
-fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
+pub(crate) fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
     match usd {
         _ if simulated => Ok("no cost (simulated)".to_owned()),
         None => Ok("cost unknown".to_owned()),
@@ -160,7 +160,7 @@ fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
 }
 
 /// How a run ended, in words.
-pub(crate) fn ended(finish: &Finish) -> String {
+fn ended(finish: &Finish) -> String {
     match finish {
         Finish::Finished => "finished".to_owned(),
         Finish::Stopped => "stopped".to_owned(),
@@ -169,48 +169,39 @@ pub(crate) fn ended(finish: &Finish) -> String {
     }
 }
 
-fn phase(episode: &LiveEpisode) -> &'static str {
+pub(crate) fn phase(episode: &LiveEpisode) -> &'static str {
     if episode.stuck.is_some() {
         return "stuck?";
     }
     match episode.phase {
-        Phase::Queued => "queued",
-        Phase::Preparing => "preparing",
-        Phase::Agent => "agent",
-        Phase::Waiting => "waiting",
-        Phase::Testing => "testing",
-        Phase::Paused => "paused",
-        Phase::Over => "over",
+        LivePhase::Queued => "queued",
+        LivePhase::Preparing => "preparing",
+        LivePhase::Agent => "agent",
+        LivePhase::Waiting => "waiting",
+        LivePhase::Testing => "testing",
+        LivePhase::Paused => "paused",
+        LivePhase::Over => "over",
     }
 }
 
 /// A letter a turn, as `stamina show` has them.
-fn cells(states: &[TurnState]) -> String {
+pub(crate) fn cells(states: &[TurnState]) -> String {
     states.iter().map(|state| state.letter()).collect()
 }
 
-/// An episode as a row of `stamina status`.
-pub(crate) fn row(episode: &LiveEpisode) -> Vec<String> {
-    vec![
-        episode.name.clone(),
-        phase(episode).to_owned(),
-        cells(&episode.cells),
-        format!("{} / {}", episode.turn, episode.turns),
-        episode.attempt.to_string(),
-        episode
-            .stuck
-            .clone()
-            .or_else(|| episode.end_reason.map(|reason| reason.label().to_owned()))
-            .or_else(|| episode.now.clone())
-            .unwrap_or_default(),
-    ]
+/// Tokens in words.
+pub(crate) fn tokens_of(tokens: &model::Tokens) -> String {
+    match (tokens.input, tokens.output) {
+        (Some(input), Some(output)) => format!("{} in, {} out", short(input as f64), short(output as f64)),
+        _ => "tokens unknown".to_owned(),
+    }
 }
 
 /// One line for each episode in play, one for the whole.
-fn lines(run: &live::LiveRun, columns: usize) -> Vec<String> {
+fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let playing: Vec<&LiveEpisode> =
-        run.episodes.iter().filter(|e| !matches!(e.phase, Phase::Queued | Phase::Over)).collect();
+        run.episodes.iter().filter(|e| !matches!(e.phase, LivePhase::Queued | LivePhase::Over)).collect();
     for episode in playing.iter().take(MOST_LINES) {
         let eta = episode.eta_seconds.map_or_else(String::new, |s| format!("  {} left", duration(s)));
         let now = episode.now.as_deref().unwrap_or_default();
@@ -231,17 +222,15 @@ fn lines(run: &live::LiveRun, columns: usize) -> Vec<String> {
     if playing.len() > MOST_LINES {
         lines.push(format!("… and {} more", playing.len() - MOST_LINES));
     }
-    let over = run.episodes.iter().filter(|e| e.phase == Phase::Over).count();
-    let decided: usize = run.episodes.iter().map(|e| e.cells.len()).sum();
-    let tokens = match (run.spent.tokens.input, run.spent.tokens.output) {
-        (Some(input), Some(output)) => format!("{} in, {} out", short(input as f64), short(output as f64)),
-        _ => "tokens unknown".to_owned(),
-    };
-    let cost = cost_of(run.spent.cost_usd, run.simulated).unwrap_or_else(|usd| format!("${usd:.2}"));
+    let row = &run.row;
+    let cost = cost_of(row.cost_usd, row.simulated).unwrap_or_else(|usd| format!("${usd:.2}"));
     let text = format!(
-        "{over} of {} episodes over, {decided} turns decided, {}, {tokens}, {cost}",
-        run.episodes.len(),
-        duration(run.seconds)
+        "{} of {} episodes over, {} turns decided, {}, {}, {cost}",
+        row.episodes.0,
+        row.episodes.1,
+        row.turns.0,
+        duration(row.seconds),
+        tokens_of(&row.tokens)
     );
     lines.push(fitted(&text, columns));
     lines

@@ -310,6 +310,14 @@ fn another_terminal_pauses_continues_and_stops() {
     playing.until("attempt");
     let running = room.json(&["status", "results"]);
     assert_eq!(running["state"]["state"], "running");
+    let told = room.stamina(&["status", "results"]);
+    let told = text(&told.stdout);
+    assert!(told.contains("simulated: running") && told.contains("no cost (simulated)"), "{told}");
+    assert!(
+        told.contains(" of 40 turns decided, 0 of 1 episodes over") && told.contains("last event 20"),
+        "{told}"
+    );
+    assert!(!told.contains("cost unknown"), "{told}");
     room.json(&["stop", "results"]);
     assert_eq!(playing.code(), Some(130));
 }

@@ -198,6 +198,11 @@ impl Workbench {
     }
 }
 
+/// What a run is doing, by its folder alone: as the app shows one that it did not begin.
+pub fn look(folder: &Path) -> Result<LiveRunDetail, ApiError> {
+    live::read(folder).map(|run| detail(folder, None, run, None)).map_err(run_error)
+}
+
 /// Writes what is wanted of a run.
 pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
     if !matches!(run.state, RunState::Running | RunState::Paused | RunState::Stopping) {
