@@ -243,14 +243,44 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     assert_eq!(endpoint.asked().len(), asked);
 }
 
-/// The form's way: the model samples in the background, and the pack that it wrote is what the run is begun with.
+/// Two windows that ask for the scenarios of the same run at once have them from one job, whose calls are paid for once.
 #[test]
-fn the_app_has_scenarios_sampled_before_a_run() {
+fn two_that_ask_for_a_sampling_at_once_get_one_job() {
     let room = app::Room::new();
-    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    // Answers only once both have asked.
+    let (go, gate) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(Some(gate));
+    let endpoint = Endpoint::start(move |asked| {
+        if let Some(gate) = gate.lock().expect("no panic").take() {
+            // An error is a test that failed already.
+            let _ = gate.recv();
+        }
+        Reply::Says(asked.good_change())
+    });
     let app = app::Served::of(&room, |command| {
         command.env("SCRIPTED_KEY", KEY);
     });
+    let settings = sampled(&app, &room, &endpoint);
+    let ask = |settings: &Value| app.ask("sample_scenarios", &json!({ "settings": settings }));
+    let both: Vec<Value> = std::thread::scope(|threads| {
+        let asked: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
+        asked.into_iter().map(|one| one.join().expect("no panic").expect("a job")).collect()
+    });
+    assert_eq!(both[0], both[1]);
+    // Others do not get into its place meanwhile.
+    let mut other = settings.clone();
+    other["base_seed"] = json!("8");
+    assert_eq!(ask(&other).expect_err("refused")["code"], "run.sampling");
+    go.send(()).expect("the endpoint waits");
+    let ended = app.until("get_job", &both[0], |job| job["state"] != "running");
+    assert_eq!(ended["state"], "done", "{ended}");
+    let jobs = app.get("list_jobs", &json!({}));
+    let samplings = jobs["jobs"].as_array().expect("jobs").iter().filter(|job| job["kind"] == "sampling");
+    assert_eq!(samplings.count(), 1, "{jobs}");
+}
+
+/// The form of a run whose scenarios a model at this endpoint fills in.
+fn sampled(app: &app::Served, room: &app::Room, endpoint: &Endpoint) -> Value {
     let out = room.path("results").display().to_string();
     let yaml = format!(
         "agent: MOCK\noutput_dir: {out}\nllm_sampler:\n  base_url: {}\n  key_variable: SCRIPTED_KEY\n\
@@ -261,6 +291,19 @@ fn the_app_has_scenarios_sampled_before_a_run() {
     let asked = json!({ "yaml": yaml, "file": null, "run": null, "folder": null });
     let mut settings = app.get("load_settings", &asked)["settings"].clone();
     settings["output_dir"] = json!(out);
+    settings
+}
+
+/// The form's way: the model samples in the background, and the pack that it wrote is what the run is begun with.
+#[test]
+fn the_app_has_scenarios_sampled_before_a_run() {
+    let room = app::Room::new();
+    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let app = app::Served::of(&room, |command| {
+        command.env("SCRIPTED_KEY", KEY);
+    });
+    let out = room.path("results").display().to_string();
+    let mut settings = sampled(&app, &room, &endpoint);
     let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
     assert_eq!(found["can_start"], true, "{found}");
     let job = app.get("sample_scenarios", &json!({ "settings": settings }));

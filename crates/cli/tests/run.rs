@@ -325,17 +325,17 @@ fn another_terminal_pauses_continues_and_stops() {
 #[test]
 fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
     let room = Room::new();
-    let retry = |episode: &str| {
-        let folder = room.path("results").display().to_string();
-        let asked = json!({ "folder": folder, "action": { "do": "retry", "episode": episode } });
-        room.stamina(&["rpc", "control_run", &asked.to_string()])
-    };
+    let retry = |episode: &str| room.stamina(&["retry", "results", episode]);
     // Each episode ends by its budget after its first attempt.
     let mut playing = Playing::begin(&room, &with(small(12, 2), &["limits.episode.tokens=1"]));
     let first = playing.until("episode");
     assert_eq!(first["end_reason"], "budget");
     let told = retry(first["episode"].as_str().expect("a name"));
     assert!(told.status.success(), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("played again"), "{}", text(&told.stderr));
+    let unknown = retry("scenario_99");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(text(&unknown.stderr).contains("no episode scenario_99"), "{}", text(&unknown.stderr));
     let again = (0..14).any(|_| playing.until("episode")["episode"] == first["episode"]);
     assert!(again, "it is taken up again while the run goes on");
     assert_eq!(playing.code(), Some(0));

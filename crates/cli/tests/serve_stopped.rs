@@ -1,6 +1,6 @@
 //! `stamina serve` that is asked to end while it plays a run: nothing that was paid for is thrown away without a word.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
 use app::{Room, Served};
@@ -50,4 +50,27 @@ fn a_signal_stops_the_runs_before_it_ends() {
     let mut app = Served::new(&room);
     app.signal("TERM");
     assert_eq!(app.wait().code(), Some(0));
+}
+
+/// A stop takes its time where a run can not be told of it; whoever asks twice does not want to wait.
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let room = Room::new();
+    let mut app = Served::of(&room, |command| {
+        command.stderr(Stdio::piped());
+    });
+    let folder = room.path("results");
+    begin(&app, &folder);
+    // No wish can be written there, so the run goes on and is waited for.
+    let control = folder.join(".stamina/control.json");
+    drop(std::fs::remove_file(&control));
+    std::fs::create_dir_all(control.join("in the way")).expect("a folder");
+    app.signal("INT");
+    let said = BufReader::new(app.stderr()).lines().map(|line| line.expect("a line"));
+    let mut said = said.skip_while(|line| !line.contains("once more ends it at once"));
+    assert!(said.next().is_some_and(|line| line.contains("stopping 1 run with 1 attempt in flight")));
+    app.signal("INT");
+    assert_eq!(app.wait().code(), Some(130));
+    let status = room.json(&["status", "results"]);
+    assert_eq!(status["state"]["state"], "lost", "as by a kill, which it survives: {status}");
 }
