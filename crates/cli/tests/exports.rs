@@ -202,6 +202,15 @@ fn bands_the_other_run_and_baselines_can_be_chosen_as_on_the_pages() {
         told["rows"].as_array().map_or(0, Vec::len)
     };
     assert!(rows(&["--with-baselines"]) > rows(&[]), "{} {}", rows(&["--with-baselines"]), rows(&[]));
+    // A run that is left out counts in no cell, as in `stamina matrix`.
+    let n = |more: &[&str]| -> u64 {
+        let told = library.ok(&[&["table", "matrix", "--with-baselines", "--json"][..], more].concat());
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        told["rows"].as_array().expect("rows").iter().filter_map(|row| row["n"].as_u64()).sum()
+    };
+    assert!(n(&["--without", three[0]]) < n(&[]), "{} {}", n(&["--without", three[0]]), n(&[]));
+    let figure = |more: &[&str]| library.ok(&[&["figure", "matrix", "--with-baselines"][..], more].concat());
+    assert_ne!(figure(&["--without", three[0]]), figure(&[]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Comparing runs, or groups of runs: what differs in their settings, survival, tests.
 
+mod cautions;
 pub(crate) mod disagreements;
 mod facts;
 pub(crate) mod horizon;
@@ -23,13 +24,11 @@ use store::Play;
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
+    ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
+pub(crate) use cautions::{goes_on_differs, shorter};
 use horizon::Horizon;
 use members::Pool;
-
-/// Fewer episodes than this get a caution.
-const FEW: u32 = 10;
 
 impl Workbench {
     /// Compares runs, or groups of runs.
@@ -133,7 +132,7 @@ impl Workbench {
             seed: options.resampling.seed,
         };
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
-        comparison.cautions = cautions(&comparison, &pools, &policy);
+        comparison.cautions = cautions::of(&comparison, &pools, &policy);
         if request.tau.is_none() {
             let names: Vec<String> = comparison.members.iter().map(ComparedMember::marked).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -266,126 +265,4 @@ fn caveats(pool: &Pool) -> Vec<String> {
         n => caveats.push(format!("{n} baseline or simulated runs are left out of this group")),
     }
     caveats
-}
-
-/// What a reader must know of the whole page.
-fn cautions(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
-    let mut cautions = Vec::new();
-    let list = |names: Vec<&str>| match names.as_slice() {
-        [one] => (*one).to_owned(),
-        [first @ .., last] if names.len() <= 3 => format!("{} and {last}", first.join(", ")),
-        _ => format!("{} members", names.len()),
-    };
-    let who = |wanted: &dyn Fn(&ComparedMember) -> bool| -> Vec<&str> {
-        comparison.members.iter().filter(|m| wanted(m)).map(|m| m.name.as_str()).collect()
-    };
-    let mut say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
-        if !names.is_empty() {
-            cautions.push(sentence(list(names)));
-        }
-    };
-    say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: no episodes."));
-    say(who(&|m| m.early_censored > 0.1), &|names| {
-        format!(
-            "{names}: more than a tenth of the episodes were stopped from outside before turn {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
-            comparison.tau
-        )
-    });
-    say(who(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
-        format!(
-            "{names}: fewer than {FEW} episodes. Intervals are wide, and p-values of the log-rank test rough."
-        )
-    });
-    say(who(&|m| m.stamina.n > m.scenarios), &|names| {
-        format!(
-            "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
-        )
-    });
-    // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.
-    let goes_on =
-        |m: &ComparedMember| m.spent.turns_after_failure > 0 && m.spent.cost_per_survived_turn.is_some();
-    let sum = |of: fn(&api::Spent) -> u32| -> u32 {
-        comparison.members.iter().filter(|m| goes_on(m)).map(|m| of(&m.spent)).sum()
-    };
-    let (after, all) = (sum(|s| s.turns_after_failure), sum(|s| s.turns_played));
-    say(who(&goes_on), &|names| {
-        format!(
-            "{names}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them."
-        )
-    });
-    if goes_on_differs(comparison) {
-        cautions.push(
-            "Some members stop at a failed turn and others go on: score, tokens, cost and time count the turns after it, so only stamina is compared on equal terms."
-                .to_owned(),
-        );
-    }
-    let mut say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
-        if !names.is_empty() {
-            cautions.push(sentence(list(names)));
-        }
-    };
-    say(who(&|m| m.simulated), &|names| format!("{names}: a scripted model stood in for a real one."));
-    for overlap in &comparison.overlaps {
-        cautions.push(format!(
-            "{}: nothing is tested between these two, nor over all members.",
-            tests_of::in_common(comparison, *overlap)
-        ));
-    }
-    let twice = twice(pools);
-    if let Some((a, b)) = twice {
-        cautions.push(format!("{a} and {b} look like the same results opened twice."));
-    }
-    if policy.name() != "default" {
-        cautions.push("End reasons are counted by a custom policy.".to_owned());
-    }
-    cautions.extend(shorter(comparison));
-    if comparison.members.len() > 1 && comparison.shared_scenarios == 0 {
-        cautions.push("No scenario is shared by all members: nothing is paired over all of them.".to_owned());
-    }
-    cautions
-}
-
-/// Whether members differ in what they do after a failed turn.
-pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
-    comparison.differences.iter().any(|d| {
-        let known: Vec<&String> = d.values.iter().flatten().collect();
-        d.setting == rules::AFTER_FAILURE && known.iter().any(|value| *value != known[0])
-    })
-}
-
-/// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.
-pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
-    let name = |index: u32| comparison.members.get(index as usize).map_or("", |member| member.name.as_str());
-    let of = |pair: &api::ComparedPair| {
-        let paired = pair.paired.as_ref().filter(|paired| paired.tau < comparison.tau)?;
-        Some(format!("{} and {} (τ = {})", name(pair.a), name(pair.b), paired.tau))
-    };
-    let pairs: Vec<String> = comparison.pairs.iter().filter_map(of).collect();
-    (!pairs.is_empty()).then(|| {
-        format!(
-            "On the scenarios that both played stamina is known to fewer than {} turns for {}: paired numbers are over these.",
-            comparison.tau,
-            pairs.join(", ")
-        )
-    })
-}
-
-/// Two runs with the same key, start and episodes.
-fn twice(pools: &[Pool]) -> Option<(&str, &str)> {
-    let runs: Vec<_> = pools.iter().flat_map(|pool| &pool.runs).collect();
-    runs.iter().enumerate().find_map(|(i, a)| {
-        runs[i + 1..].iter().find_map(|b| {
-            let (x, y) = (&a.record.entry, &b.record.entry);
-            let same = x.slug != y.slug
-                && x.key == y.key
-                && (&x.model, &x.harness) == (&y.model, &y.harness)
-                && x.started_at.is_some()
-                && x.started_at == y.started_at
-                && a.episodes
-                    .iter()
-                    .map(|e| (&e.key, &e.cells))
-                    .eq(b.episodes.iter().map(|e| (&e.key, &e.cells)));
-            same.then_some((x.slug.as_str(), y.slug.as_str()))
-        })
-    })
 }

@@ -7,6 +7,7 @@ use workbench::api::{
 };
 
 use crate::args::FailuresScope;
+use crate::library_commands::find_run;
 use crate::members::{self, find_members};
 
 /// What `--by` takes.
@@ -30,6 +31,9 @@ pub(crate) struct Whose {
     /// Benchmark of a matrix, or of failures of which no run is named; by default the one with most runs
     #[arg(long, value_name = "KEY")]
     pub(crate) benchmark: Option<String>,
+    /// Not this run in a matrix, such as one that was broken off and holds τ down for all; may be said again
+    #[arg(long, value_name = "RUN", conflicts_with = "runs")]
+    pub(crate) without: Vec<String>,
     /// Baselines and runs of a scripted model stand in a matrix, too
     #[arg(long)]
     pub(crate) with_baselines: bool,
@@ -112,11 +116,12 @@ pub(super) fn matrix(
     whose: &Whose,
 ) -> Result<MatrixRequest, ApiError> {
     let runs = workbench.runs_of(&find_members(workbench, runs)?)?;
+    let without = whose.without.iter().map(|run| find_run(workbench, run).map(|row| row.id));
     Ok(MatrixRequest {
         benchmark: whose.benchmark.clone(),
         runs,
+        without: without.collect::<Result<_, _>>()?,
         with_baselines: whose.with_baselines,
         tau: whose.tau,
-        ..MatrixRequest::default()
     })
 }
