@@ -9,6 +9,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { root, target } from "../lab";
+import { askWindowsToClose } from "./x11";
 
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -153,6 +154,11 @@ export class Desktop {
     const [code] = (await once(reader, "close")) as [number | null];
     if (code !== 0) throw new Error(`The clipboard has nothing as ${type}: ${said}`);
     return Buffer.concat(parts);
+  }
+
+  /** Asks the window to close, as its button in the title bar does; gives how many windows there are. */
+  askToClose(): Promise<number> {
+    return askWindowsToClose(this.#display);
   }
 
   /** What the window shows, as PNG. */
