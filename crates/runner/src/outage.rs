@@ -192,7 +192,9 @@ mod tests {
         use EndReason as R;
         let of = |reasons: &[EndReason], endpoint: &EndpointSettings| {
             let outage = Outage::default();
-            reasons.iter().for_each(|reason| outage.ended(*reason, endpoint));
+            for reason in reasons {
+                outage.ended(*reason, endpoint);
+            }
             outage.given_up.into_inner()
         };
         let ends = [R::TestsFailed, R::Endpoint, R::TestsFailed];

@@ -31,7 +31,7 @@ const CONNECTIONS: u32 = 128;
 /// Bytes of memory: Python, and what these connections have on their way.
 const MEMORY: i64 = 128 << 20;
 /// How long a relay may take until it listens, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// What it runs.
 const SCRIPT: &str = include_str!("relay.py");
 

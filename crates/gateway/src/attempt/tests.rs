@@ -10,7 +10,8 @@ fn house(budgets: Budgets) -> Arc<House> {
     let backend = Backend::Oracle(Arc::new(Oracle::new(Ability::default())));
     let books = Books::new(budgets, None, Spent::default(), std::collections::BTreeMap::new());
     let accounts = (Arc::new(Mutex::new(books)), Arc::default());
-    Arc::new(House::new(backend, Retry::default(), Blame::new(Vec::new()), Vec::new(), accounts, None))
+    let blame = Blame::new(Vec::new());
+    Arc::new(House::new(backend, Retry::default(), blame, false, Vec::new(), accounts, None))
 }
 
 fn key(turn: u32) -> AttemptKey {
