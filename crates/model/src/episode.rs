@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{EndReason, TurnState, Verdict};
+use crate::{EndReason, Ending, TurnState, Verdict};
 
 /// Fields in the source's own names, kept in order. Values are JSON.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
@@ -339,6 +339,10 @@ pub struct Episode {
     /// Why the observation ended: the reason of the first turn not passed, or why there is none.
     /// `None` lets [`Episode::end`] decide from the turns.
     pub end_reason: Option<EndReason>,
+    /// Whether its last turn had attempts left when the episode ended: where something outside ended it, that turn is not
+    /// decided. False where the source does not say.
+    #[serde(default)]
+    pub attempts_left: bool,
     /// What the source reports of the whole episode, such as (`harbor.reward`, 0.75).
     pub reported: Vec<(String, f64)>,
     /// Tokens where only the episode's sum is known.
@@ -366,6 +370,7 @@ impl Episode {
             planned_turns: None,
             turns: Vec::new(),
             end_reason: None,
+            attempts_left: false,
             reported: Vec::new(),
             tokens: None,
             cost_usd: None,
@@ -402,7 +407,7 @@ impl Episode {
     ///
     /// The first turn not passed decides, even if the agent was allowed to go on: stamina is about the first failure.
     /// The turn is `None` when every known turn was passed. A last turn whose attempts failed so far is not decided
-    /// where the episode's own reason is *unfinished*.
+    /// where the episode's own reason is *unfinished*, or where attempts were left and its reason is one from outside.
     pub fn end(&self) -> (Option<u32>, EndReason) {
         let stamina = self.stamina();
         if let Some(turn) = self.turn(stamina + 1)
@@ -411,12 +416,17 @@ impl Episode {
             // The agent may go on after a turn that it failed: why the episode ended later says nothing about it.
             let of_episode =
                 self.end_reason.filter(|_| self.turns.last().is_some_and(|t| t.number == turn.number));
-            let reason = match last.verdict {
+            let from_outside = of_episode.filter(|reason| {
+                *reason == EndReason::Unfinished
+                    || self.attempts_left && reason.default_ending() == Ending::Censored
+            });
+            let reason = match (last.verdict, from_outside) {
                 // Attempts are left: the next one may pass.
-                _ if of_episode == Some(EndReason::Unfinished) => EndReason::Unfinished,
-                Verdict::Passed | Verdict::Failed => last.end_reason.unwrap_or(EndReason::TestsFailed),
-                Verdict::Error => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
-                Verdict::Unfinished => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
+                (Verdict::Failed | Verdict::Error, Some(reason)) => reason,
+                (_, Some(EndReason::Unfinished)) => EndReason::Unfinished,
+                (Verdict::Passed | Verdict::Failed, _) => last.end_reason.unwrap_or(EndReason::TestsFailed),
+                (Verdict::Error, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
+                (Verdict::Unfinished, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
             };
             return (Some(stamina + 1), reason);
         }
@@ -464,6 +474,19 @@ mod tests {
         let mut cut = episode(Some(3), &[&[Passed], &[Unfinished]]);
         cut.end_reason = Some(EndReason::Budget);
         assert_eq!(cut.end(), (Some(2), EndReason::Budget));
+    }
+
+    #[test]
+    fn a_turn_with_attempts_left_is_not_failed_by_who_stops_the_episode() {
+        let mut e = episode(Some(3), &[&[Passed], &[Failed]]);
+        e.end_reason = Some(EndReason::Cancelled);
+        assert_eq!(e.end(), (Some(2), EndReason::TestsFailed), "it may have been the last attempt");
+        e.attempts_left = true;
+        assert_eq!(e.end(), (Some(2), EndReason::Cancelled));
+        e.end_reason = Some(EndReason::Budget);
+        assert_eq!(e.end(), (Some(2), EndReason::Budget));
+        e.end_reason = Some(EndReason::GaveUp);
+        assert_eq!(e.end(), (Some(2), EndReason::TestsFailed), "the agent's own end");
     }
 
     #[test]

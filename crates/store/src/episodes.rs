@@ -89,6 +89,14 @@ UPDATE episode SET cost_usd = play.cost FROM play
     AND play.cost_turns = episode.reached_turns;
 ",
     },
+    Migration {
+        version: 7,
+        sql: "
+-- whether attempts were left where something outside ended an episode; only the sources say it, so all are read again
+ALTER TABLE episode ADD COLUMN attempts_left INTEGER NOT NULL DEFAULT 0;
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// An episode as the grid, the curve and the scores need it.
@@ -254,9 +262,9 @@ pub(crate) fn put(
                stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts,
                failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, reported, artifacts, extra, folded)
+               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41)",
         )?
         .insert(params![
             id,
@@ -299,6 +307,7 @@ pub(crate) fn put(
             artifacts_json(&episode.artifacts)?,
             extra_json(&episode.extra)?,
             folded([Some(episode.scenario.as_str()), episode.title.as_deref()]),
+            episode.attempts_left,
         ])?;
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
@@ -323,7 +332,7 @@ const COLUMN_COUNT: usize = 25;
 /// The columns that [`read_record`] reads after those.
 const MORE_COLUMNS: &str =
     "run, reported, exception_type, exception_message, started_at, finished_at, agent_seconds,
-  test_seconds, artifacts, extra, given_end_reason, given_tokens, given_cost_usd";
+  test_seconds, artifacts, extra, given_end_reason, given_tokens, given_cost_usd, attempts_left";
 
 fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
     Ok(EpisodeEntry {
@@ -416,6 +425,7 @@ impl Store {
                 planned_turns: record.entry.planned_turns,
                 turns: turns::whole(conn, episode)?,
                 end_reason: reason.as_deref().map(end_reason).transpose()?,
+                attempts_left: row.get(COLUMN_COUNT + 13)?,
                 reported: record.reported,
                 tokens: given.as_deref().map(parse).transpose()?,
                 cost_usd: row.get(COLUMN_COUNT + 12)?,

@@ -58,7 +58,9 @@ pub(super) fn episode(
             episode.turns.push(turn);
         }
     }
-    if episode.timing.finished_at.is_none() && may_go_on(&episode, said.attempt_limit) {
+    let may_go_on = may_go_on(&episode, said.attempt_limit);
+    episode.attempts_left = may_go_on;
+    if episode.timing.finished_at.is_none() && may_go_on {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
     }
     episode
