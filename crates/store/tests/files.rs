@@ -173,8 +173,11 @@ fn what_episodes_used_is_made_from_older_libraries() {
     drop(store);
 
     let conn = raw(&path);
-    conn.execute_batch("ALTER TABLE attempt DROP COLUMN steps; ALTER TABLE play DROP COLUMN steps_survived;")
-        .unwrap();
+    conn.execute_batch(
+        "ALTER TABLE attempt DROP COLUMN steps; ALTER TABLE play DROP COLUMN steps_survived;
+         ALTER TABLE episode DROP COLUMN attempts_left;",
+    )
+    .unwrap();
     for column in ["cost", "tokens", "tool_calls", "steps", "seconds"] {
         conn.execute_batch(&format!(
             "ALTER TABLE play DROP COLUMN {column}; ALTER TABLE play DROP COLUMN {column}_turns;"
