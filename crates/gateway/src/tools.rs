@@ -60,12 +60,21 @@ pub(crate) fn is_list(field: &str) -> bool {
     field.eq_ignore_ascii_case("tools")
 }
 
+/// Whether a tool has a field that some endpoints would take for one of those that are looked at here.
+fn is_disguised(raw: &RawValue) -> bool {
+    let looked_at = ["type", "name", "tools", "environment"];
+    let odd = |field: &String| looked_at.iter().any(|name| field != name && field.eq_ignore_ascii_case(name));
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get())
+        .is_ok_and(|fields| fields.keys().any(odd))
+}
+
 /// The agent's own of a list of tools, byte for byte, without what the endpoint runs; `None` = all of them are its own.
 pub(crate) fn own(list: &str) -> Option<String> {
     // What is no list is no business of ours: the endpoint refuses it.
     let tools: Vec<&RawValue> = serde_json::from_str(list).ok()?;
-    let is_own =
-        |raw: &&RawValue| serde_json::from_str::<Tool<'_>>(raw.get()).is_ok_and(|tool| tool.is_own());
+    let is_own = |raw: &&&RawValue| {
+        !is_disguised(raw) && serde_json::from_str::<Tool<'_>>(raw.get()).is_ok_and(|tool| tool.is_own())
+    };
     let own: Vec<&str> = tools.iter().filter(|raw| is_own(raw)).map(|raw| raw.get()).collect();
     (own.len() < tools.len()).then(|| format!("[{}]", own.join(",")))
 }
@@ -94,6 +103,10 @@ mod tests {
             ),
             (r#"[{"type":"shell","environment":{"type":"container_auto"}}]"#, Some("[]")),
             (r#"[{"type":"namespace","tools":[{"type":"file_search"}]}]"#, Some("[]")),
+            (
+                r#"[{"Type":"web_search","name":"x"},{"type":"function","TYPE":"web_search","name":"x"}]"#,
+                Some("[]"),
+            ),
             (r#"[{"google_search":{}},{"type":["function"]},"web_search"]"#, Some("[]")),
         ] {
             assert_eq!(own(list).as_deref(), left, "{list}");

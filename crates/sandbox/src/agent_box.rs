@@ -110,7 +110,7 @@ impl Engine {
         Err(SandboxError::Engine {
             doing: "keep the way to the gateway open",
             why: "somebody ended it while the agent was working".to_owned(),
-            gone: true,
+            gone: false,
         })
     }
 

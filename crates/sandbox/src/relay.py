@@ -1,5 +1,6 @@
 # Takes what comes to a port of the box's own loopback to the gateway's socket. Bounds what one box can hold open at once.
 import asyncio
+import os
 import sys
 
 PORT, SOCKET, MOST = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -34,6 +35,10 @@ async def admit(reader, writer):
 
 
 async def main():
+    try:
+        os.stat(SOCKET)
+    except FileNotFoundError:
+        pass  # There is no gateway yet. A folder that can not be entered is an error: no agent is to be blamed for it.
     server = await asyncio.start_server(admit, "127.0.0.1", PORT)
     print("ready", flush=True)
     await server.serve_forever()

@@ -8,9 +8,11 @@
 //! waiting (`TIME_WAIT`), so that a port which one attempt has used is free in the next.
 
 use std::collections::HashMap;
+use std::fs::Permissions;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType};
@@ -24,8 +26,6 @@ use crate::{Engine, ExtraArgs, Owner, SandboxError};
 
 /// Where boxes with a relay see the gateway. No server that an agent writes is likely to want this port.
 pub(crate) const SEEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
-/// The gateway's socket in its folder.
-const SOCKET: &str = "gateway.sock";
 /// Connections of one box at once.
 const CONNECTIONS: u32 = 128;
 /// Bytes of memory: Python, and what these connections have on their way.
@@ -38,24 +38,27 @@ const SCRIPT: &str = include_str!("relay.py");
 /// Relays of this process.
 #[derive(Default)]
 pub(crate) struct Relays {
-    /// The folder of each run's gateway.
-    folders: HashMap<String, PathBuf>,
+    /// The socket of each run's gateway.
+    sockets: HashMap<String, PathBuf>,
     /// Names of boxes.
     made: HashMap<Owner, String>,
 }
 
 impl Engine {
-    /// Makes the folder in which the gateway of a run is to have its socket, and says what that is.
+    /// Makes the folder in which the gateway of a run is to have its socket, and says what that is: another one each time. A
+    /// gateway that takes another's place must not take the attempts from it that are still on their way there.
     pub(crate) async fn gateway_socket(&self, run: &str, folder: &Path) -> Result<PathBuf, SandboxError> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
         let wrong = |error: std::io::Error| SandboxError::Files {
             path: folder.display().to_string(),
             why: error.to_string(),
         };
         let folder = std::path::absolute(folder).map_err(wrong)?;
+        std::fs::create_dir_all(&folder).map_err(wrong)?;
         // Relays run as another user where this program is root.
-        std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&folder).map_err(wrong)?;
-        let socket = folder.join(SOCKET);
-        self.relays.lock().await.folders.insert(run.to_owned(), folder);
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).map_err(wrong)?;
+        let socket = folder.join(format!("gateway-{}.sock", COUNT.fetch_add(1, Ordering::Relaxed)));
+        self.relays.lock().await.sockets.insert(run.to_owned(), socket.clone());
         Ok(socket)
     }
 
@@ -65,11 +68,11 @@ impl Engine {
         owner: &Owner,
         extra: &ExtraArgs,
     ) -> Result<Option<String>, SandboxError> {
-        let (made, folder) = {
+        let (made, socket) = {
             let relays = self.relays.lock().await;
-            (relays.made.get(owner).cloned(), relays.folders.get(&owner.run).cloned())
+            (relays.made.get(owner).cloned(), relays.sockets.get(&owner.run).cloned())
         };
-        let Some(folder) = folder else { return Ok(None) };
+        let Some(socket) = socket else { return Ok(None) };
         if let Some(name) = made
             && self.state(&name).await?.is_some_and(|state| state.running)
         {
@@ -79,7 +82,7 @@ impl Engine {
         let name = unique_name(&owner.run, &owner.episode, "relay");
         // Known before it is made, so that it can be taken away if that fails half-way.
         self.relays.lock().await.made.insert(owner.clone(), name.clone());
-        let mut output = self.start_box(&name, body(owner, &folder, extra)).await?;
+        let mut output = self.start_box(&name, body(owner, &socket, extra)).await?;
         let said = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
         match said.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
             Ok(()) => Ok(Some(name)),
@@ -92,25 +95,25 @@ impl Engine {
 
     /// Takes the relay of an episode away.
     pub(crate) async fn release(&self, owner: &Owner) -> Result<(), SandboxError> {
-        let made = self.relays.lock().await.made.remove(owner);
-        match made {
-            Some(name) => self.remove_box(&name).await,
-            None => Ok(()),
-        }
+        self.relays.lock().await.made.remove(owner);
+        // By its labels: it may have been made before the way to the engine was made anew.
+        self.remove_stale(owner, "relay").await
     }
 
     /// Forgets the relays of a run, whose boxes are gone.
     pub(crate) async fn forget_relays(&self, run: &str) {
         let mut relays = self.relays.lock().await;
-        relays.folders.remove(run);
+        relays.sockets.remove(run);
         relays.made.retain(|owner, _| owner.run != run);
     }
 }
 
-fn body(owner: &Owner, folder: &Path, extra: &ExtraArgs) -> ContainerCreateBody {
+fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody {
+    let (folder, name) = (socket.parent().unwrap_or(socket), socket.file_name().unwrap_or_default());
     // Names belong to the network, so boxes beside it have these, too. Without a bridge an engine does not name the box itself.
     let hosts = std::iter::once("box:127.0.0.1".to_owned()).chain(extra.hosts.iter().cloned()).collect();
-    let command = [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{SOCKET}"), &CONNECTIONS.to_string()];
+    let command =
+        [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{}", name.display()), &CONNECTIONS.to_string()];
     ContainerCreateBody {
         image: Some(BASE.image.to_owned()),
         entrypoint: Some(["/usr/bin/python3", "-I", "-S", "-c"].map(ToOwned::to_owned).to_vec()),

@@ -236,3 +236,23 @@ async fn a_port_of_one_attempt_is_free_in_the_next() {
     }
     place.clear().await;
 }
+
+/// A gateway that takes another's place has a socket of its own; and a folder that boxes can not enter is no agent's fault.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn every_gateway_has_a_socket_that_relays_can_reach() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new().await;
+    let (first, second) = (place.prepare().await, place.prepare().await);
+    assert_ne!(first, second);
+    let folder = place.dir.path().join("gateway");
+    assert_eq!(
+        std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777,
+        0o755,
+        "whatever the umask is"
+    );
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let error = place.boxes.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
+    assert!(error.to_string().contains("Permission"), "{error}");
+    place.clear().await;
+}

@@ -95,7 +95,10 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
             "commands the container engine: who reaches its socket, read-only or not, rules this machine as root",
         );
     }
-    if is("/var/run") || is("/run") {
+    if ["/proc", "/sys", "/dev"].into_iter().any(is) {
+        return Some("shows the processes and devices of this machine, and what they know");
+    }
+    if ["/var/run", "/run", "/var/run/user", "/run/user"].into_iter().any(is) {
         return Some("holds the sockets of this machine's services, the container engine's among them");
     }
     if is("/etc") || is("/private/etc") {
@@ -197,7 +200,8 @@ mod tests {
         let home = Path::new("/home/ada");
         is_refused("/etc:/etc:ro", home, "accounts, keys and settings");
         is_refused("/etc/:/x", home, "accounts, keys and settings");
-        for bind in ["/var/run:/x", "/run:/x"] {
+        is_refused("/proc:/x:ro", home, "processes and devices");
+        for bind in ["/var/run:/x", "/run:/x", "/run/user:/x"] {
             let (state, sentence) = look(&[bind], home).unwrap();
             // Where an engine is at work here, its socket is what is said first.
             assert_eq!(state, CheckState::Fail, "{sentence}");
