@@ -7,7 +7,7 @@
 //   --at-once N    runs at the same time, two episodes of each (default: 1)
 //   --pack         plays nothing: packs what is there
 //
-// An episode ends at its first turn that is not passed (`fail_stop`): what comes after it does not count for stamina.
+// Episodes go on after a turn that is not passed, to the last one: what an agent makes of the changes after it is seen, too.
 // The scripted model's defects follow from its seed, the scenario and the turn, not from the harness. Each harness
 // therefore gets a seed of its own; otherwise all three would come to the same.
 import { spawn } from "node:child_process";
@@ -53,7 +53,6 @@ const values = ({ harness, ability, name }) => [
   `output_dir=${path.join(folder, name)}`,
   "use_docker=true",
   "batch_size=2",
-  "fail_stop=true",
   "endpoint.mode=oracle",
   "restful_server_gen_iterative.n_scenarios=5",
   "restful_server_gen_iterative.n_turns=20",

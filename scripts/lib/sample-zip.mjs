@@ -5,6 +5,8 @@
 //   - `agent_logs`: the transcripts say the same in one shape for all harnesses
 //   - `server_logs` of attempts that passed
 //   - `agent_code` of attempts that passed, but each episode's last
+//   - `transcripts`, `agent_code` and `server_logs` of turns after an episode's first failed turn, but its last
+//   - `transcripts` of turns after the fifth that were passed at once, but the last: they are all alike
 // `output_dir` in `config.yaml` is the only path of the machine that is written down, and becomes the run's name.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -12,7 +14,7 @@ import path from "node:path";
 import { zipSync } from "fflate";
 import { stop } from "./process.mjs";
 
-const MOST = 12 * 1024 * 1024;
+const MOST = 16 * 1024 * 1024;
 const LEFT_OUT = new Set([".stamina", "ground_truth", "test_suites", "schemas", "agent_logs"]);
 
 /** Folders of whoever played the runs, and keys. `/workspace` and `/home/agent` are those of a box. */
@@ -20,11 +22,12 @@ const FORBIDDEN = [/\/(?:home\/(?!agent\b)|Users\/|root\/|work\/|tmp\/wt)[\w.-]*
 
 const README = `# Simulated results
 
-Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios of up to 20 turns. No model
+Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios of 20 turns. No model
 was asked: a scripted one, the oracle of Stamina Lab, answered in three abilities (weak, middling, strong) with seeded
 defects. The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its
-\`report.json\`. An episode ends at its first turn that is not passed in 3 attempts. An episode that was stopped from
-outside is censored.
+\`report.json\`. A turn that is not passed in 3 attempts is failed; the episode goes on with the next one. Transcripts and
+code of turns after the first failed one are not kept, but those of the last turn, nor are transcripts of turns after the
+fifth that were passed at once.
 
 Made by \`npm run samples\`; what was left out to keep this small is listed in \`scripts/lib/sample-zip.mjs\`.
 `;
@@ -56,19 +59,22 @@ export function packSamples(folder, names, to) {
 /** What is kept of a scenario's folder, by name. */
 function scenarioFiles(at) {
   const trajectory = JSON.parse(readFileSync(path.join(at, "trajectory.json"), "utf8"));
-  const last = trajectory.turns.at(-1)?.attempts.at(-1);
+  const last = trajectory.turns.at(-1);
+  const failed = trajectory.turns.find((turn) => turn.attempts.at(-1).verdict !== "passed")?.turn ?? Infinity;
   const dropped = new Set(LEFT_OUT);
   for (const turn of trajectory.turns) {
     turn.files = { request: turn.files.request };
     for (const attempt of turn.attempts) {
       check(`an attempt of turn ${String(turn.turn)}`, "", attempt);
       delete attempt.files.agent_logs;
-      if (attempt.verdict !== "passed") continue;
-      dropped.add(attempt.files.server_log);
-      delete attempt.files.server_log;
-      if (attempt === last) continue;
-      dropped.add(attempt.files.code);
-      delete attempt.files.code;
+      const passed = attempt.verdict === "passed";
+      const late = turn.turn > failed && turn !== last;
+      const alike = passed && turn.attempts.length === 1 && turn.turn > 5 && turn !== last;
+      for (const [file, goes] of Object.entries({ server_log: passed || late, code: late || (passed && attempt !== last?.attempts.at(-1)), transcript: late || alike })) {
+        if (!goes) continue;
+        dropped.add(attempt.files[file]);
+        delete attempt.files[file];
+      }
     }
   }
   const files = {};

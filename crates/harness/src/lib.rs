@@ -96,7 +96,7 @@ pub enum Api {
 /// Where the model is, as the agent sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Without a slash at the end and without `/v1`: `http://172.20.0.1:41001/a/6f3c…`. Harnesses that want `/v1` add it.
+    /// Without a slash at the end and without `/v1`: `http://127.0.0.1:47110/a/6f3c…`. Harnesses that want `/v1` add it.
     /// Empty in direct mode: then the harness finds its endpoint in the variables that are forwarded, and `model` is passed
     /// on as it stands.
     pub base_url: String,
