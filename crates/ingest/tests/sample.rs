@@ -51,7 +51,8 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
             let passed = |turn: &&model::Turn| {
                 turn.attempts.last().is_some_and(|attempt| attempt.verdict == Verdict::Passed)
             };
-            *survived.entry(model.clone()).or_default() += episode.turns.iter().take_while(passed).count() as u32;
+            *survived.entry(model.clone()).or_default() +=
+                episode.turns.iter().take_while(passed).count() as u32;
         }
         assert!(report.warnings.is_empty(), "{:#?}", report.warnings);
     }
