@@ -3,10 +3,10 @@
 // What is left out, and taken out of `trajectory.json`'s lists of files, so that nothing is looked for in vain:
 //   - `.stamina`, `ground_truth`, `test_suites`, `schemas`: `stamina generate` makes the same again from base seed 42
 //   - `agent_logs`: the transcripts say the same in one shape for all harnesses
-//   - `server_logs` of attempts that passed
+//   - `server_logs` of attempts that passed, and of turns other than the first failed one
 //   - `agent_code` of attempts that passed, but each episode's last
-//   - `transcripts`, `agent_code` and `server_logs` of turns after an episode's first failed turn, but its last
-//   - `transcripts` of turns after the fifth that were passed at once, but the last: they are all alike
+//   - `transcripts` of turns after an episode's first failed turn, and their `agent_code` but that of the last
+//   - `transcripts` of turns after the first that were passed at once: they are all alike
 // `output_dir` in `config.yaml` is the only path of the machine that is written down, and becomes the run's name.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -14,7 +14,7 @@ import path from "node:path";
 import { zipSync } from "fflate";
 import { stop } from "./process.mjs";
 
-const MOST = 16 * 1024 * 1024;
+const MOST = 12 * 1024 * 1024;
 const LEFT_OUT = new Set([".stamina", "ground_truth", "test_suites", "schemas", "agent_logs"]);
 
 /** Folders of whoever played the runs, and keys. `/workspace` and `/home/agent` are those of a box. */
@@ -26,8 +26,8 @@ Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), ea
 was asked: a scripted one, the oracle of Stamina Lab, answered in three abilities (weak, middling, strong) with seeded
 defects. The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its
 \`report.json\`. A turn that is not passed in 3 attempts is failed; the episode goes on with the next one. Transcripts and
-code of turns after the first failed one are not kept, but those of the last turn, nor are transcripts of turns after the
-fifth that were passed at once.
+code of turns after the first failed one are not kept, but the code of the last turn, nor are transcripts of turns after the
+first that were passed at once.
 
 Made by \`npm run samples\`; what was left out to keep this small is listed in \`scripts/lib/sample-zip.mjs\`.
 `;
@@ -69,8 +69,8 @@ function scenarioFiles(at) {
       delete attempt.files.agent_logs;
       const passed = attempt.verdict === "passed";
       const late = turn.turn > failed && turn !== last;
-      const alike = passed && turn.attempts.length === 1 && turn.turn > 5 && turn !== last;
-      for (const [file, goes] of Object.entries({ server_log: passed || late, code: late || (passed && attempt !== last?.attempts.at(-1)), transcript: late || alike })) {
+      const alike = passed && turn.attempts.length === 1 && turn.turn > 1;
+      for (const [file, goes] of Object.entries({ server_log: passed || turn.turn !== failed, code: late || (passed && attempt !== last?.attempts.at(-1)), transcript: turn.turn > failed || alike })) {
         if (!goes) continue;
         dropped.add(attempt.files[file]);
         delete attempt.files[file];

@@ -91,8 +91,8 @@ pub(crate) struct Told {
 
 /// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
 /// made in the background, where it would go on unmetered when the attempt is over. Unless `hosted`, tools that the endpoint
-/// would run go (`tools.rs`). Everything else stays as it was, byte for byte. `None` = the body is no JSON object. It must not pass: an endpoint may read what this program can not, and
-/// with it a model of the agent's choice.
+/// would run go (`tools.rs`). Everything else stays as it was, byte for byte. `None` = the body is no JSON object. It must not
+/// pass: an endpoint may read what this program can not, and with it a model of the agent's choice.
 pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool) -> Option<(Bytes, Told)> {
     let Fields(fields) = serde_json::from_slice(&body).ok()?;
     // What is left of the lists of tools, by the place of their field: nothing of a field that goes as a whole.
