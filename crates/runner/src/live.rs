@@ -174,8 +174,8 @@ impl LiveEpisode {
     }
 }
 
-/// Bytes of the end of a log that are looked at.
-const TAIL: u64 = 512 << 10;
+/// Bytes of the end of a log that are looked at in any case, and at most: a busy run writes more in [`FAULTS_SINCE`].
+const TAIL: (u64, u64) = (512 << 10, 8 << 20);
 /// Gaps that say what is usual.
 const ENOUGH_GAPS: usize = 5;
 /// Silence is never odd before this many seconds.
@@ -414,16 +414,39 @@ fn faults(requests: &[gateway::Record], faulted: &[gateway::Faulted]) -> Vec<(u1
     counts.into_iter().collect()
 }
 
-/// The last lines of a log, those that can be read.
+/// The last lines of a log, those that can be read: as far back as [`FAULTS_SINCE`], within [`TAIL`].
 fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
     let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
     let length = file.metadata().map_or(0, |meta| meta.len());
-    let mut bytes = Vec::new();
-    let begin = length.saturating_sub(TAIL);
-    if file.seek(SeekFrom::Start(begin)).is_err() || file.take(TAIL).read_to_end(&mut bytes).is_err() {
-        return Vec::new();
+    let mut wanted = TAIL.0;
+    loop {
+        let begin = length.saturating_sub(wanted);
+        let mut bytes = Vec::new();
+        if file.seek(SeekFrom::Start(begin)).is_err()
+            || (&mut file).take(length - begin).read_to_end(&mut bytes).is_err()
+        {
+            return Vec::new();
+        }
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        if begin > 0 {
+            // The rest of a line that begins before.
+            lines.next();
+            let first = lines.clone().find_map(|line| serde_json::from_slice::<Dated>(line).ok());
+            let reaches_back =
+                first.and_then(|line| clock::since(&line.at)).is_some_and(|s| s >= FAULTS_SINCE);
+            if !reaches_back && wanted < TAIL.1 {
+                wanted *= 4;
+                continue;
+            }
+        }
+        return lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     }
-    bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// What every line of our logs has.
+#[derive(Deserialize)]
+struct Dated {
+    at: String,
 }
 
 #[cfg(test)]

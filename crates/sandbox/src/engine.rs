@@ -45,6 +45,8 @@ pub struct EngineInfo {
     pub rootless: bool,
     /// Whether it runs in a machine of its own (Docker Desktop).
     pub desktop: bool,
+    /// Where it keeps images and what boxes write outside of their volumes; `None` = it does not say.
+    pub root: Option<PathBuf>,
 }
 
 impl EngineInfo {
@@ -137,6 +139,7 @@ impl Engine {
             socket: address.to_owned(),
             arch: version.arch.unwrap_or_default(),
             rootless,
+            root: system.docker_root_dir.filter(|path| !path.is_empty()).map(PathBuf::from),
             desktop: system.operating_system.is_some_and(|name| name.contains("Docker Desktop")),
         };
         Ok(Self {
@@ -299,6 +302,7 @@ mod tests {
             arch: "amd64".to_owned(),
             rootless: false,
             desktop: false,
+            root: None,
         };
         assert_eq!(system.unfit(), None);
         let rootless = EngineInfo { rootless: true, ..system.clone() };

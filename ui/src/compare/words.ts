@@ -8,7 +8,7 @@ import type { KnownOver } from "../host/bindings/KnownOver";
 import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
 import type { Spent } from "../host/bindings/Spent";
-import { UNKNOWN, counted, dollars, duration, pValue, thin } from "../parts/format";
+import { UNKNOWN, costInWords, counted, dollars, duration, pValue, thin } from "../parts/format";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
 export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
@@ -71,9 +71,9 @@ export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): s
   rate !== null && over.turns < spent.turns_played ? `known for ${String(over.turns)} of ${counted(spent.turns_played, "turn")}, in ${counted(over.episodes, "episode")}` : null;
 
 /** The sum of a member's cost, and of how many episodes it is where not of all. */
-export function costInWords(m: ComparedMember): { text: string; partial: string | null } {
+export function sumOfCost(m: ComparedMember): { text: string; unknown: boolean; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
-  return { text: dollarsOrUnknown(cost_usd), partial: cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
+  return { ...costInWords(cost_usd, m.simulated), partial: !m.simulated && cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
 }
 
 /** The value of a measure as the bars have it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, counted, date, dateTime, dollars, duration, endLook, fixed, interval, pValue, range, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, pValue, range, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -15,6 +15,13 @@ test("durations carry over", () => {
 test("small costs do not become nothing", () => {
   expect([0, 0.003, 0.05, 0.0999, 1.5, 1204.5].map(dollars)).toEqual(["$0.00", "$0.003", "$0.050", "$0.10", "$1.50", "$1,204.50"]);
   expect(dollars(0.0000004)).toBe("$4e-7");
+});
+
+test("the scripted model takes no money, and an unknown cost is no zero", () => {
+  expect(costInWords(null, true)).toEqual({ text: "no cost", unknown: false });
+  expect(costInWords(0.2, true)).toEqual({ text: "no cost", unknown: false });
+  expect(costInWords(null, false)).toEqual({ text: "unknown", unknown: true });
+  expect(costInWords(1.5, false)).toEqual({ text: "$1.50", unknown: false });
 });
 
 test("unknown is a word, and no variation is not an interval", () => {

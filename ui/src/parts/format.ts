@@ -59,6 +59,12 @@ export function dollars(value: number): string {
   return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 
+/** What was spent, in words: the scripted model takes no money, whatever is counted. */
+export function costInWords(usd: number | null, simulated: boolean): { readonly text: string; readonly unknown: boolean } {
+  if (simulated) return { text: "no cost", unknown: false };
+  return usd === null ? { text: UNKNOWN, unknown: true } : { text: dollars(usd), unknown: false };
+}
+
 /** `2026-06-17` of an RFC 3339 time. */
 export function date(rfc3339: string): string {
   return /^\d{4}-\d\d-\d\d/.exec(rfc3339)?.[0] ?? rfc3339;

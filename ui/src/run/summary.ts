@@ -3,7 +3,7 @@ import type { EndCount } from "../host/bindings/EndCount";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, count, dollars, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -104,11 +104,12 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     unknown: total === null,
     title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),
   });
+  const cost = costInWords(row.cost_usd, row.simulated);
   list.push({
     key: "Cost",
-    value: row.cost_usd === null ? UNKNOWN : dollars(row.cost_usd),
-    small: row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
-    unknown: row.cost_usd === null,
+    value: cost.text,
+    small: !row.simulated && row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
+    unknown: cost.unknown,
   });
   if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? UNKNOWN, title: row.runner[1] === null ? "its version is unknown" : undefined });
   if (wide && grid !== undefined) {

@@ -8,7 +8,7 @@ import type { LiveState } from "../host/bindings/LiveState";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
 import type { ShakedownVerdict } from "../host/bindings/ShakedownVerdict";
 import type { TurnState } from "../host/bindings/TurnState";
-import { UNKNOWN, count, counted, dollars, duration, endLook, endReasonLabels, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, dollars, duration, endLook, endReasonLabels, thin, tokensTotal } from "../parts/format";
 import { type Look, stateOfLetter, textClass } from "../parts/look";
 import type { Stat } from "../parts/stat";
 
@@ -263,12 +263,6 @@ export function strip(run: LiveRunDetail): Stat[] {
 /** `opencode · glm-5`; a run with the scripted model is named by it. */
 export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">): string {
   return `${row.agent} · ${row.model ?? (row.simulated ? "oracle" : UNKNOWN)}`;
-}
-
-/** What was spent, in words: the scripted model takes no money, whatever is counted. */
-export function costInWords(usd: number | null, simulated: boolean): { readonly text: string; readonly unknown: boolean } {
-  if (simulated) return { text: "no cost", unknown: false };
-  return usd === null ? { text: UNKNOWN, unknown: true } : { text: dollars(usd), unknown: false };
 }
 
 /** What a stop keeps, before it is asked for. */

@@ -104,6 +104,32 @@ fn a_run_is_read_from_its_folder_alone() {
 }
 
 #[test]
+fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
+    let room = tempfile::tempdir().unwrap();
+    let place = Place::new(room.path());
+    std::fs::create_dir_all(place.own()).unwrap();
+    let begun = |episode: &str, number: u64, at: String| {
+        let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
+        serde_json::to_string(&gateway::Begun { number, key, at, guess: gateway::Guess::default() }).unwrap()
+            + "\n"
+    };
+    let mut log = begun("scenario_9", 1, ago(700)) + &begun("scenario_0", 1, ago(500));
+    let busy = request("scenario_1", ago(100), vec![]);
+    while log.len() < 3 << 20 {
+        log.push_str(&busy);
+    }
+    std::fs::write(place.gateway_log(), &log).unwrap();
+    let (ended, open, _) = requests(&place, &ago(800));
+    assert!(open.contains_key("scenario_0"), "{open:?}");
+    assert!(ended.len() * busy.len() > 2 << 20);
+    // What is older than what is looked for need not be read.
+    let old = request("scenario_1", ago(700), vec![]);
+    let log: String = begun("scenario_0", 1, ago(790)) + &old.repeat((1 << 20) / old.len() + 1);
+    std::fs::write(place.gateway_log(), &log).unwrap();
+    assert!(requests(&place, &ago(800)).0.len() * old.len() <= TAIL.0 as usize);
+}
+
+#[test]
 fn a_folder_without_a_run_says_so() {
     let room = tempfile::tempdir().unwrap();
     let error = read(room.path()).unwrap_err().to_string();

@@ -134,9 +134,26 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
 /// Whether runs can be played with an engine that answers.
 fn engine_check(info: &EngineInfo) -> Check {
     let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
-    let Some(why) = info.unfit() else { return check(CheckState::Ok) };
+    let Some(why) = info.unfit() else {
+        return room_of_engine(info)
+            .map_or_else(|| check(CheckState::Ok), |why| check(CheckState::Fail).says(why));
+    };
     let told = sandbox_error(&sandbox::SandboxError::Unfit { engine: info.kind.clone(), why });
     check(CheckState::Fail).says(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
+}
+
+/// Why boxes can not be made for lack of disk: engines often keep them on another than the results.
+fn room_of_engine(info: &EngineInfo) -> Option<String> {
+    // Of an engine in a machine of its own the folder is not one of ours.
+    let root = info.root.as_deref().filter(|root| root.is_dir())?;
+    let free = machine::free_disk(root).filter(|free| *free < LEAST_DISK)?;
+    Some(format!(
+        "Only {} are free in {}, where it keeps images and boxes; at least {} are needed. Free some space \
+         there.",
+        bytes(free),
+        root.display(),
+        bytes(LEAST_DISK)
+    ))
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -448,16 +465,28 @@ mod tests {
 
     #[test]
     fn an_engine_without_root_is_told_before_anything_begins() {
-        let engine = |rootless| EngineInfo {
+        let engine = |rootless, root: Option<&str>| EngineInfo {
             kind: "Podman".to_owned(),
             version: "5.4".to_owned(),
             socket: "unix:///run/user/7/podman/podman.sock".to_owned(),
             arch: "amd64".to_owned(),
             rootless,
             desktop: false,
+            root: root.map(std::path::PathBuf::from),
         };
-        assert_eq!(engine_check(&engine(false)).state, CheckState::Ok);
-        let check = engine_check(&engine(true));
+        for elsewhere in [None, Some("/a folder of another machine")] {
+            assert_eq!(engine_check(&engine(false, elsewhere)).state, CheckState::Ok);
+        }
+        // A file system of the kernel's own has no room.
+        let check = engine_check(&engine(false, Some("/proc")));
+        assert_eq!(check.state, CheckState::Fail);
+        assert!(
+            check
+                .sentence
+                .unwrap()
+                .starts_with("Only 0 kB are free in /proc, where it keeps images and boxes")
+        );
+        let check = engine_check(&engine(true, None));
         assert_eq!((check.state, check.value.as_str()), (CheckState::Fail, "Podman 5.4"));
         assert!(check.sentence.unwrap().contains("runs without root"));
     }
