@@ -3,30 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use ingest::format::Format as _;
 use model::{CensoringPolicy, EndReason, Ending};
-use runner::{Event, Finish, OnEvent, live};
+use runner::{Event, Finish, live};
 
-/// The mock agent with the scripted model, one episode of one turn.
-fn settings(folder: &Path, more: &[&str]) -> runner::settings::RunSettings {
-    let mut list = vec![format!("output_dir={}", folder.display())];
-    let always = [
-        "agent=MOCK",
-        "use_docker=false",
-        "restful_server_gen_iterative.n_scenarios=1",
-        "restful_server_gen_iterative.n_turns=1",
-    ];
-    list.extend(always.iter().chain(more).map(|&value| value.to_owned()));
-    runner::settings::resolve(&[], &list).unwrap()
-}
+mod common;
 
-fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let to = kept.clone();
-    (Arc::new(move |event: &Event| to.lock().unwrap().push(event.clone())), kept)
-}
+use common::{episodes, keep, settings};
 
 /// Attempts that were told, and why the episode ended.
 fn told(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {
@@ -48,12 +32,7 @@ async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
 
 /// The episode as the importer reads it.
 fn imported(folder: &Path) -> model::Episode {
-    let tree = files::Tree::open(folder).unwrap();
-    let mut report = ingest::format::Report::default();
-    let format = ingest::formats::staminabench::StaminaBench;
-    let survey = format.survey(&tree, "", &mut report);
-    let part = survey.parts.first().unwrap();
-    format.read(&tree, "", part, &mut report).into_iter().next().unwrap().episode
+    episodes(folder).into_iter().next().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,44 +5,28 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ingest::format::Format as _;
-use model::{Episode, TurnState};
+use model::TurnState;
+use runner::settings::RunSettings;
 use runner::{Event, Finish, OnEvent};
 
-fn values(folder: &Path, more: &[&str]) -> Vec<String> {
-    let mut list = vec![format!("output_dir={}", folder.display())];
+mod common;
+
+use common::{episodes, keep};
+
+/// In boxes, two episodes of two turns.
+fn settings(folder: &Path, more: &[&str]) -> RunSettings {
     let always = [
-        "agent=MOCK",
         "use_docker=true",
         "restful_server_gen_iterative.n_scenarios=2",
         "restful_server_gen_iterative.n_turns=2",
         "restful_server_gen_iterative.num_changes_per_turn=2",
         "limits.cpus=1",
     ];
-    list.extend(always.iter().chain(more).map(|&value| value.to_owned()));
-    list
-}
-
-fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let to = kept.clone();
-    (Arc::new(move |event: &Event| to.lock().unwrap().push(event.clone())), kept)
-}
-
-fn episodes(folder: &Path) -> Vec<Episode> {
-    let tree = files::Tree::open(folder).unwrap();
-    let mut report = ingest::format::Report::default();
-    let format = ingest::formats::staminabench::StaminaBench;
-    let survey = format.survey(&tree, "", &mut report);
-    let mut episodes = Vec::new();
-    for part in &survey.parts {
-        episodes.extend(format.read(&tree, "", part, &mut report).into_iter().map(|read| read.episode));
-    }
-    assert_eq!(report.warnings, []);
-    episodes
+    common::settings(folder, &[&always, more].concat())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -50,7 +34,7 @@ fn episodes(folder: &Path) -> Vec<Episode> {
 async fn an_able_model_passes_every_turn_in_boxes() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("able");
-    let settings = runner::settings::resolve(&[], &values(&folder, &["batch_size=2"])).unwrap();
+    let settings = settings(&folder, &["batch_size=2"]);
     let (on_event, events) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let episodes = episodes(&folder);
@@ -76,9 +60,7 @@ async fn an_able_model_passes_every_turn_in_boxes() {
 async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("stopped");
-    let settings =
-        runner::settings::resolve(&[], &values(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]))
-            .unwrap();
+    let settings = settings(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
@@ -115,9 +97,7 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
 async fn a_run_that_can_not_begin_leaves_no_network() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("none");
-    let settings =
-        runner::settings::resolve(&[], &values(&folder, &["docker.image_name=stamina/there-is-none:1"]))
-            .unwrap();
+    let settings = settings(&folder, &["docker.image_name=stamina/there-is-none:1"]);
     let (on_event, events) = keep();
     let error = runner::run(settings, on_event).await.unwrap_err();
     assert!(error.to_string().contains("there-is-none"), "{error}");
@@ -183,13 +163,16 @@ last_line = {{ type = "result", status = "done" }}
 async fn a_harness_of_a_file_plays_a_run() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("own");
-    let mut list = values(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
-    list.retain(|value| value != "agent=MOCK");
-    list.push("agent=CUSTOM".to_owned());
-    list.push("endpoint.mode=oracle".to_owned());
-    list.push("restful_server_gen_iterative.execute_episodes=0".to_owned());
-    list.push(format!("harness_file={}", harness_file(room.path()).display()));
-    let settings = runner::settings::resolve(&[], &list).unwrap();
+    let harness = format!("harness_file={}", harness_file(room.path()).display());
+    let more = [
+        "oracle.defect_rate=1",
+        "oracle.repair=1",
+        "agent=CUSTOM",
+        "endpoint.mode=oracle",
+        "restful_server_gen_iterative.execute_episodes=0",
+        &harness,
+    ];
+    let settings = settings(&folder, &more);
     let (on_event, events) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let episodes = episodes(&folder);
@@ -228,7 +211,7 @@ async fn mischief_ends_with_its_own_reason() {
             "fail_stop=true",
             &format!("limits.attempt_minutes={minutes}"),
         ];
-        let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+        let settings = settings(&folder, &more);
         let (on_event, _) = keep();
         assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
         let episodes = episodes(&folder);
@@ -313,7 +296,7 @@ async fn time_that_the_endpoint_took_is_not_the_agents() {
             "fail_stop=true",
             "limits.attempt_minutes=0.3",
         ];
-        let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+        let settings = settings(&folder, &more);
         let (on_event, _) = keep();
         let looking = async {
             loop {
@@ -373,7 +356,7 @@ async fn a_session_that_is_lost_is_recorded() {
     let harness = format!("harness_file={}", changed_harness(room.path(), &changes).display());
     let more =
         ["endpoint.mode=oracle", "agent=CUSTOM", &harness, "restful_server_gen_iterative.execute_episodes=0"];
-    let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+    let settings = settings(&folder, &more);
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let tree = files::Tree::open(&folder).unwrap();
@@ -402,7 +385,7 @@ async fn a_request_that_a_harness_can_not_take_is_not_the_agents() {
     use scenario::pack::{Options, Pack, Part, Target, generate};
     let room = tempfile::tempdir().unwrap();
     let (folder, pack) = (room.path().join("long"), room.path().join("pack"));
-    let made = runner::settings::resolve(&[], &values(&folder, &[])).unwrap();
+    let made = settings(&folder, &[]);
     let stop = std::sync::atomic::AtomicBool::new(false);
     let (target, sampler) = (Target::Folder(pack.clone()), scenario::sample::Programmatic);
     generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
@@ -416,7 +399,7 @@ async fn a_request_that_a_harness_can_not_take_is_not_the_agents() {
         &format!("scenarios_dir={}", pack.display()),
         "restful_server_gen_iterative.execute_episodes=0",
     ];
-    let settings = runner::settings::resolve(&[], &values(&folder, &more)).unwrap();
+    let settings = settings(&folder, &more);
     let (on_event, events) = keep();
     let finish = runner::run(settings, on_event).await.unwrap();
     assert!(matches!(finish, Finish::Failed { .. }), "no agent has ended anything: {finish:?}");

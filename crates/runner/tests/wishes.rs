@@ -12,24 +12,9 @@ use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
 
-/// The mock agent with the scripted model, one episode of one turn.
-fn settings(folder: &Path, more: &[&str]) -> runner::settings::RunSettings {
-    let mut list = vec![format!("output_dir={}", folder.display())];
-    let always = [
-        "agent=MOCK",
-        "use_docker=false",
-        "restful_server_gen_iterative.n_scenarios=1",
-        "restful_server_gen_iterative.n_turns=1",
-    ];
-    list.extend(always.iter().chain(more).map(|&value| value.to_owned()));
-    runner::settings::resolve(&[], &list).unwrap()
-}
+mod common;
 
-fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let to = kept.clone();
-    (Arc::new(move |event: &Event| to.lock().unwrap().push(event.clone())), kept)
-}
+use common::{keep, settings};
 
 fn again(number: u32) -> Wish {
     Wish { retry: [("scenario_0".to_owned(), number)].into(), ..Wish::default() }
