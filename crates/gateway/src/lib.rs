@@ -16,6 +16,7 @@
 mod attempt;
 mod blame;
 pub mod clock;
+mod fields;
 mod flight;
 mod forward;
 pub mod keys;

@@ -4,7 +4,6 @@
 //! that run after the attempt has ended. So only paths that ask a model, count tokens or list models pass.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use axum::http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
@@ -13,9 +12,8 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use bytes::Bytes;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
+use crate::fields::Fields;
 use crate::{Route, tools};
 
 /// What a request is about.
@@ -95,20 +93,7 @@ pub(crate) struct Told {
 /// pass: an endpoint may read what this program can not, and with it a model of the agent's choice.
 pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool) -> Option<(Bytes, Told)> {
     let Fields(fields) = serde_json::from_slice(&body).ok()?;
-    // What is left of the lists of tools, by the place of their field: nothing of a field that goes as a whole.
-    let left: BTreeMap<usize, Option<String>> = fields
-        .iter()
-        .enumerate()
-        .filter(|_| !hosted)
-        .filter_map(|(at, (name, raw))| match name.as_str() {
-            name if tools::is_hosted(name) => Some((at, None)),
-            // Of an empty list some endpoints say that it is too short.
-            name if tools::is_list(name) => {
-                tools::own(raw.get()).map(|own| (at, Some(own).filter(|own| own != "[]")))
-            }
-            _ => None,
-        })
-        .collect();
+    let left = if hosted { BTreeMap::new() } else { tools::without_hosted(&fields) };
     let named = |name: &str| fields.iter().rev().find(|(field, _)| field == name).map(|(_, raw)| *raw);
     let told_model = named("model")
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
@@ -177,29 +162,6 @@ fn is_model(field: &str) -> bool {
 /// Whether a body comes as it is written, not packed: what is packed could not be looked at.
 pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
-}
-
-/// The fields of an object in order, their values unread.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Fields<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        from.deserialize_map(Read)
-    }
 }
 
 /// What passes of a request's headers: not what belongs to the connection (RFC 9110, 7.6.1), to the agent's own key, or
