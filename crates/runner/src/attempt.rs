@@ -98,7 +98,7 @@ impl From<RunError> for Fault {
 impl From<sandbox::SandboxError> for Fault {
     fn from(error: sandbox::SandboxError) -> Self {
         use sandbox::SandboxError as E;
-        if matches!(error, E::NoImage { .. } | E::Files { .. }) {
+        if matches!(error, E::NoImage { .. } | E::NoRoom { .. }) {
             // No attempt can do without an image, or on a disk without room: the next episodes would fare no better, so the run
             // ends here and none of them is censored.
             return Self::Files(error.into());
@@ -496,9 +496,14 @@ mod tests {
     #[test]
     fn a_full_disk_ends_the_run_and_no_episode() {
         use sandbox::SandboxError as E;
-        let full = || E::Files { path: "/w".to_owned(), why: "make room and resume".to_owned() };
-        let Fault::Files(error) = Fault::from(full()) else { panic!("{:?}", Fault::from(full())) };
+        let (path, why) = ("/w".to_owned(), "make room and resume".to_owned());
+        let full = Fault::from(E::NoRoom { path: path.clone(), why });
+        let Fault::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
+        // Whatever else is wrong with one box may be right with the next.
+        let odd = Fault::from(E::Files { path, why: "can not be started".to_owned() });
+        let Fault::Boxes { why, gone: false } = odd else { panic!("{odd:?}") };
+        assert_eq!(why, "/w: can not be started");
         let away = E::Engine { doing: "start a box", why: "gone".to_owned(), gone: true };
         assert!(matches!(Fault::from(away), Fault::Boxes { gone: true, .. }));
     }

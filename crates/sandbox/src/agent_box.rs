@@ -253,12 +253,11 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
     for folder in [volumes.workspace.clone(), volumes.home.clone()] {
         let path = folder.display().to_string();
         let given = tokio::task::spawn_blocking(move || give_to(&folder, uid, gid)).await;
-        let why = match given {
+        return Err(match given {
             Ok(Ok(())) => continue,
-            Ok(Err(error)) => error.to_string(),
-            Err(panic) => panic.to_string(),
-        };
-        return Err(SandboxError::Files { path, why });
+            Ok(Err(error)) => SandboxError::of_file(path, &error),
+            Err(panic) => SandboxError::Files { path, why: panic.to_string() },
+        });
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<Full>
 /// That the disk of the host has next to nothing left, as a fault of the machine.
 pub(crate) fn no_room(path: String, free: u64) -> SandboxError {
     let why = format!("its disk has only {} MB left, so the box was ended; make room and resume", free >> 20);
-    SandboxError::Files { path, why }
+    SandboxError::NoRoom { path, why }
 }
 
 /// Both volumes together, and what is free where they lie.

@@ -189,6 +189,7 @@ impl SandboxError {
             Self::NoImage { image } => Some(format!(
                 "Pull or build it first (docker pull {image}), or set docker.image_name to one that is there."
             )),
+            Self::NoRoom { .. } => Some("Make room on that disk; a run can be resumed then.".to_owned()),
             Self::Engine { gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
             }
@@ -232,7 +233,18 @@ fn sockets(env: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
 
 /// An engine's error while `doing`. A 404 that names an image is [`SandboxError::NoImage`] at its own place.
 pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error) -> SandboxError {
-    move |error| SandboxError::Engine { doing, gone: is_gone(&error), why: chain(&error) }
+    move |error| {
+        let why = chain(&error);
+        if is_full(&why) {
+            return SandboxError::NoRoom { path: "the disk of the container engine".to_owned(), why };
+        }
+        SandboxError::Engine { doing, gone: is_gone(&error), why }
+    }
+}
+
+/// Whether an engine says that its own disk is full, in the words of the system.
+fn is_full(why: &str) -> bool {
+    ["no space left on device", "disk quota exceeded"].iter().any(|sign| why.to_lowercase().contains(sign))
 }
 
 /// Whether the engine itself is away, as against having refused something.

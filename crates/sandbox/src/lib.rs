@@ -257,6 +257,14 @@ pub enum SandboxError {
         /// Whether the engine is gone, so that waiting for it may help.
         gone: bool,
     },
+    /// The disk of the host is full, or what this user may write on it: no box can do without.
+    #[error("{path}: {why}")]
+    NoRoom {
+        /// What lies there.
+        path: String,
+        /// How full it is.
+        why: String,
+    },
     /// A file of the host.
     #[error("{path}: {why}")]
     Files {
@@ -265,6 +273,18 @@ pub enum SandboxError {
         /// What is wrong.
         why: String,
     },
+}
+
+impl SandboxError {
+    /// What the host says of a file or a program of its own.
+    pub(crate) fn of_file(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as K;
+        let (path, why) = (path.to_string(), error.to_string());
+        match error.kind() {
+            K::StorageFull | K::QuotaExceeded => Self::NoRoom { path, why },
+            _ => Self::Files { path, why },
+        }
+    }
 }
 
 /// What lies about with our labels.

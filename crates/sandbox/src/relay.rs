@@ -49,10 +49,7 @@ impl Engine {
     /// gateway that takes another's place must not take the attempts from it that are still on their way there.
     pub(crate) async fn gateway_socket(&self, run: &str, folder: &Path) -> Result<PathBuf, SandboxError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let wrong = |error: std::io::Error| SandboxError::Files {
-            path: folder.display().to_string(),
-            why: error.to_string(),
-        };
+        let wrong = |error: std::io::Error| SandboxError::of_file(folder.display(), &error);
         let folder = std::path::absolute(folder).map_err(wrong)?;
         std::fs::create_dir_all(&folder).map_err(wrong)?;
         // Relays run as another user where this program is root.

@@ -291,7 +291,7 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
         E::NoImage { .. } => "engine.no_image",
         E::Image { .. } => "image.failed",
         E::Engine { .. } => "engine.refused",
-        E::Files { .. } => "run.files",
+        E::NoRoom { .. } | E::Files { .. } => "run.files",
     };
     let mut told = ApiError::new(code, error.to_string());
     told.hint = error.hint();
