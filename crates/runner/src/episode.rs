@@ -13,7 +13,7 @@ use scenario::pack::PackError;
 use crate::agent::blocking;
 use crate::attempt::Played;
 use crate::folders::Folders;
-use crate::live::Phase;
+use crate::live::{Phase, is_played_on};
 use crate::outage;
 use crate::play::{Ending, Play};
 use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
@@ -455,7 +455,11 @@ impl Episode<'_> {
         });
         keep_score(self.play, self.planned, &self.trajectory);
         let folders = self.folders.clone();
-        blocking(move || folders.close()).await?;
+        blocking(move || {
+            reopen::close(&folders, is_played_on(reason));
+            Ok(())
+        })
+        .await?;
         self.play.events.tell(&Event::Episode {
             at: clock::now(),
             episode: self.planned.name.clone(),

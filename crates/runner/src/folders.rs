@@ -26,17 +26,20 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
+    /// Those in an episode's part of `.stamina/state`, whether they are there or not.
+    pub(crate) fn of(state: PathBuf) -> Self {
+        Self { state }
+    }
+
     /// Makes the live ones, if they are not there.
-    pub(crate) fn new(state: PathBuf) -> Result<Self, RunError> {
-        let folders = Self { state };
-        let live = folders.live();
+    pub(crate) fn make(&self) -> Result<(), RunError> {
+        let live = self.live();
         // A restore that was killed between taking away and putting back.
-        if !folders.at("live").exists() && folders.at("live.part/complete").exists() {
-            folders.put_back()?;
+        if !self.at("live").exists() && self.at("live.part/complete").exists() {
+            self.put_back()?;
         }
         disk::folder(&live.workspace)?;
-        disk::folder(&live.home)?;
-        Ok(folders)
+        disk::folder(&live.home)
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -124,11 +127,14 @@ impl Folders {
         !same(&self.before().workspace, &self.live().workspace, &mut left, 0)
     }
 
-    /// Takes away what an episode that is over needs no more.
-    pub(crate) fn close(&self) -> Result<(), RunError> {
-        for name in ["served", "before.part", "before.old", "live.part"] {
+    /// Takes away what an episode that is over needs no more: all of them, unless it can be played on.
+    pub(crate) fn close(&self, played_on: bool) -> Result<(), RunError> {
+        let scratch = ["served", "before.part", "before.old", "live.part"];
+        let kept: &[&str] = if played_on { &[] } else { &["before", "live"] };
+        for name in scratch.iter().chain(kept) {
             let path = self.at(name);
             copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+            faults::point("folder taken away");
         }
         Ok(())
     }
@@ -250,7 +256,8 @@ mod tests {
     #[test]
     fn live_goes_back_to_what_it_was() {
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::new(room.path().join("scenario_0")).unwrap();
+        let folders = Folders::of(room.path().join("scenario_0"));
+        folders.make().unwrap();
         let live = folders.live();
         fs::write(live.workspace.join("server.py"), "1").unwrap();
         fs::write(live.home.join("session"), "a").unwrap();
@@ -271,18 +278,25 @@ mod tests {
         fs::remove_file(served.workspace.join("server.py")).unwrap();
         assert!(live.workspace.join("server.py").exists());
         folders.served().unwrap();
+        folders.close(true).unwrap();
+        assert!(live.workspace.join("server.py").exists() && folders.label() == Some(label));
+        folders.close(false).unwrap();
+        assert_eq!(fs::read_dir(room.path().join("scenario_0")).unwrap().count(), 0);
+        folders.close(false).unwrap();
     }
 
     #[test]
     fn a_restore_that_was_killed_half_way_is_finished() {
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::new(room.path().join("s")).unwrap();
+        let folders = Folders::of(room.path().join("s"));
+        folders.make().unwrap();
         fs::write(folders.live().workspace.join("a"), "1").unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         copy_both(&folders.before(), &folders.volumes("live.part")).unwrap();
         fs::write(folders.at("live.part/complete"), "").unwrap();
         copy::remove(&folders.at("live")).unwrap();
-        let again = Folders::new(room.path().join("s")).unwrap();
+        let again = Folders::of(room.path().join("s"));
+        again.make().unwrap();
         assert_eq!(fs::read_to_string(again.live().workspace.join("a")).unwrap(), "1");
         assert!(!again.at("live/complete").exists());
     }

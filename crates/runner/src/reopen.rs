@@ -26,7 +26,7 @@ pub(crate) struct Opened {
 pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
     let results = EpisodeFolder::new(play.place.episode(&planned.name), play.scrub.clone())?;
     let state = play.place.state(&planned.name);
-    let folders = Folders::new(state.clone())?;
+    let folders = Folders::of(state.clone());
     let trajectory = match Trajectory::read(results.path())? {
         Some(trajectory) => trajectory,
         None => Trajectory::new(results.path(), &planned.name, planned.turns, play.settings.attempt_limit),
@@ -45,9 +45,11 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     if over && !reopened {
         keep_score(play, planned, &opened.trajectory);
         show_over(&opened, planned);
-        opened.folders.close()?;
+        // Where it was killed between its end and this.
+        close(&opened.folders, false);
         return Ok(None);
     }
+    opened.folders.make()?;
     // One that the run's budget cut off has not ended its episode.
     let last = opened.trajectory.current.as_ref().and_then(|current| current.attempts.last());
     if last.is_some_and(|last| last.verdict == Verdict::Unfinished) {
@@ -65,9 +67,17 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     Ok(Some(opened))
 }
 
+/// Takes away what an episode that is over needs no more. What can not be taken away is in nobody's way, and tried again by the
+/// next resume. Blocks.
+pub(crate) fn close(folders: &Folders, played_on: bool) {
+    if let Err(error) = folders.close(played_on) {
+        tracing::warn!("the folders of an episode that is over could not be removed: {error}");
+    }
+}
+
 /// Whether an attempt of an episode had begun that the trajectory does not name: where its process was killed. Blocks.
 pub(crate) fn is_cut_off(place: &Place, planned: &Planned) -> bool {
-    let label = Folders::new(place.state(&planned.name)).ok().and_then(|folders| folders.label());
+    let label = Folders::of(place.state(&planned.name)).label();
     let last = Trajectory::read(&place.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
     label.is_some_and(|Label { turn, attempt }| last != Some((turn, attempt)))
 }
@@ -140,7 +150,8 @@ mod tests {
         let place = Place::new(room.path());
         let planned = Planned { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
         assert!(!is_cut_off(&place, &planned), "nothing has begun");
-        let folders = Folders::new(place.state(&planned.name)).unwrap();
+        let folders = Folders::of(place.state(&planned.name));
+        folders.make().unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         assert!(is_cut_off(&place, &planned));
         // Recorded by then, in the words of a trajectory.

@@ -5,7 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ingest::format::Format as _;
@@ -73,7 +73,17 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     assert_eq!(live.state, runner::live::RunState::Ended { finish: Finish::Stopped });
     let before: usize = episodes(&folder).iter().flat_map(|e| &e.turns).map(|turn| turn.attempts.len()).sum();
     assert!(before >= 1);
-    let (on_event, events) = keep();
+    // The mock agent keeps its messages in HOME, which goes when the episode is over.
+    let at = folder.join(".stamina/state/scenario_0/live/home/.stamina/mock_session.json");
+    let session = Arc::new(Mutex::new(String::new()));
+    let (keep, events) = keep();
+    let last = session.clone();
+    let on_event: OnEvent = Arc::new(move |event| {
+        keep(event);
+        if matches!(event, Event::Attempt { episode, .. } if episode == "scenario_0") {
+            *last.lock().unwrap() = std::fs::read_to_string(&at).unwrap();
+        }
+    });
     let finish = runner::resume(folder.clone(), vec!["batch_size=2".to_owned()], on_event).await.unwrap();
     assert_eq!(finish, Finish::Finished);
     assert!(matches!(events.lock().unwrap()[0], Event::Started { resumed: true, .. }));
@@ -82,9 +92,8 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
         assert!(states.iter().all(|state| state.is_passed()), "{states:?}");
         assert!(states.contains(&TurnState::PassedAfterRetries), "{states:?}");
     }
-    // The mock agent keeps its messages in HOME: a session that began anew would not know the first request any more.
-    let session = folder.join(".stamina/state/scenario_0/live/home/.stamina/mock_session.json");
-    let session = std::fs::read_to_string(session).unwrap();
+    // A session that began anew would not know the first request any more.
+    let session = session.lock().unwrap();
     assert!(
         session.matches("\"role\": \"user\"").count() >= 3,
         "all prompts of the episode are in one session"

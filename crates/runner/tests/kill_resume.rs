@@ -28,7 +28,7 @@ use results::normalised;
 /// Kills that are asked for.
 const KILLS: usize = 100;
 /// Points that are passed seldom, and so are named: each is hit in turn.
-const SELDOM: [&str; 18] = [
+const SELDOM: [&str; 19] = [
     "run begun",
     "about to record",
     "journal written",
@@ -45,6 +45,7 @@ const SELDOM: [&str; 18] = [
     "run taken up",
     "about to end an episode",
     "episode ended",
+    "folder taken away",
     "about to finish",
     "last report",
 ];
@@ -289,6 +290,12 @@ fn killed_runs_end_as_undisturbed_ones() {
                     names.insert(name);
                 }
             }
+        }
+        for episode in ["scenario_0", "scenario_1"] {
+            let state = folder.join(".stamina/state").join(episode);
+            let left: Vec<_> =
+                std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left, ["journal.json"], "{episode} after {starts} starts");
         }
         let found = normalised(&folder);
         let paths = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
