@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,69 +10,16 @@ use runner::control::{self, Wish};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 
-/// Reads a request to the end of its body.
-fn read(stream: &mut TcpStream) {
-    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
-    loop {
-        let count = stream.read(&mut piece).unwrap();
-        request.extend_from_slice(&piece[..count]);
-        let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
-        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
-        if count == 0 || request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
-            return;
-        }
-    }
-}
-
-/// An endpoint that answers once, with a call, and never again.
-fn answers_once() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let mut open = Vec::new();
-        for (number, stream) in listener.incoming().enumerate() {
-            let mut stream = stream.unwrap();
-            if number == 0 {
-                read(&mut stream);
-                let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
-                let body = serde_json::json!({
-                    "id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                    "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
-                        "role": "assistant", "content": "I begin.",
-                        "tool_calls": [{ "id": "c1", "type": "function", "function": {
-                            "name": "write_file", "arguments": arguments } }],
-                    } }],
-                    "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
-                })
-                .to_string();
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    body.len()
-                );
-                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).unwrap();
-            } else {
-                open.push(stream);
-            }
-        }
-    });
-    format!("http://{address}")
-}
+mod common;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
-    let values = [
-        "agent=MOCK".to_owned(),
-        format!("output_dir={}", folder.display()),
-        "restful_server_gen_iterative.n_scenarios=1".to_owned(),
-        "restful_server_gen_iterative.n_turns=1".to_owned(),
-    ];
-    let mut settings = runner::settings::resolve(&[], &values).unwrap();
+    let mut settings = common::settings(&folder, &[]);
     // An agent without a box may ask only the scripted model; this one does nothing but what this test answers.
     settings.endpoint =
-        EndpointSettings::Gateway { base_url: answers_once(), key: gateway::keys::KeySource::None };
+        EndpointSettings::Gateway { base_url: common::falls_silent(), key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     settings.price =
         Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test takes what it needs of it")]
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -43,4 +45,54 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     }
     assert_eq!(report.warnings, []);
     episodes
+}
+
+/// Reads a request to the end of its body.
+fn read(stream: &mut TcpStream) {
+    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        let count = stream.read(&mut piece).unwrap();
+        request.extend_from_slice(&piece[..count]);
+        let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
+        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+        if count == 0 || request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
+            return;
+        }
+    }
+}
+
+/// An endpoint that answers once, with a call, and is silent to the second request for good; what comes after it, such as a
+/// question of the gateway's own, is answered.
+pub(crate) fn falls_silent() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for (number, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            if number == 1 {
+                open.push(stream);
+                continue;
+            }
+            read(&mut stream);
+            let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
+            let body = serde_json::json!({
+                "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+                "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
+                    "role": "assistant", "content": "I begin.",
+                    "tool_calls": [{ "id": "c1", "type": "function", "function": {
+                        "name": "write_file", "arguments": arguments } }],
+                } }],
+                "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
+            })
+            .to_string();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        }
+    });
+    format!("http://{address}")
 }
