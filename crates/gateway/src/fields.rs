@@ -5,6 +5,17 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+/// Whether an endpoint may read a field as one that it knows: some (those in Go) do not care for capitals, nor for the long s and
+/// the Kelvin sign, which fold to letters.
+pub(crate) fn may_be_read_as(field: &str, known: &str) -> bool {
+    let fold = |letter| match letter {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        letter => letter.to_ascii_lowercase(),
+    };
+    field.chars().map(fold).eq(known.chars().map(fold))
+}
+
 /// Fields as they come: also those that come twice.
 pub(crate) struct Fields<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
@@ -25,5 +36,21 @@ impl<'de> Deserialize<'de> for Fields<'de> {
             }
         }
         from.deserialize_map(Read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_folded_as_by_endpoints_that_do_not_care() {
+        for field in ["tools", "Tools", "TOOLS", "tool\u{17f}"] {
+            assert!(may_be_read_as(field, "tools"), "{field}");
+        }
+        assert!(may_be_read_as("bac\u{212a}ground", "background"));
+        for field in ["tool", "toolss", "t\u{f6}ols", ""] {
+            assert!(!may_be_read_as(field, "tools"), "{field}");
+        }
     }
 }

@@ -255,7 +255,8 @@ impl Flight {
         let paid = self.kind.is_paid();
         let good = (200..300).contains(&progress.status);
         let whole = progress.meter.as_ref().is_some_and(Meter::is_whole);
-        let error = progress.meter.as_ref().and_then(|meter| meter.error().map(str::to_owned));
+        let error =
+            progress.meter.as_ref().and_then(|meter| meter.error().map(|error| self.house.scrub(error)));
         // One of the agent's own making is an answer like any other.
         let faulty = good
             && error.is_some()

@@ -13,7 +13,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use bytes::Bytes;
 
-use crate::fields::Fields;
+use crate::fields::{Fields, may_be_read_as};
 use crate::{Route, tools};
 
 /// What a request is about.
@@ -110,11 +110,12 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool
         .max();
     let told = Told { model: told_model, hides_usage, longest };
 
+    let strays = model.is_some() && fields.iter().any(|(name, _)| is_other_model(name));
     let disguised = fields.iter().filter(|(name, _)| is_model(name)).count() > 1;
     let model = model.filter(|model| disguised || told.model.as_deref() != Some(model));
-    let lingers =
-        kind == Kind::Model(Route::Responses) && named("background").is_some_and(|raw| raw.get() == "true");
-    if model.is_none() && !hides_usage && !lingers && left.is_empty() {
+    let lingers = kind == Kind::Model(Route::Responses)
+        && fields.iter().any(|(name, raw)| may_be_read_as(name, "background") && raw.get() != "false");
+    if model.is_none() && !hides_usage && !lingers && !strays && left.is_empty() {
         return Some((body, told));
     }
     let model = model.map(|model| serde_json::Value::from(model).to_string());
@@ -138,7 +139,8 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool
             },
             (name, Some(model)) if is_model(name) => model,
             ("stream_options", _) if options.is_some() => continue,
-            ("background", _) if lingers => "false",
+            (name, _) if strays && is_other_model(name) => continue,
+            (name, _) if lingers && may_be_read_as(name, "background") => "false",
             _ => raw.get(),
         };
         field(name, raw);
@@ -153,10 +155,14 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool
     Some((Bytes::from(out), told))
 }
 
-/// Whether an endpoint may read a field as the model's name: some (those in Go) do not care for capitals, and of several
-/// fields it is not known which one counts.
+/// Whether an endpoint may read a field as the model's name. Of several fields it is not known which one counts.
 fn is_model(field: &str) -> bool {
-    field.eq_ignore_ascii_case("model")
+    may_be_read_as(field, "model")
+}
+
+/// Whether a field names further models, for endpoints that choose among several. A run is one of one model.
+fn is_other_model(field: &str) -> bool {
+    ["models", "fallbacks"].iter().any(|name| may_be_read_as(field, name))
 }
 
 /// Whether a body comes as it is written, not packed: what is packed could not be looked at.
@@ -273,6 +279,9 @@ mod tests {
             let (body, _) = prepared(body, CHAT, Some("m"));
             assert!(!body.contains("mine") && body.contains(r#""model":"m""#), "{body}");
         }
+        let several = r#"{"model":"m","models":["mine"],"Fallbacks":[{"model":"mine"}],"n":1}"#;
+        assert_eq!(prepared(several, CHAT, Some("m")).0, r#"{"model":"m","n":1}"#);
+        assert_eq!(prepared(several, CHAT, None).0, several, "no model is set");
     }
 
     #[test]
@@ -302,6 +311,8 @@ mod tests {
         let (body, _) = prepared(asked, Kind::Model(Route::Responses), None);
         assert_eq!(body, r#"{"model":"m","background":false,"input":"x"}"#);
         assert_eq!(prepared(asked, CHAT, None).0, asked);
+        let (body, _) = prepared(r#"{"Bac\u212aground":1}"#, Kind::Model(Route::Responses), None);
+        assert!(body.ends_with(":false}"), "{body}");
     }
 
     #[test]

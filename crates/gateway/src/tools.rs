@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::fields::Fields;
+use crate::fields::{Fields, may_be_read_as};
 
 /// Fields beside `tools` by which endpoints are asked to look something up, or to use a server or box of theirs: of chat
 /// completions (`web_search_options`), messages (`mcp_servers`, `container`), and of endpoints that speak either.
@@ -49,7 +49,7 @@ impl<'a> Tool<'a> {
         let Fields(fields) = serde_json::from_str(raw.get()).ok()?;
         let mut read: [Option<&RawValue>; READ.len()] = [None; READ.len()];
         for (name, value) in fields {
-            let Some(at) = READ.iter().position(|field| name.eq_ignore_ascii_case(field)) else { continue };
+            let Some(at) = READ.iter().position(|field| may_be_read_as(&name, field)) else { continue };
             if name != READ[at] || read[at].replace(value).is_some() {
                 return None;
             }
@@ -123,9 +123,9 @@ impl Named {
     }
 }
 
-/// Whether a field of a request asks for what only the endpoint runs. Some endpoints do not care for capitals.
+/// Whether a field of a request asks for what only the endpoint runs.
 fn is_hosted(field: &str) -> bool {
-    FIELDS.iter().any(|name| field.eq_ignore_ascii_case(name))
+    FIELDS.iter().any(|name| may_be_read_as(field, name))
 }
 
 /// What has to change in the fields of a request so that its endpoint runs no tools: by their places what stands there
@@ -137,7 +137,7 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
     for (at, (name, raw)) in fields.iter().enumerate() {
         if is_hosted(name) {
             changed.insert(at, None);
-        } else if name.eq_ignore_ascii_case("tools") {
+        } else if may_be_read_as(name, "tools") {
             // What is no list is no business of ours: the endpoint refuses it.
             let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };
             let own: Vec<Tool<'_>> = list.iter().filter_map(|raw| Tool::own(raw, false)).collect();
@@ -153,13 +153,13 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
         return changed;
     }
     for (at, (name, raw)) in fields.iter().enumerate() {
-        if name.eq_ignore_ascii_case("tool_choice") {
+        if may_be_read_as(name, "tool_choice") {
             match choice(raw.get(), &left) {
                 Choice::Stays => {}
                 Choice::Less(text) => drop(changed.insert(at, Some(text))),
                 Choice::Goes => drop(changed.insert(at, None)),
             }
-        } else if left.is_empty() && name.eq_ignore_ascii_case("parallel_tool_calls") {
+        } else if left.is_empty() && may_be_read_as(name, "parallel_tool_calls") {
             changed.insert(at, None);
         }
     }

@@ -162,6 +162,18 @@ async fn the_key_shows_itself_nowhere() {
             endpoint.got().iter().all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
         );
     }
+    // In the middle of an answer that began well.
+    let broken =
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}}}}]}}\n\n{events}");
+    let endpoint = Endpoint::start(vec![Act::events(&broken); 9]).await;
+    let mut settings = endpoint.settings();
+    settings.retry.tries = 1;
+    let gateway = gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    post(&attempt, PATH, r#"{"model":"m","stream":true}"#).await.text().await.unwrap();
+    let seen = format!("{:?}", attempt.seen());
+    assert!(seen.contains("bad key …"), "{seen}");
+    shown.push_str(&seen);
     for base_url in ["ftp://x", "http://a:b@c", "::"] {
         let endpoint = Endpoint::start(vec![Act::Silence]).await;
         let mut settings = endpoint.settings();
