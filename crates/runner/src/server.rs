@@ -64,9 +64,10 @@ async fn listen_and_test(
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
 ) -> Result<What, SandboxError> {
+    let Some(address) = at.address else { return Ok(What::Exited) };
     tokio::select! {
         () = stop.cancelled() => return Ok(What::Stopped),
-        ready = ready(boxes, at) => match ready? {
+        ready = ready(boxes, at, address) => match ready? {
             Ready::Yes => {}
             Ready::Exited => return Ok(What::Exited),
             Ready::Never => return Ok(What::NeverListened),
@@ -75,7 +76,7 @@ async fn listen_and_test(
     on_ready();
     let stopped = Arc::new(AtomicBool::new(false));
     let flag = stopped.clone();
-    let base = format!("http://{}", at.address);
+    let base = format!("http://{address}");
     let mut tests = tokio::task::spawn_blocking(move || run(&base, &suite, &flag));
     let verdicts = tokio::select! {
         verdicts = &mut tests => verdicts,
@@ -118,12 +119,12 @@ enum Ready {
 }
 
 /// Waits until the server answers something, or has taken a connection for long enough.
-async fn ready(boxes: &Boxes, at: &ServerAt) -> Result<Ready, SandboxError> {
+async fn ready(boxes: &Boxes, at: &ServerAt, address: SocketAddr) -> Result<Ready, SandboxError> {
     let until = Instant::now() + READY;
     let mut wait = Duration::from_millis(10);
     let mut taken = false;
     loop {
-        match probe(at.address).await {
+        match probe(address).await {
             Probe::Answered => return Ok(Ready::Yes),
             // It listens and is slow, or answers nothing at all: the tests will tell.
             Probe::Taken if taken => return Ok(Ready::Yes),

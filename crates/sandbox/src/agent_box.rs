@@ -91,7 +91,7 @@ impl Engine {
             }
         };
         let ended = match (ended, &network) {
-            (Ok(end), Network::Beside(relay)) => self.had_its_way(relay).await.map(|()| end),
+            (Ok(end), Network::Beside(relay)) => self.had_its_way(relay, end).await,
             (ended, _) => ended,
         };
         // Also where starting it failed: it may have been made. An engine that is gone can not remove it now; the next
@@ -102,10 +102,16 @@ impl Engine {
         }
     }
 
-    /// Whether a box could reach the gateway to its end. What an agent does without is not its own.
-    async fn had_its_way(&self, relay: &str) -> Result<(), SandboxError> {
-        if self.state(relay).await?.is_some_and(|state| state.running) {
-            return Ok(());
+    /// The end of a box that could reach the gateway to its end. What an agent does without is not its own; but a relay that
+    /// needs more memory than all its connections can is one that its agent has filled.
+    async fn had_its_way(&self, relay: &str, mut end: BoxEnd) -> Result<BoxEnd, SandboxError> {
+        match self.state(relay).await? {
+            Some(state) if state.running => return Ok(end),
+            Some(state) if state.out_of_memory => {
+                end.exit.out_of_memory = true;
+                return Ok(end);
+            }
+            Some(_) | None => {}
         }
         Err(SandboxError::Engine {
             doing: "keep the way to the gateway open",
@@ -169,7 +175,12 @@ impl Engine {
                     exit.stopped = true;
                     // In the background: a box that prints while it is told to stop must not wait for us to read.
                     let (engine, name) = (self.clone(), name.to_owned());
-                    tokio::spawn(async move { engine.stop(&name, STOP_GRACE).await });
+                    tokio::spawn(async move {
+                        if let Err(error) = engine.stop(&name, STOP_GRACE).await {
+                            tracing::warn!(%error, name, "a box could not be stopped, so it is removed");
+                            let _ = engine.remove_box(&name).await;
+                        }
+                    });
                 }
             }
         };
@@ -186,7 +197,7 @@ impl Engine {
         match self.state(name).await? {
             Some(state) => exit.out_of_memory |= state.out_of_memory,
             // Podman says 0 of a box that somebody removed.
-            None => lost = true,
+            None => lost = !exit.stopped,
         }
         // A kill without a known reason: news of it may come a moment after the end.
         let known = lost || exit.out_of_memory || host_full.is_some() || ended_by_us(&exit);

@@ -9,7 +9,7 @@ use bollard::{API_DEFAULT_VERSION, Docker};
 use serde::{Deserialize, Serialize};
 
 use crate::SandboxError;
-use crate::network::Networks;
+use crate::network::{self, Networks};
 use crate::relay::Relays;
 use crate::server_box::Served;
 
@@ -43,8 +43,9 @@ pub struct EngineInfo {
     pub arch: String,
     /// Whether it runs without root, so that user ids differ inside and outside.
     pub rootless: bool,
-    /// Whether it runs in a machine of its own (Docker Desktop).
-    pub desktop: bool,
+    /// Whether it runs in a machine or a network namespace of its own (Docker Desktop, Colima; this program in a container), so
+    /// that its bridges are not here.
+    pub elsewhere: bool,
     /// Where it keeps images and what boxes write outside of their volumes; `None` = it does not say.
     pub root: Option<PathBuf>,
 }
@@ -55,8 +56,8 @@ impl EngineInfo {
     /// Servers are tested on the bridges of the boxes. An engine without root, and one in a machine of its own, has these where
     /// this program does not reach them.
     pub fn unfit(&self) -> Option<&'static str> {
-        if self.desktop {
-            Some("it runs in a machine of its own, and this one does not reach its boxes")
+        if self.elsewhere {
+            Some("it runs in a machine or a container of its own, and this one does not reach its boxes")
         } else if self.rootless {
             Some("it runs without root, and this machine does not reach its boxes")
         } else {
@@ -140,7 +141,8 @@ impl Engine {
             arch: version.arch.unwrap_or_default(),
             rootless,
             root: system.docker_root_dir.filter(|path| !path.is_empty()).map(PathBuf::from),
-            desktop: system.operating_system.is_some_and(|name| name.contains("Docker Desktop")),
+            elsewhere: system.operating_system.is_some_and(|name| name.contains("Docker Desktop"))
+                || (!podman && network::bridges(&docker).await.is_some_and(|(here, of)| of > 0 && here == 0)),
         };
         Ok(Self {
             docker,
@@ -313,14 +315,14 @@ mod tests {
             socket: "unix:///var/run/docker.sock".to_owned(),
             arch: "amd64".to_owned(),
             rootless: false,
-            desktop: false,
+            elsewhere: false,
             root: None,
         };
         assert_eq!(system.unfit(), None);
         let rootless = EngineInfo { rootless: true, ..system.clone() };
-        let desktop = EngineInfo { desktop: true, ..system };
+        let elsewhere = EngineInfo { elsewhere: true, ..system };
         assert!(rootless.unfit().unwrap().contains("without root"));
-        assert!(desktop.unfit().unwrap().contains("machine of its own"));
+        assert!(elsewhere.unfit().unwrap().contains("of its own"));
         let error = SandboxError::Unfit { engine: rootless.kind.clone(), why: rootless.unfit().unwrap() };
         assert!(error.to_string().starts_with("Docker can not play runs: it runs without root"), "{error}");
         // Nothing is proposed that can not work.

@@ -201,8 +201,8 @@ pub struct BoxEnd {
 /// A running server box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAt {
-    /// Where tests reach it.
-    pub address: SocketAddr,
+    /// Where tests reach it; `None` = it has ended already.
+    pub address: Option<SocketAddr>,
     /// Id of the container or process, to end it.
     pub id: String,
 }

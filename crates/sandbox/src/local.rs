@@ -129,7 +129,7 @@ impl Local {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id.clone(), Served { group, log, reader });
-        Ok(ServerAt { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), id })
+        Ok(ServerAt { address: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port))), id })
     }
 
     pub(crate) fn runs(&self, server: &ServerAt) -> bool {

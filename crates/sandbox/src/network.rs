@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::path::Path;
 
+use bollard::Docker;
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::ListNetworksOptions;
 
@@ -97,23 +98,9 @@ impl Engine {
 
     /// Whether [`crate::Boxes::guard`] works with this engine: its bridges are seen here, and rules are taken.
     pub async fn is_guarded(&self) -> bool {
-        self.has_bridges_here().await
+        !self.podman()
+            && bridges(&self.docker).await.is_some_and(|(here, of)| of > 0 && here == of)
             && tokio::task::spawn_blocking(firewall::is_proven).await.unwrap_or(false)
-    }
-
-    /// Whether the engine makes its bridges where this program runs, and not in a machine or a network namespace of its
-    /// own: by one that it has. An engine that has none says nothing, and that is no yes.
-    async fn has_bridges_here(&self) -> bool {
-        if self.podman() || !self.info.socket.starts_with("unix://") {
-            return false;
-        }
-        let filters = Some(HashMap::from([("driver".to_owned(), vec!["bridge".to_owned()])]));
-        let Ok(found) = self.docker.list_networks(Some(ListNetworksOptions { filters })).await else {
-            return false;
-        };
-        let bridges = found.into_iter().filter_map(|network| bridge(network.options, network.id));
-        let mut bridges = bridges.peekable();
-        bridges.peek().is_some() && bridges.all(|bridge| is_here(&bridge))
     }
 
     /// See [`crate::Boxes::guard`].
@@ -206,6 +193,16 @@ impl Engine {
             }
         }
     }
+}
+
+/// How many of an engine's bridges are where this program runs, and how many it has; `None` = it does not say. Those of one in a
+/// machine or a network namespace of its own are not.
+pub(crate) async fn bridges(docker: &Docker) -> Option<(usize, usize)> {
+    let filters = Some(HashMap::from([("driver".to_owned(), vec!["bridge".to_owned()])]));
+    let found = docker.list_networks(Some(ListNetworksOptions { filters })).await.ok()?;
+    let all: Vec<String> =
+        found.into_iter().filter_map(|network| bridge(network.options, network.id)).collect();
+    Some((all.iter().filter(|bridge| is_here(bridge)).count(), all.len()))
 }
 
 fn lost(name: &str) -> SandboxError {

@@ -1,7 +1,11 @@
 //! A server that is tested: started fresh on copies of the volumes, reached by its own address on an internal network,
 //! its log kept within a cap.
+//!
+//! Engines give the address of a box that has ended to the next one at once. So each server has a port of its own: what is
+//! still asked of one that has ended does not come to that of another episode.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,8 +21,15 @@ use crate::{
     BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, disk, network,
 };
 
-/// What servers in boxes listen on. Each has an address of its own, so it can be the same for all.
-pub(crate) const PORT: u16 = 8000;
+/// What servers in boxes listen on, each on the next: below the ports that kernels give to clients.
+const PORTS: std::ops::Range<u16> = 8_000..32_000;
+
+/// A port that none of many servers before has had.
+fn next_port() -> u16 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let turn = COUNT.fetch_add(1, Ordering::Relaxed) % u32::from(PORTS.end - PORTS.start);
+    PORTS.start + u16::try_from(turn).unwrap_or_default()
+}
 
 /// A server box that this process looks after.
 pub(crate) struct Served {
@@ -43,6 +54,8 @@ impl Engine {
         let run = &what.owner.run;
         let network = network::servers(run);
         self.network(run, &network, true).await?;
+        // One that could not be removed holds volumes whose folders are not there any more.
+        self.remove_stale(&what.owner, "server").await?;
         give_volumes(&what.volumes).await?;
         let name = unique_name(run, &what.owner.episode, "server");
         // On a task of its own, for the same reason as an agent's box. If nobody takes what it brings (this future was
@@ -79,7 +92,8 @@ impl Engine {
         network: &str,
     ) -> Result<ServerAt, SandboxError> {
         let argv = ["sh", "/workspace/run.sh"].map(ToOwned::to_owned);
-        let env = [("PORT".to_owned(), PORT.to_string())];
+        let port = next_port();
+        let env = [("PORT".to_owned(), port.to_string())];
         let plan = Plan {
             owner: &what.owner,
             kind: "server",
@@ -104,22 +118,18 @@ impl Engine {
         let watchman = tokio::spawn(watch(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let served = Served { log, reader, watchman, full, began: Instant::now(), limits: what.limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
-        let address = self
-            .inspect(name)
-            .await?
-            .and_then(|found| found.network_settings)
-            .and_then(|settings| settings.networks)
-            .and_then(|mut networks| networks.remove(network))
-            .and_then(|endpoint| endpoint.ip_address)
-            .and_then(|address| address.parse().ok());
-        Ok(ServerAt {
-            // A server that ended at once has no address any more; `runs` will say so.
-            address: SocketAddr::new(
-                address.unwrap_or(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)),
-                PORT,
-            ),
-            id: name.to_owned(),
-        })
+        let found = self.inspect(name).await?;
+        let runs = found.as_ref().and_then(|found| found.state.as_ref()?.running).unwrap_or(false);
+        let address: Option<IpAddr> = found
+            .and_then(|found| found.network_settings?.networks?.remove(network)?.ip_address?.parse().ok());
+        if runs && address.is_none() {
+            return Err(SandboxError::Engine {
+                doing: "tell the address of a server box",
+                why: format!("it has none on {network}"),
+                gone: false,
+            });
+        }
+        Ok(ServerAt { address: address.map(|address| SocketAddr::new(address, port)), id: name.to_owned() })
     }
 
     pub(crate) async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {

@@ -7,7 +7,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Place, text};
-use sandbox::SandboxError;
+use sandbox::{GatewayPlace, SandboxError};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -112,14 +112,16 @@ async fn a_server_answers_from_outside_and_tells_how_it_ended() {
          LocalPort => $ENV{PORT}, Listen => 5, ReuseAddr => 1) or die $!; while ($c = $s->accept) { print $c \"hello\"; close $c }'\n",
     );
     let at = place.boxes.serve(&server).await.unwrap();
-    let answer = ask(at.address).await;
+    let address = at.address.unwrap();
+    let answer = ask(address).await;
     assert_eq!(answer, "hello");
     assert!(place.boxes.runs(&at).await.unwrap());
     let end = place.boxes.end(at).await.unwrap();
     assert_eq!(end.exited, None);
-    assert_eq!(text(&end.log), format!("listening on {}\n", 8000));
+    assert_eq!(text(&end.log), format!("listening on {}\n", address.port()));
 
     let at = place.boxes.serve(&place.server("echo no; exit 3\n")).await.unwrap();
+    assert_ne!(at.address, Some(address), "what is still asked of the one before does not come here");
     let began = Instant::now();
     while place.boxes.runs(&at).await.unwrap() {
         assert!(began.elapsed() < Duration::from_secs(20));
@@ -254,5 +256,12 @@ async fn every_gateway_has_a_socket_that_relays_can_reach() {
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o600)).unwrap();
     let error = place.boxes.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
     assert!(error.to_string().contains("Permission"), "{error}");
+    // One that nobody listens at, as in a folder that another machine shares.
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let GatewayPlace::Socket { path, .. } = &second else { panic!("{second:?}") };
+    drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let error = place.boxes.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
+    assert!(error.to_string().contains("refused"), "{error}");
     place.clear().await;
 }

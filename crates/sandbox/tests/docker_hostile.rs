@@ -300,18 +300,20 @@ async fn the_gateway_is_reached_and_nothing_else() {
     while !said.contains("ready") {
         said.push_str(&text(&live.recv().await.unwrap()));
     }
-    let std::net::IpAddr::V4(server_at) = server.address.ip() else { panic!("{server:?}") };
+    let at = server.address.unwrap();
+    let std::net::IpAddr::V4(server_at) = at.ip() else { panic!("{server:?}") };
     // Its bridge's address on the host.
     let host = std::net::Ipv4Addr::from_bits(server_at.to_bits() & !0xff | 1);
 
     let try_one = "try() { perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], \
                    Timeout => 3) or exit 1; print scalar <$s>' $1 $2 && echo \"$3 reached\" || echo \"$3 closed\"; }; ";
     let script = format!(
-        "{try_one} try {} {} gateway; try 127.0.0.1 8000 neighbour; try {server_at} 8000 server; try {host} {service} host; \
+        "{try_one} try {} {} gateway; try 127.0.0.1 8000 neighbour; try {server_at} {} server; try {host} {service} host; \
          try 172.17.0.1 {service} host; try 127.0.0.1 {service} host; try 1.1.1.1 80 internet; try 9.9.9.9 53 internet; \
          ls /gateway 2>/dev/null; ls /sys/class/net; getent hosts example.org || echo no names",
         gateway.ip(),
         gateway.port(),
+        at.port(),
     );
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(
@@ -334,5 +336,32 @@ async fn the_gateway_is_reached_and_nothing_else() {
     }
     let log = place.boxes.end(server).await.unwrap().log;
     assert_eq!(text(&log), "internet closed\nno names\n");
+    place.clear().await;
+}
+
+/// What an agent sends to a gateway that does not read is held back in its own box: in the relay it would be the relay's memory,
+/// and whoever fills that would end the way to the gateway, which is nobody's failure.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_flood_of_requests_does_not_fill_the_relay() {
+    let place = Place::new().await;
+    let GatewayPlace::Socket { path, seen } = place.prepare().await else { panic!("it has a socket") };
+    // It takes connections and reads nothing.
+    let gateway = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    let script = format!(
+        "perl -MIO::Socket::INET -e 'my @all; my $piece = q(x) x 65536; for (1..100) {{ my $s = IO::Socket::INET->new(PeerAddr => \
+         q({ip}), PeerPort => {port}) or die $!; $s->blocking(0); push @all, $s }} my $went = 1; while ($went) {{ $went = 0; \
+         for (1..10) {{ for my $s (@all) {{ $went = 1 while syswrite $s, $piece }} select undef, undef, undef, 0.1 }} }} \
+         open my $f, q(<), q(/proc/net/tcp); my ($n, $sum) = (0, 0); while (<$f>) {{ my @w = split; next unless \
+         $w[1] =~ /:{hex}$/ and $w[3] eq q(01); $n++; $sum += hex((split /:/, $w[4])[1]) }} print qq($n ), \
+         ($sum < (16 << 20) ? qq(held back\n) : qq($sum bytes wait\n))'",
+        ip = seen.ip(),
+        port = seen.port(),
+        hex = format!("{:04X}", seen.port()),
+    );
+    let end = place.run(&place.shell(&script)).await;
+    assert_eq!(text(&end.stdout), "100 held back\n", "{end:?}");
+    drop(gateway);
     place.clear().await;
 }

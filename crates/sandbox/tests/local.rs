@@ -114,7 +114,7 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     let two = place.boxes.serve(&what).await.unwrap();
     assert_ne!(one.address, two.address);
     assert!(place.boxes.runs(&one).await.unwrap());
-    let port = one.address.port();
+    let port = one.address.unwrap().port();
     let ready = place.dir.path().join(format!("workspace/ready-{port}"));
     let began = Instant::now();
     while !ready.exists() {

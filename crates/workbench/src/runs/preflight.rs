@@ -471,7 +471,7 @@ mod tests {
             socket: "unix:///run/user/7/podman/podman.sock".to_owned(),
             arch: "amd64".to_owned(),
             rootless,
-            desktop: false,
+            elsewhere: false,
             root: root.map(std::path::PathBuf::from),
         };
         for elsewhere in [None, Some("/a folder of another machine")] {
