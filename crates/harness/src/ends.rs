@@ -68,7 +68,8 @@ pub(crate) fn decide(
     if exit.code.is_none() {
         return (Some(R::Environment), said("the box was lost"));
     }
-    if exit.out_of_memory {
+    // A process that the agent started may have been killed long before the end: then the harness says how it ended.
+    if exit.out_of_memory && (exit.code == Some(137) || signs.reason.is_none()) {
         return (Some(R::AgentError), Some("the memory limit ended it".to_owned()));
     }
     if exit.disk_full {
@@ -326,6 +327,14 @@ mod tests {
         assert_eq!(
             end_of(|e, _, _| (e.exit.out_of_memory, e.exit.code) = (true, Some(137))),
             Some(R::AgentError)
+        );
+        // A build of its own was killed for its memory; it went on.
+        assert_eq!(
+            end_of(|e, _, s| {
+                (e.exit.out_of_memory, e.exit.code) = (true, Some(1));
+                s.failed(R::ContextOverflow, "x");
+            }),
+            Some(R::ContextOverflow)
         );
         assert_eq!(
             end_of(|e, _, _| (e.exit.disk_full, e.exit.code) = (true, Some(137))),

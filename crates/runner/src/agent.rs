@@ -84,11 +84,20 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// Whether the limit of time ended it, and its harness tells nothing finer: it may have finished and only not exited, or
-    /// have lost itself in calls that can not be read.
+    /// Whether the limit of time ended it, or its harness did so just before, and it tells nothing finer: it may have finished
+    /// and only not exited, or have lost itself in calls that can not be read.
     pub(crate) fn ran_out_of_time(&self) -> bool {
         let finer = [EndReason::ToolCallFormat, EndReason::NoChange, EndReason::GaveUp];
-        self.end.exit.timed_out && self.outcome.end.is_some_and(|end| !finer.contains(&end))
+        match self.outcome.end {
+            Some(EndReason::AgentTimeout) => true,
+            Some(end) => self.end.exit.timed_out && !finer.contains(&end),
+            None => false,
+        }
+    }
+
+    /// Whether the time that one attempt may take is spent.
+    fn spent_its_time(&self) -> bool {
+        matches!(&self.over, Some(Over::Budget { scope: Scope::Attempt, of }) if of == "seconds")
     }
 }
 
@@ -208,7 +217,7 @@ pub(crate) async fn call(
     if is_dropped() {
         return Err(NotCalled::Stopped);
     }
-    let limit = Duration::from_secs(call.seconds);
+    let seconds = call.seconds;
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
     let worked = known.worked;
     let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
@@ -233,8 +242,13 @@ pub(crate) async fn call(
     });
     let (end, outcome) = read.await.map_err(NotCalled::Files)?;
     let mut called = Called { end, outcome, seen, over, blamed: None };
-    let is_late = called.ran_out_of_time();
+    let is_late = called.ran_out_of_time() || called.spent_its_time();
+    let budget = play.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
+    let limit = Duration::from_secs(budget.unwrap_or(seconds));
+    // What any other budget cut off is nobody's fault.
+    let is_cut_off = matches!(called.over, Some(Over::Budget { .. })) && !called.spent_its_time();
     if let Some(attempt) = &attempt
+        && !is_cut_off
         && (is_late || called.outcome.end == Some(EndReason::Endpoint))
     {
         called.blamed = tokio::select! {

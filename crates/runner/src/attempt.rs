@@ -82,6 +82,25 @@ pub(crate) enum Fault {
     Files(RunError),
 }
 
+/// An attempt without a record.
+pub(crate) struct Dropped {
+    pub(crate) fault: Fault,
+    /// What its agent left, where it was called to its end: shown if the attempt is given up.
+    pub(crate) left: Option<Box<Left>>,
+}
+
+impl From<Fault> for Dropped {
+    fn from(fault: Fault) -> Self {
+        Self { fault, left: None }
+    }
+}
+
+impl From<RunError> for Dropped {
+    fn from(error: RunError) -> Self {
+        Fault::Files(error).into()
+    }
+}
+
 /// What the agent was told.
 struct Prompt {
     text: String,
@@ -109,7 +128,7 @@ impl From<sandbox::SandboxError> for Fault {
 }
 
 /// What an attempt left before its tests.
-struct Left {
+pub(crate) struct Left {
     since: Instant,
     started_at: String,
     called: Called,
@@ -133,7 +152,7 @@ struct Tested {
 
 impl Attempt<'_> {
     /// Plays it. The live folders are as they were before it, or are made so here.
-    pub(crate) async fn play(self) -> Result<Played, Fault> {
+    pub(crate) async fn play(&self) -> Result<Played, Dropped> {
         let since = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
@@ -148,16 +167,18 @@ impl Attempt<'_> {
         let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
         let bill = bill(self.play, &self.owner.episode, &called);
-        let over = self.budget(&called)?;
-        let cut_off = self.play.spent_budget();
-        let end = match &cut_off {
-            Some(over) => budget_spent(over),
-            None => agent_end(&called, over.as_ref(), self.play.settings.limits.seconds)?,
+        let judged = self.judge(&called);
+        let mut left = Left { since, started_at, called, prompt, bill, over: None, code: None };
+        let (end, is_cut_off) = match judged {
+            Ok((over, end, is_cut_off)) => {
+                left.over = over;
+                (end, is_cut_off)
+            }
+            Err(fault) => return Err(Dropped { fault, left: Some(Box::new(left)) }),
         };
-        let code = self.keep_code().await?;
-        let left = Left { since, started_at, called, prompt, bill, over, code };
-        if cut_off.is_some() {
-            return self.record(left, Tested::default(), end, true).await;
+        left.code = self.keep_code().await?;
+        if is_cut_off {
+            return Ok(self.record(left, Tested::default(), end, true).await?);
         }
         let disk_full = left.called.end.exit.disk_full;
         let tested = if disk_full {
@@ -166,7 +187,7 @@ impl Attempt<'_> {
         } else {
             match (self.test().await, self.play.spent_budget()) {
                 (Err(Fault::Stopped), Some(over)) => {
-                    return self.record(left, Tested::default(), budget_spent(&over), true).await;
+                    return Ok(self.record(left, Tested::default(), budget_spent(&over), true).await?);
                 }
                 (tested, _) => tested?,
             }
@@ -177,7 +198,28 @@ impl Attempt<'_> {
             blocking(move || folders.restore()).await?;
         }
         faults::point("tests ended");
-        self.record(left, tested, end, false).await
+        Ok(self.record(left, tested, end, false).await?)
+    }
+
+    /// What is shown of an attempt that is given up: what its agent left until something outside ended it.
+    pub(crate) async fn given_up(&self, left: Left, end: AgentEnd) -> Result<Played, RunError> {
+        let code = self.keep_code().await?;
+        let played = self.record(Left { code, ..left }, Tested::default(), end, true).await?;
+        // For the agent it has not been.
+        Ok(Played { after: self.known.clone(), ..played })
+    }
+
+    /// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
+    /// budget of the run.
+    fn judge(&self, called: &Called) -> Result<(Option<Over>, AgentEnd, bool), Fault> {
+        let over = self.budget(called)?;
+        match self.play.spent_budget() {
+            Some(of_run) => Ok((over, budget_spent(&of_run), true)),
+            None => {
+                let end = agent_end(called, over.as_ref(), self.play.settings.limits.seconds)?;
+                Ok((over, end, false))
+            }
+        }
     }
 
     /// Calls the agent, and says what it was told.
@@ -247,10 +289,10 @@ impl Attempt<'_> {
         }
     }
 
-    async fn keep_code(&self) -> Result<Option<String>, Fault> {
+    async fn keep_code(&self) -> Result<Option<String>, RunError> {
         let (results, workspace) = (self.results.clone(), self.folders.live().workspace);
         let (turn, attempt, keep) = (self.data.turn, self.number, self.play.settings.keep_snapshots);
-        Ok(blocking(move || results.code(turn, attempt, &workspace, keep)).await?)
+        blocking(move || results.code(turn, attempt, &workspace, keep)).await
     }
 
     /// Serves a copy and runs the suite against it.
@@ -323,15 +365,15 @@ impl Attempt<'_> {
         }
     }
 
-    /// Puts together what is recorded. `cut_off` = the run's budget ended it before there could be a verdict: it is shown with
-    /// what it cost and what it left, and a resume plays it again.
+    /// Puts together what is recorded. `cut_off` = the run's budget, or something else outside, ended it before there could be a
+    /// verdict: it is shown with what it cost and what it left, and a resume plays it again.
     async fn record(
         &self,
         left: Left,
         tested: Tested,
         end: AgentEnd,
         cut_off: bool,
-    ) -> Result<Played, Fault> {
+    ) -> Result<Played, RunError> {
         let Left { since, started_at, called, prompt, bill, over, code } = left;
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
@@ -443,7 +485,7 @@ impl Attempt<'_> {
         tested: &Tested,
         prompt: String,
         code: Option<String>,
-    ) -> Result<AttemptFiles, Fault> {
+    ) -> Result<AttemptFiles, RunError> {
         let (turn, attempt) = (self.data.turn, self.number);
         let test_output = tested.verdicts.as_ref().map(|v| pytest::write(turn, &v.cases, v.seconds));
         let server_log = tested.log.clone();

@@ -7,13 +7,15 @@ use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::blocking;
-use crate::attempt::{Attempt, Fault, Played};
+use crate::attempt::{Attempt, Dropped, Fault, Played};
 use crate::engine;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::record::{AttemptFiles, AttemptRecord, Exception};
+use crate::play::Link;
+use crate::record::{AttemptFiles, AttemptRecord};
 use crate::scenarios::TurnData;
 use crate::state::Journal;
+use crate::verdict::{self, AgentEnd};
 use crate::{RunError, clock};
 
 /// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
@@ -39,33 +41,20 @@ impl Episode<'_> {
             }
             let stop = self.play.stop.child_token();
             let link = self.play.link().await;
-            let what = Attempt {
-                play: self.play,
-                link: &link,
-                owner: &self.owner,
-                folders: &self.folders,
-                results: &self.results,
-                status: &self.status,
-                data,
-                number: attempt,
-                known: &self.known,
-                task: self.task(data, attempt),
-                stop: &stop,
-                repeats,
-            };
+            let what = self.attempt_of(data, attempt, &link, &stop, repeats);
             let played = tokio::select! {
                 played = what.play() => played,
                 // The attempt ends by itself once it is stopped; this only stops it.
                 never = self.retry_wished(&stop) => match never {},
             };
-            let fault = match played {
+            let Dropped { fault, left } = match played {
                 Ok(played) => {
                     let cut_off = played.record.verdict == Verdict::Unfinished;
                     let next = self.commit(data, played).await?;
                     // The run is over by its budget; the episode is not.
                     return Ok((!cut_off).then_some(next));
                 }
-                Err(fault) => fault,
+                Err(dropped) => dropped,
             };
             self.count_dropped().await?;
             if self.play.stop.is_cancelled() {
@@ -93,7 +82,14 @@ impl Episode<'_> {
             // Nobody refuses a repetition for which nothing is left.
             let over = self.play.over(&self.status, &self.planned.name).await;
             if is_final || over.is_some() {
-                return self.give_up(data, attempt, reason, &why, repeats).await.map(Some);
+                let end = verdict::given_up(reason, &why);
+                let played = match left {
+                    Some(left) => {
+                        self.attempt_of(data, attempt, &link, &stop, repeats).given_up(*left, end).await?
+                    }
+                    None => self.unplayed(attempt, end, repeats),
+                };
+                return self.commit(data, played).await.map(Some);
             }
             repeats += 1;
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
@@ -104,6 +100,30 @@ impl Episode<'_> {
                 () = now.cancelled() => {}
                 never = self.retry_wished(&now) => match never {},
             }
+        }
+    }
+
+    fn attempt_of<'a>(
+        &'a self,
+        data: &'a Arc<TurnData>,
+        number: u32,
+        link: &'a Link,
+        stop: &'a CancellationToken,
+        repeats: u32,
+    ) -> Attempt<'a> {
+        Attempt {
+            play: self.play,
+            link,
+            owner: &self.owner,
+            folders: &self.folders,
+            results: &self.results,
+            status: &self.status,
+            data,
+            number,
+            known: &self.known,
+            task: self.task(data, number),
+            stop,
+            repeats,
         }
     }
 
@@ -134,15 +154,8 @@ impl Episode<'_> {
         }
     }
 
-    /// Records that something outside ended the attempt, as often as it was tried.
-    async fn give_up(
-        &mut self,
-        data: &TurnData,
-        attempt: u32,
-        reason: EndReason,
-        why: &str,
-        repeats: u32,
-    ) -> Result<Next, RunError> {
+    /// What is recorded of an attempt that something outside ended, as often as it was tried, before its agent had done anything.
+    fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> Played {
         let now = clock::now();
         let record = AttemptRecord {
             attempt,
@@ -151,7 +164,7 @@ impl Episode<'_> {
             passed: None,
             total: None,
             outcomes: None,
-            end_reason: Some(reason),
+            end_reason: end.reason,
             tokens: model::Tokens::default(),
             cost_usd: None,
             tool_calls: None,
@@ -159,11 +172,7 @@ impl Episode<'_> {
             finished_at: now,
             agent_seconds: None,
             test_seconds: None,
-            exception: Some(Exception {
-                kind: if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" }
-                    .to_owned(),
-                message: crate::record::one_line(why, 2000),
-            }),
+            exception: end.exception,
             files: AttemptFiles::default(),
             own_seconds: None,
             model_requests: None,
@@ -172,8 +181,6 @@ impl Episode<'_> {
             repeats,
             session_restarted: false,
         };
-        let known = self.known.clone();
-        let played = Played { record, after: known, over: None, own_seconds: 0.0 };
-        self.commit(data, played).await
+        Played { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }
 }

@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use gateway::keys::KeySource;
+
 use crate::settings::{EndpointSettings, RunSettings, is_secret_name};
 
 /// What is handed on to boxes in direct mode without being named, as the original does.
@@ -27,15 +29,23 @@ const RANDOM: usize = 16;
 /// What stands in the place of a value.
 const GONE: &[u8] = b"[secret]";
 
-/// Variables for boxes: what the settings name, and in direct mode the AWS chain; their values are only in memory.
+/// Variables for boxes: what the settings name, and in direct mode the AWS chain; their values are only in memory. The key of the
+/// endpoint behind the gateway is none of them, whatever it is called.
 pub(crate) fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let direct = settings.endpoint == EndpointSettings::Direct;
+    let key = match &settings.endpoint {
+        EndpointSettings::Gateway { key: KeySource::Env(name), .. } => std::env::var(name).ok(),
+        _ => None,
+    };
     let chain = AWS_CHAIN.iter().filter(|_| direct).map(|name| (*name).to_owned());
     for entry in chain.chain(settings.env_vars.iter().cloned()) {
         match entry.split_once('=') {
             Some((name, value)) => list.push((name.to_owned(), value.to_owned())),
-            None => list.extend(std::env::var(&entry).ok().map(|value| (entry, value))),
+            None => {
+                let value = std::env::var(&entry).ok().filter(|value| Some(value) != key.as_ref());
+                list.extend(value.map(|value| (entry, value)));
+            }
         }
     }
     if direct {

@@ -54,6 +54,14 @@ pub(crate) async fn test(
     let what = listen_and_test(boxes, &at, suite, stop, on_ready).await;
     let seconds = since.elapsed().as_secs_f64();
     let end = boxes.end(at).await?;
+    // Not its own doing: nobody can say what it would have answered.
+    if end.exited.is_some_and(|exit| exit.code.is_none()) {
+        return Err(SandboxError::Engine {
+            doing: "keep the server's box",
+            why: "somebody ended it while it was tested".to_owned(),
+            gone: false,
+        });
+    }
     Ok(Served { what: what?, end, seconds })
 }
 

@@ -29,11 +29,11 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(over @ Over::Budget { .. }) = budget {
-        return Ok(budget_spent(over));
-    }
     if let Some(why) = &called.blamed {
         return Err(Fault::Endpoint(why.clone()));
+    }
+    if let Some(over @ Over::Budget { .. }) = budget {
+        return Ok(budget_spent(over));
     }
     if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
         return Err(Fault::Endpoint(said.to_owned()));
@@ -52,7 +52,7 @@ pub(crate) fn agent_end(
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
         return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
     }
-    if exit.out_of_memory && outcome.end.is_some() {
+    if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
         return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the box ended it"));
     }
     let overflow = called.seen.as_ref().and_then(|seen| match &seen.over {
@@ -65,6 +65,15 @@ pub(crate) fn agent_end(
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
         Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
+        // A model that was never asked has done nothing: there was no way to the gateway.
+        Some(EndReason::Endpoint) if called.seen.as_ref().is_some_and(|seen| seen.records.is_empty()) => {
+            Err(Fault::Boxes {
+                why: format!("no request of the agent has reached the gateway: {said}"),
+                gone: false,
+            })
+        }
+        // Its harness could not be started. Another attempt would be no different.
+        Some(EndReason::Environment) => Err(Fault::Refused(said.to_owned())),
         // The gateway saw no fault and the endpoint answers, so it was none of the endpoint's.
         Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
         Some(reason) => {
@@ -97,17 +106,71 @@ pub(crate) fn exception(kind: &str, message: &str) -> Exception {
     Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
 }
 
+/// The end by something outside, as often as it was tried.
+pub(crate) fn given_up(reason: EndReason, why: &str) -> AgentEnd {
+    let kind = if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" };
+    AgentEnd { reason: Some(reason), exception: Some(exception(kind, why)) }
+}
+
 #[cfg(test)]
 mod tests {
     use harness::Outcome;
 
     use super::*;
 
+    fn budget(scope: Scope, of: &str) -> Over {
+        Over::Budget { scope, of: of.to_owned() }
+    }
+
+    #[test]
+    fn an_attempts_time_that_the_endpoint_took_is_not_the_agents() {
+        let over = budget(Scope::Attempt, "seconds");
+        let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
+        assert!(matches!(agent_end(&waited, Some(&over), 60), Err(Fault::Endpoint(why)) if why == "429"));
+        let worked = called(EndReason::AgentTimeout, false, None, false);
+        assert_eq!(agent_end(&worked, Some(&over), 60).unwrap().reason, Some(EndReason::AttemptBudget));
+    }
+
+    /// A harness that ends itself a little before the limit does not say why it was late.
+    #[test]
+    fn a_harness_that_watches_the_time_itself_is_late_like_one_that_is_ended() {
+        assert!(called(EndReason::AgentTimeout, false, None, false).ran_out_of_time());
+        assert!(called(EndReason::AgentError, true, None, false).ran_out_of_time());
+        assert!(!called(EndReason::AgentError, false, None, false).ran_out_of_time());
+        assert!(!called(EndReason::GaveUp, true, None, false).ran_out_of_time());
+    }
+
+    #[test]
+    fn what_nothing_could_have_done_better_is_not_the_agents() {
+        let mut unreached = called(EndReason::Endpoint, false, None, false);
+        unreached.seen = Some(gateway::Seen::default());
+        assert!(matches!(agent_end(&unreached, None, 60), Err(Fault::Boxes { gone: false, .. })));
+        let unstarted = called(EndReason::Environment, false, None, false);
+        assert!(matches!(agent_end(&unstarted, None, 60), Err(Fault::Refused(_))));
+    }
+
+    #[test]
+    fn memory_that_a_child_used_up_long_before_does_not_hide_how_it_ended() {
+        for (end, expected) in [(EndReason::NoChange, "no_change"), (EndReason::AgentError, "MemoryLimit")] {
+            let mut ended = called(end, false, None, false);
+            ended.end.exit.out_of_memory = true;
+            let ended = agent_end(&ended, None, 60).unwrap();
+            assert_eq!(ended.exception.unwrap().kind, expected);
+        }
+    }
+
     fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
+        let asked = serde_json::from_value(serde_json::json!({
+            "episode": "scenario_0", "turn": 1, "attempt": 1, "at": "2026-01-01T00:00:00.000Z",
+            "route": "POST /v1/chat/completions", "model": null, "tokens": {"input": 1, "cached": null, "output": 1},
+            "cost_usd": null, "seconds": 1.0, "status": 200, "retries": 0, "faults": [], "cut": null, "unmetered": false,
+            "probe": false, "number": 1
+        }));
+        let seen = gateway::Seen { records: vec![asked.unwrap()], ..gateway::Seen::default() };
         let mut called = Called {
             end: sandbox::BoxEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
-            seen: (!direct).then(gateway::Seen::default),
+            seen: (!direct).then_some(seen),
             over: None,
             blamed: blamed.map(str::to_owned),
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use model::EndReason;
+use model::{EndReason, Verdict};
 use runner::control::{self, Wish};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
@@ -99,6 +99,13 @@ async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_i
     let finish = playing.await.unwrap().unwrap();
     assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
     assert!(begun.elapsed() < Duration::from_secs(30), "the waits were waited out: {:?}", begun.elapsed());
+    // What its agent left the last time is shown.
+    let episode = common::episodes(&folder).into_iter().next().unwrap();
+    let given_up = &episode.turns[0].attempts[0];
+    assert_eq!((given_up.verdict, given_up.end_reason), (Verdict::Unfinished, Some(EndReason::Endpoint)));
+    let transcript = folder.join("scenario_0/transcripts/turn_1_attempt_1.json");
+    assert!(std::fs::read_to_string(transcript).unwrap().contains("\"user\""));
+    assert!(folder.join("scenario_0/agent_logs/step_1.txt").exists());
 }
 
 /// What an episode of a run shows.

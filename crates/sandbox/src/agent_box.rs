@@ -25,7 +25,7 @@ const BACKSTOP: u64 = GRACE + 5;
 const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long output, and news of why it was killed, may lag behind the end of a box.
 const LAG: Duration = Duration::from_secs(5);
-const NEWS_LAG: Duration = Duration::from_millis(300);
+pub(crate) const NEWS_LAG: Duration = Duration::from_millis(300);
 
 impl Engine {
     pub(crate) async fn agent(
@@ -224,7 +224,7 @@ impl Engine {
 
     /// What the engine tells of a box while it runs. Engines that do not tell (Podman knows no `oom`) are asked at the
     /// end instead, by the box's own flag.
-    fn news(&self, name: &str) -> impl Stream<Item = News> + use<> {
+    pub(crate) fn news(&self, name: &str) -> impl Stream<Item = News> + use<> {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let filters = HashMap::from([
             ("container".to_owned(), words(&[name])),
@@ -243,7 +243,7 @@ impl Engine {
 }
 
 /// What the engine tells of a running box.
-enum News {
+pub(crate) enum News {
     /// The memory limit has killed something in it, which need not have ended it.
     MemoryStruck,
     /// A signal was sent to it from outside.

@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::agent_box::give_volumes;
-use crate::container::{Network, Plan};
+use crate::agent_box::{NEWS_LAG, News, give_volumes};
+use crate::container::{Network, Plan, State};
 use crate::disk::Full;
 use crate::output::Kept;
 use crate::owner::unique_name;
@@ -36,6 +37,9 @@ pub(crate) struct Served {
     log: Arc<Mutex<Kept>>,
     reader: JoinHandle<()>,
     watchman: JoinHandle<()>,
+    /// Becomes true when somebody else has ended it: a person, or an engine that goes away.
+    lost: watch::Receiver<bool>,
+    listener: JoinHandle<()>,
     /// Set once a full disk has ended it: its own limit, or the host's.
     full: Arc<OnceLock<Full>>,
     began: Instant,
@@ -46,6 +50,7 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.reader.abort();
         self.watchman.abort();
+        self.listener.abort();
     }
 }
 
@@ -106,7 +111,10 @@ impl Engine {
             network: Network::Inside(network.to_owned()),
             extra: &ExtraArgs::default(),
         };
-        let mut output = self.start(&plan).await?;
+        let (tell, lost) = watch::channel(false);
+        // Before it is started, so that nothing is missed.
+        let listener = tokio::spawn(listen(self.clone(), name.to_owned(), tell));
+        let mut output = self.start(&plan).await.inspect_err(|_| listener.abort())?;
         let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
         let kept = Arc::clone(&log);
         let reader = tokio::spawn(async move {
@@ -115,8 +123,10 @@ impl Engine {
             }
         });
         let full = Arc::new(OnceLock::new());
-        let watchman = tokio::spawn(watch(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
-        let served = Served { log, reader, watchman, full, began: Instant::now(), limits: what.limits };
+        let watchman =
+            tokio::spawn(watch_disk(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
+        let (began, limits) = (Instant::now(), what.limits);
+        let served = Served { log, reader, watchman, lost, listener, full, began, limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
         let found = self.inspect(name).await?;
         let runs = found.as_ref().and_then(|found| found.state.as_ref()?.running).unwrap_or(false);
@@ -139,9 +149,14 @@ impl Engine {
     pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&server.id);
         let state = self.state(&server.id).await;
+        let is_lost = match (&state, &served) {
+            (Ok(Some(state)), Some(served)) => was_lost(state, served).await,
+            _ => false,
+        };
         let removed = self.remove_box(&server.id).await;
         let exited = match state? {
             Some(state) if state.running => None,
+            Some(_) if is_lost => Some(BoxExit::default()),
             Some(state) => {
                 let full = served.as_ref().is_some_and(|served| served.full.get().is_some());
                 let late = served
@@ -175,8 +190,33 @@ impl Engine {
     }
 }
 
+/// Whether somebody else has ended a server.
+async fn was_lost(state: &State, served: &Served) -> bool {
+    let may_be = !state.running && !state.out_of_memory && served.full.get().is_none();
+    // Whoever ends it by himself does so with a code of his own, and of a server that dockerd lost there is none.
+    if !may_be || !matches!(state.code, None | Some(137 | 143 | 255)) {
+        return false;
+    }
+    // News of it may come a moment after the end.
+    let mut lost = served.lost.clone();
+    tokio::time::timeout(NEWS_LAG, lost.wait_for(|lost| *lost)).await.is_ok_and(|told| told.is_ok())
+}
+
+/// Listens to what the engine tells of a server: that somebody has sent it a signal, or that the engine itself has gone.
+async fn listen(engine: Engine, name: String, tell: watch::Sender<bool>) {
+    let mut news = std::pin::pin!(engine.news(&name));
+    while let Some(told) = news.next().await {
+        if matches!(told, News::Killed) {
+            break;
+        }
+    }
+    let _ = tell.send(true);
+    // So that whoever asks later still hears it.
+    std::future::pending::<()>().await;
+}
+
 /// A server may fill the disk just as an agent may.
-async fn watch(engine: Engine, name: String, what: ServerBox, full: Arc<OnceLock<Full>>) {
+async fn watch_disk(engine: Engine, name: String, what: ServerBox, full: Arc<OnceLock<Full>>) {
     let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
     tracing::warn!(?why, name, "a server box has used up its disk");
     let _ = full.set(why);

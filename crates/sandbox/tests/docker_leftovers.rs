@@ -149,6 +149,38 @@ async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
     place.clear().await;
 }
 
+/// A server that somebody ends did not fail by itself; one that ends itself did.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself() {
+    let place = Place::new().await;
+    let docker = docker();
+    let over = async |at: &sandbox::ServerAt| {
+        let began = std::time::Instant::now();
+        while place.boxes.runs(at).await.unwrap() {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let lives = place.server("exec sleep 60\n");
+    let killed = place.boxes.serve(&lives).await.unwrap();
+    docker.kill_container(&killed.id, None).await.unwrap();
+    over(&killed).await;
+    assert_eq!(place.boxes.end(killed).await.unwrap().exited.unwrap().code, None);
+
+    let removed = place.boxes.serve(&lives).await.unwrap();
+    let force = bollard::query_parameters::RemoveContainerOptions { force: true, ..Default::default() };
+    docker.remove_container(&removed.id, Some(force)).await.unwrap();
+    assert_eq!(place.boxes.end(removed).await.unwrap().exited.unwrap().code, None);
+
+    let itself = place.boxes.serve(&place.server("kill -9 $$\n")).await.unwrap();
+    over(&itself).await;
+    assert_eq!(place.boxes.end(itself).await.unwrap().exited.unwrap().code, Some(137));
+    let runs = place.boxes.serve(&place.server("exec sleep 60\n")).await.unwrap();
+    assert_eq!(place.boxes.end(runs).await.unwrap().exited, None);
+    place.clear().await;
+}
+
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {

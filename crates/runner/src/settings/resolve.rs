@@ -92,6 +92,15 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         return Err(SettingsError::of("output_dir", "it is not given; it is the folder for the results"));
     };
     let endpoint = endpoint(&keys, &agent)?;
+    let env_vars = env_vars(&keys)?;
+    if let EndpointSettings::Gateway { key: KeySource::Env(name), .. } = &endpoint
+        && env_vars.contains(name)
+    {
+        let why = format!(
+            "{name} holds the endpoint's key, which agents never get: the gateway gives them one of its own. Leave it out here"
+        );
+        return Err(SettingsError::of(ENV_VARS, why));
+    }
     let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
     let reach = match (keys.word("limits.network"), &endpoint) {
         (Some("open"), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
@@ -118,7 +127,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         fail_stop: keys.truth("fail_stop").unwrap_or(false),
         execute_episodes: episodes(&keys),
         image: keys.text("docker.image_name"),
-        env_vars: env_vars(&keys)?,
+        env_vars,
         extra: extra(&keys)?,
         endpoint,
         context_window: keys.amount("endpoint.context_window").unwrap_or(200_000),

@@ -112,6 +112,9 @@ fn refusals_say_which_key_why_and_what_instead() {
             .contains("never the key")
     );
     assert!(said(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
+    let both =
+        ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=MY_KEY", "docker.env_vars=TZ,MY_KEY"];
+    assert!(said(&both).starts_with("docker.env_vars: MY_KEY holds the endpoint's key"));
     assert!(said(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
     assert!(
         said(&["agent=CODEX", "docker.extra_docker_args=--privileged"])
