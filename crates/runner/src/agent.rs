@@ -222,9 +222,7 @@ pub(crate) async fn call(
     let worked = known.worked;
     let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
     let read = blocking(move || {
-        let home = files::Tree::open(&live.home).map_err(|error| {
-            crate::disk::at(&live.home, format!("the agent's HOME can not be read: {error}"))
-        })?;
+        let home = folders.home()?;
         let mut outcome = harness.outcome(
             &call.borrow(),
             &Ended {

@@ -2,7 +2,7 @@
 //!
 //! Everything is opened beneath an open folder without following links. Links are copied as links; devices, pipes and
 //! sockets are left out; holes of files stay holes; owner (for the root of a host), mode without set-user-id, and time
-//! are kept. A folder that its owner locked (mode 000) is opened again, since it is the same owner. What lies deeper than
+//! are kept. A folder or file that its owner locked (mode 000, 644) is unlocked, since it is the same owner. What lies deeper than
 //! [`DEEPEST`] folders is left out and counted.
 
 use std::ffi::CStr;
@@ -13,10 +13,11 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, chmodat, fchmod, ftruncate,
-    futimens, ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, fchmod, ftruncate, futimens,
+    ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
+use sandbox::snapshot::{open_file, open_folder};
 
 /// Folders in folders: as deep as boxes may make them. Each takes two open files while it is copied.
 const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
@@ -277,32 +278,6 @@ fn by_hand(source: &OwnedFd, target: &OwnedFd, at: u64, most: usize) -> io::Resu
         done += rustix::io::pwrite(target, &buffer[done..count], at + done as u64)?;
     }
     Ok(count)
-}
-
-fn open_folder(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    unlocked(at, name, Mode::RWXU, flags)
-}
-
-fn open_file(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
-    // A pipe that took the file's place would wait for a writer.
-    unlocked(
-        at,
-        name,
-        Mode::RUSR | Mode::WUSR,
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK,
-    )
-}
-
-/// Opens, and unlocks what its owner locked.
-fn unlocked(at: BorrowedFd<'_>, name: &CStr, mode: Mode, flags: OFlags) -> io::Result<OwnedFd> {
-    match openat(at, name, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => {
-            chmodat(at, name, mode, AtFlags::empty())?;
-            Ok(openat(at, name, flags, Mode::empty())?)
-        }
-        other => Ok(other?),
-    }
 }
 
 /// Removes a folder and all in it, however deep, locked or odd; it is fine if it is not there. Links are removed, not

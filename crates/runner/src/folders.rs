@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use sandbox::Volumes;
+use sandbox::snapshot::open_folder;
 
 use crate::copy::{self, Bounds};
 use crate::disk::{self, Keep};
@@ -53,6 +54,14 @@ impl Folders {
     /// What agent boxes work on.
     pub(crate) fn live(&self) -> Volumes {
         self.volumes("live")
+    }
+
+    /// The agent's HOME, to be read; also one that it locked.
+    pub(crate) fn home(&self) -> Result<files::Tree, RunError> {
+        let home = self.live().home;
+        let wrong = |why: String| disk::at(&home, format!("the agent's HOME can not be read: {why}"));
+        copy::open_unlocked(&home).map_err(|error| wrong(error.to_string()))?;
+        files::Tree::open(&home).map_err(|error| wrong(error.to_string()))
     }
 
     /// As it was before the attempt of the label.
@@ -218,7 +227,8 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
 }
 
 fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
-    match openat(at, name, flags, Mode::empty()) {
+    let entry = std::ffi::CString::new(name)?;
+    match open_folder(at.as_fd(), &entry) {
         Ok(folder) => {
             copy::unlock(&folder)?;
             return Ok(folder);
@@ -226,7 +236,6 @@ fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::
         Err(Errno::NOENT) => {}
         // A link or a file in its place.
         Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(at, name, AtFlags::empty())?,
-        Err(Errno::ACCESS) => rustix::fs::chmodat(at, name, Mode::RWXU, AtFlags::empty())?,
         Err(error) => return Err(error.into()),
     }
     match mkdirat(at, name, Mode::from_raw_mode(0o700)) {
@@ -283,6 +292,55 @@ mod tests {
         folders.close(false).unwrap();
         assert_eq!(fs::read_dir(room.path().join("scenario_0")).unwrap().count(), 0);
         folders.close(false).unwrap();
+    }
+
+    /// For root nothing is locked, so this process begins itself anew as somebody else.
+    #[test]
+    fn what_an_agent_locked_is_kept_served_restored_and_removed() {
+        use std::os::unix::process::CommandExt as _;
+        const NAME: &str = "folders::tests::what_an_agent_locked_is_kept_served_restored_and_removed";
+        if rustix::process::getuid().is_root() {
+            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+            match again.args(["--exact", NAME]).uid(1000).gid(1000).output() {
+                Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
+                // Where the build lies in a folder of root's.
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+            }
+            return;
+        }
+        let room = tempfile::tempdir().unwrap();
+        let folders = Folders::of(room.path().join("scenario_0"));
+        folders.make().unwrap();
+        let (live, label) = (folders.live(), Label { turn: 1, attempt: 1 });
+        let lock = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let lock_all = || {
+            for mode in [0o000, 0o311, 0o444, 0o500, 0o600, 0o644] {
+                let folder = live.workspace.join(format!("{mode:o}"));
+                fs::create_dir_all(folder.join("inner")).unwrap();
+                fs::write(folder.join("inner/file"), "x").unwrap();
+                lock(&folder.join("inner/file"), 0o000);
+                lock(&folder.join("inner"), mode);
+                lock(&folder, mode);
+            }
+            lock(&live.workspace, 0o644);
+            lock(&live.home, 0o000);
+        };
+        lock_all();
+        folders.keep(label).unwrap();
+        assert_eq!(folders.home().unwrap().list("").len(), 0);
+        let served = folders.serve().unwrap();
+        assert!(fs::symlink_metadata(served.workspace.join("644")).unwrap().is_dir());
+        lock(&live.home, 0o644);
+        folders.home().unwrap();
+        folders.restore().unwrap();
+        lock(&live.home, 0o000);
+        write_beneath(&live.home, "a/b", "x").unwrap();
+        lock(&live.home.join("a"), 0o644);
+        write_beneath(&live.home, "a/b", "y").unwrap();
+        lock(&live.workspace, 0o600);
+        folders.restore().unwrap();
+        folders.close(false).unwrap();
+        assert_eq!(fs::read_dir(room.path().join("scenario_0")).unwrap().count(), 0);
     }
 
     #[test]

@@ -4,4 +4,4 @@
 
 mod walk;
 
-pub use walk::{DEPTH, ENTRY, Size, give_to, size_of};
+pub use walk::{DEPTH, ENTRY, Size, give_to, open_file, open_folder, size_of};

@@ -22,6 +22,10 @@ pub(crate) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NONBLOCK);
 
+/// Opens a file for reading and no link. A pipe that took its place would wait for a writer.
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
+
 /// Opens the top of a tree; the path to it is trusted, the tree is not.
 pub(crate) fn open_top(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, FOLDER, Mode::empty())?)
@@ -34,33 +38,65 @@ pub(crate) fn open_in(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result
 
 /// Opens a folder also where its owner, who is this user, may not read it or look into it (mode 311, 644): what lies there
 /// counts all the same. It can be read from then on.
-fn open_locked(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
-    let folder = match open_in(parent, name) {
-        Err(Errno::ACCESS) => unlocked(parent, name)?,
-        other => other?,
-    };
+pub fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    const RIGHTS: Mode = Mode::RUSR.union(Mode::XUSR);
+    let folder = open_locked(parent, name, FOLDER, RIGHTS)?;
+    // Reading was enough to open it, not to find anything in it.
     let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode);
-    if !mode.contains(Mode::RUSR | Mode::XUSR) {
-        rustix::fs::fchmod(&folder, mode | Mode::RUSR | Mode::XUSR)?;
+    if !mode.contains(RIGHTS) {
+        rustix::fs::fchmod(&folder, mode | RIGHTS)?;
     }
     Ok(folder)
 }
 
-/// The mode is changed through a handle of the folder itself: by its name it could be a link by now.
+/// Opens a file for reading, also where its owner, who is this user, may not read it. It can be read from then on.
+pub fn open_file(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    open_locked(parent, name, FILE, Mode::RUSR)
+}
+
+/// Opens an entry, with these rights of its owner where it can not be opened without.
+fn open_locked(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    rights: Mode,
+) -> rustix::io::Result<OwnedFd> {
+    match rustix::fs::openat(parent, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => unlocked(parent, name, flags, rights),
+        other => other,
+    }
+}
+
+/// The mode is changed through a handle of the entry itself: by its name it could be a link by now.
 #[cfg(target_os = "linux")]
-fn unlocked(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+fn unlocked(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    rights: Mode,
+) -> rustix::io::Result<OwnedFd> {
     use std::os::fd::AsRawFd as _;
-    let handle = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(parent, name, handle, Mode::empty())?;
-    let mode = Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode);
+    let stat = rustix::fs::fstat(&handle)?;
+    if kind(&stat) == FileType::Symlink {
+        return Err(Errno::LOOP);
+    }
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    rustix::fs::chmod(&path, mode | Mode::RUSR | Mode::XUSR)?;
-    rustix::fs::open(&path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())
+    rustix::fs::chmod(&path, Mode::from_raw_mode(stat.st_mode) | rights)?;
+    rustix::fs::open(&path, flags.difference(OFlags::NOFOLLOW), Mode::empty())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unlocked(_: BorrowedFd<'_>, _: &CStr) -> rustix::io::Result<OwnedFd> {
-    Err(Errno::ACCESS)
+fn unlocked(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+    rights: Mode,
+) -> rustix::io::Result<OwnedFd> {
+    let mode = Mode::from_raw_mode(look(parent, name)?.st_mode) | rights;
+    rustix::fs::chmodat(parent, name, mode, AtFlags::SYMLINK_NOFOLLOW)?;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
 }
 
 /// The entry itself, not what a link points to.
@@ -108,7 +144,7 @@ pub fn size_of(folder: &Path) -> io::Result<Size> {
             let parent = open_top(folder.parent().unwrap_or(Path::new("/")))?;
             let name = folder.file_name().map(std::os::unix::ffi::OsStrExt::as_bytes).unwrap_or_default();
             let name = std::ffi::CString::new(name).map_err(io::Error::other)?;
-            open_locked(parent.as_fd(), &name)?
+            open_folder(parent.as_fd(), &name)?
         }
         other => other?,
     };
@@ -130,7 +166,7 @@ fn measure(folder: BorrowedFd<'_>, depth: usize, size: &mut Size) {
         if kind(&stat) == FileType::Directory {
             if depth + 1 >= DEPTH {
                 size.too_deep = true;
-            } else if let Ok(inner) = open_locked(folder, entry.file_name()) {
+            } else if let Ok(inner) = open_folder(folder, entry.file_name()) {
                 measure(inner.as_fd(), depth + 1, size);
             }
         }
