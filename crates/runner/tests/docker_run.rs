@@ -55,6 +55,21 @@ async fn an_able_model_passes_every_turn_in_boxes() {
     assert!(own.iter().all(|seconds| *seconds < 20.0), "{own:?}");
 }
 
+/// Where the settings open the network there is no relay: the gateway listens on a bridge.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn with_an_open_network_agents_reach_the_gateway_too() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("open");
+    let one = ["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"];
+    let settings = settings(&folder, &[&one[..], &["limits.network=open"]].concat());
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).into_iter().next().unwrap();
+    assert_eq!(episode.stamina(), 1, "{:?}", episode.end());
+    assert!(episode.turns[0].attempts[0].tokens.input.is_some_and(|input| input > 0), "the gateway counted");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_run_that_was_stopped_goes_on_in_the_same_session() {

@@ -23,8 +23,7 @@ pub(crate) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK);
 
 /// Opens a file for reading and no link. A pipe that took its place would wait for a writer.
-const FILE: OFlags =
-    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
+const FILE: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
 /// Opens the top of a tree; the path to it is trusted, the tree is not.
 pub(crate) fn open_top(path: &Path) -> io::Result<OwnedFd> {
@@ -69,12 +68,7 @@ fn open_locked(
 
 /// The mode is changed through a handle of the entry itself: by its name it could be a link by now.
 #[cfg(target_os = "linux")]
-fn unlocked(
-    parent: BorrowedFd<'_>,
-    name: &CStr,
-    flags: OFlags,
-    rights: Mode,
-) -> rustix::io::Result<OwnedFd> {
+fn unlocked(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags, rights: Mode) -> rustix::io::Result<OwnedFd> {
     use std::os::fd::AsRawFd as _;
     let handle = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(parent, name, handle, Mode::empty())?;
@@ -88,12 +82,7 @@ fn unlocked(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unlocked(
-    parent: BorrowedFd<'_>,
-    name: &CStr,
-    flags: OFlags,
-    rights: Mode,
-) -> rustix::io::Result<OwnedFd> {
+fn unlocked(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags, rights: Mode) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(look(parent, name)?.st_mode) | rights;
     rustix::fs::chmodat(parent, name, mode, AtFlags::SYMLINK_NOFOLLOW)?;
     rustix::fs::openat(parent, name, flags, Mode::empty())
