@@ -75,6 +75,7 @@ export function rows(result) {
     add(`– without boxes, ${local.at_once} at once: median`, local.own_seconds_median, seconds, 1);
     add("– – p95", local.own_seconds_p95, seconds, 1);
     add(`– growth of memory over ${runner.local.turns} turns`, runner.memory_growth_bytes, megabytes, 50 * MB);
+    add(`– – of ${runner.long.episodes} long conversations`, runner.long_growth_bytes, megabytes, 50 * MB);
   }
   if (suites) {
     for (const { turn, cases, native_seconds, pytest_seconds, times } of suites.growth) {

@@ -30,13 +30,16 @@ export async function runner(size) {
   runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "runner", "--example", "runner_cost"]);
   const program = path.join(targetDir, "release/examples/runner_cost");
   process.env.STAMINA_BIN = program;
-  // 1,000 turns in all, 20 episodes at once.
+  // 1,000 turns in all, 20 episodes at once: short ones that follow each other, and long ones, whose conversations grow.
   const local = await played(program, full ? 100 : 20, full ? 10 : 5, "local", 20);
-  // The first turns fill caches and pools; from a quarter on nothing should be added.
-  const memory = local.memory_bytes_by_turn;
-  const settled = memory[Math.floor(memory.length / 4)]?.[1] ?? 0;
-  const growth = Math.max(...memory.slice(Math.floor(memory.length / 4)).map(([, bytes]) => bytes)) - settled;
+  const long = await played(program, 20, full ? 50 : 5, "local", 20);
   const boxed = await played(program, 1, full ? 20 : 3, "docker", 1);
   const side_by_side = await played(program, 20, full ? 5 : 2, "docker", 20);
-  return { local, memory_growth_bytes: growth, boxed, side_by_side };
+  return { local, memory_growth_bytes: growth(local), long, long_growth_bytes: growth(long), boxed, side_by_side };
+}
+
+/** The first turns fill caches and pools; from a quarter on nothing should be added. */
+function growth({ memory_bytes_by_turn: memory }) {
+  const settled = memory.slice(Math.floor(memory.length / 4)).map(([, bytes]) => bytes);
+  return Math.max(...settled) - (settled[0] ?? 0);
 }
