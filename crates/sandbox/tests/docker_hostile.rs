@@ -354,11 +354,10 @@ async fn a_flood_of_requests_does_not_fill_the_relay() {
          q({ip}), PeerPort => {port}) or die $!; $s->blocking(0); push @all, $s }} my $went = 1; while ($went) {{ $went = 0; \
          for (1..10) {{ for my $s (@all) {{ $went = 1 while syswrite $s, $piece }} select undef, undef, undef, 0.1 }} }} \
          open my $f, q(<), q(/proc/net/tcp); my ($n, $sum) = (0, 0); while (<$f>) {{ my @w = split; next unless \
-         $w[1] =~ /:{hex}$/ and $w[3] eq q(01); $n++; $sum += hex((split /:/, $w[4])[1]) }} print qq($n ), \
+         $w[1] =~ /:{port:04X}$/ and $w[3] eq q(01); $n++; $sum += hex((split /:/, $w[4])[1]) }} print qq($n ), \
          ($sum < (16 << 20) ? qq(held back\n) : qq($sum bytes wait\n))'",
         ip = seen.ip(),
         port = seen.port(),
-        hex = format!("{:04X}", seen.port()),
     );
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(text(&end.stdout), "100 held back\n", "{end:?}");
