@@ -1,0 +1,171 @@
+//! `stamina clean`: what a run that was killed has left in the engine is shown, and goes when it is told to; what a living run
+//! uses stays.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use app::{Room, text};
+use serde_json::Value;
+
+mod app;
+
+/// A run that waits for a model that never answers. It does not outlive the test.
+struct Waiting {
+    process: Child,
+    /// As in the labels of what it makes.
+    id: String,
+}
+
+impl Waiting {
+    /// Begins it, and waits until its agent is in a box.
+    fn begin(room: &Room, folder: &str) -> Self {
+        let output = format!("output_dir={folder}");
+        let args = ["run", "--json", "--values", "agent=MOCK", "use_docker=true", &output];
+        let more = ["oracle.mischief.stall=1", "limits.cpus=1"];
+        let tasks = ["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"];
+        let mut command = room.command(&[&args[..], &more, &tasks].concat());
+        let process = command.stdout(Stdio::null()).spawn().unwrap();
+        let mut run = Self { process, id: String::new() };
+        let state = room.path(folder).join(".stamina/run.json");
+        let until = Instant::now() + Duration::from_mins(2);
+        // Its box comes last.
+        while !run.of_kind("container").iter().any(|name| name.contains("-agent-")) {
+            assert!(run.process.try_wait().unwrap().is_none(), "it ended");
+            assert!(Instant::now() < until, "it has no box");
+            std::thread::sleep(Duration::from_millis(100));
+            run.id = id(&state).unwrap_or_default();
+        }
+        run
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Names of what it has in the engine.
+    fn of_kind(&self, kind: &str) -> Vec<String> {
+        // A filter by an empty value takes every run.
+        if self.id.is_empty() {
+            return Vec::new();
+        }
+        let label = format!("label=org.stamina-lab.run={}", self.id);
+        let list = match kind {
+            "container" => ["ps", "-a", "--format", "{{.Names}}"],
+            "network" => ["network", "ls", "--format", "{{.Name}}"],
+            _ => ["volume", "ls", "--format", "{{.Name}}"],
+        };
+        let found = Command::new("docker").args(list).args(["--filter", &label]).output().unwrap();
+        assert!(found.status.success(), "{}", text(&found.stderr));
+        text(&found.stdout).lines().map(ToOwned::to_owned).collect()
+    }
+
+    /// All that it has, as `kind name`, sorted.
+    fn has(&self) -> Vec<String> {
+        let mut all: Vec<String> = ["container", "network", "volume"]
+            .into_iter()
+            .flat_map(|kind| self.of_kind(kind).into_iter().map(move |name| format!("{kind} {name}")))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// What of a list of leftovers is of this run, in the same form.
+    fn listed(&self, leftovers: &Value) -> Vec<String> {
+        let mine = leftovers.as_array().unwrap().iter().filter(|left| left["run"] == *self.id);
+        let mut all: Vec<String> = mine
+            .map(|l| format!("{} {}", l["kind"].as_str().unwrap(), l["name"].as_str().unwrap()))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn id(state: &Path) -> Option<String> {
+    let run: Value = serde_json::from_slice(&std::fs::read(state).ok()?).ok()?;
+    Some(run["id"].as_str()?.to_owned())
+}
+
+fn good(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn what_the_dead_left_is_shown_and_goes_when_told_to_and_what_the_living_use_stays() {
+    let room = Room::new();
+    let mut dead = Waiting::begin(&room, "dead");
+    let mut living = Waiting::begin(&room, "living");
+    let (of_dead, of_living) = (dead.has(), living.has());
+
+    for kind in ["container", "network", "volume"] {
+        assert!(!dead.of_kind(kind).is_empty(), "no {kind}");
+    }
+
+    // Both live: neither is left behind.
+    let found = room.json(&["clean"]);
+    assert_eq!(dead.listed(&found["found"]), [""; 0], "{found}");
+    assert_eq!(dead.listed(&found["kept"]), of_dead, "{found}");
+
+    dead.kill();
+    let found = room.json(&["clean"]);
+    assert_eq!(dead.listed(&found["found"]), of_dead, "{found}");
+    assert_eq!(living.listed(&found["found"]), [""; 0], "{found}");
+    assert_eq!(living.listed(&found["kept"]), of_living, "{found}");
+    assert_eq!(found["removed"], false, "without a word nothing is removed");
+    let all = room.json(&["clean", "--all"]);
+    assert_eq!((living.listed(&all["found"]), &all["removed"]), (of_living.clone(), &Value::from(false)));
+    assert_eq!(all["kept"].as_array().map(Vec::len), Some(0), "{all}");
+
+    // The same for a person who can not be asked.
+    let shown = room.stamina(&["clean"]);
+    let table = good(&shown);
+    for line in &of_dead {
+        let (kind, name) = line.split_once(' ').unwrap();
+        let row = table.lines().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name}: {table}"));
+        assert!(row.starts_with(kind) && row.contains(&dead.id) && row.contains("left behind"), "{row}");
+    }
+    assert!(!table.contains(&living.id), "{table}");
+    let said = text(&shown.stderr);
+    assert!(said.contains("of living runs stay; --all removes them, too"), "{said}");
+    assert!(said.contains("nothing was removed; --yes removes it"), "{said}");
+    assert_eq!(dead.has(), of_dead);
+
+    let done = room.stamina(&["clean", "--yes"]);
+    assert!(good(&done).contains("left behind") && text(&done.stderr).contains("removed "), "{done:?}");
+    assert_eq!(dead.has(), [""; 0]);
+    assert_eq!(living.has(), of_living);
+    assert!(living.process.try_wait().unwrap().is_none(), "it still waits");
+    assert!(room.path("dead/.stamina/run.json").exists(), "results are never touched");
+
+    // For scripts in one go.
+    living.kill();
+    let done = room.json(&["clean", "--yes"]);
+    assert_eq!((living.listed(&done["found"]), &done["removed"]), (of_living, &Value::from(true)));
+    assert_eq!(living.has(), [""; 0]);
+    let again = room.json(&["clean", "--yes"]);
+    assert_eq!(living.listed(&again["found"]), [""; 0], "{again}");
+}
+
+#[test]
+fn without_an_engine_it_says_where_it_looked() {
+    let room = Room::new();
+    let socket = format!("unix://{}", room.path("no-engine.sock").display());
+    for args in [&["clean"][..], &["clean", "--yes"], &["clean", "--yes", "--json"]] {
+        let told = room.command(args).env("DOCKER_HOST", &socket).output().unwrap();
+        assert_eq!(told.status.code(), Some(1), "{args:?}");
+        let said = text(&told.stderr);
+        assert!(said.contains("no-engine.sock"), "{args:?}: {said}");
+    }
+}
