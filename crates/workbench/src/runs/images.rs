@@ -320,11 +320,13 @@ fn try_all(tried: Tried, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), 
                 Ok(trial) => {
                     for check in &trial.checks {
                         let word = if check.ok { "ok" } else { "does not work" };
-                        on_news(ImageNews::Line(&format!(
-                            "{name}: {}: {word}: {}",
-                            check.what,
-                            check.said.trim()
-                        )));
+                        let mut line = format!("{name}: {}: {word}", check.what);
+                        // Programs say more than a line; the log has one for each check.
+                        for (n, word) in check.said.split_whitespace().enumerate() {
+                            line.push_str(if n == 0 { ": " } else { " " });
+                            line.push_str(word);
+                        }
+                        on_news(ImageNews::Line(&line));
                     }
                     let wrong: Vec<&str> =
                         trial.checks.iter().filter(|c| !c.ok).map(|c| c.what.as_str()).collect();
