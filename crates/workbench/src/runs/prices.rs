@@ -86,11 +86,14 @@ impl Workbench {
         for price in request.put {
             let model = price.model.trim().to_owned();
             let all = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
-            if model.is_empty() || all.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
+            let is_named = !model.is_empty() && !model.contains(char::is_control);
+            if !is_named || all.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
                 return Err(ApiError::new(
                     "prices.value",
                     format!(
-                        "The price of \"{model}\" is not taken: a model has a name, and dollars from 0 up"
+                        "The price of \"{}\" is not taken: a model has a name without control characters, and \
+                         dollars from 0 up",
+                        model.replace(char::is_control, "\u{fffd}")
                     ),
                 ));
             }
