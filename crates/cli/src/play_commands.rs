@@ -105,6 +105,7 @@ pub(crate) fn resume(
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
+    runs::resumable(&folder)?;
     let (of, changes) = (folder.clone(), runs::priced_changes(&folder, values.to_vec())?);
     play(&folder, library(db), as_json, async |on_event| runner::resume(of, changes, on_event).await)
 }

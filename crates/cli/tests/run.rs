@@ -433,6 +433,27 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     assert_eq!(read()["settings"]["price"], json!({ "input": 3.0, "output": 15.0 }));
 }
 
+/// Its folder may come from somebody else, and nobody looks at what it binds before it is gone on with.
+#[test]
+fn a_run_that_binds_the_whole_machine_is_not_resumed() {
+    let room = Room::new();
+    let output = room.stamina(&refs(&with(small(1, 3), &["limits.run.tokens=1"])));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let file = room.path("results/.stamina/run.json");
+    let mut run: Value = serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON");
+    run["settings"]["use_docker"] = json!(true);
+    run["settings"]["extra"]["binds"] = json!(["/:/host"]);
+    run["harness"]["image"] = json!("stamina/not-there:0");
+    std::fs::write(&file, run.to_string()).expect("a file");
+    let told = room.stamina(&["resume", "results"]);
+    assert!(!told.status.success());
+    assert!(text(&told.stderr).contains("/ is this whole machine"), "{}", text(&told.stderr));
+    let app = Served::new(&room);
+    let asked = json!({ "folder": room.path("results"), "changes": [] });
+    let refused = app.ask("resume_run", &asked).expect_err("refused");
+    assert_eq!(refused["code"], "run.binds", "{refused}");
+}
+
 #[test]
 fn what_is_wrong_is_said_before_anything_is_made() {
     let room = Room::new();

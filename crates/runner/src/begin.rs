@@ -61,7 +61,7 @@ fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
 }
 
 /// Whether a folder holds results already. What was left by a begin that was killed is none.
-fn is_taken(folder: &Path) -> bool {
+pub(crate) fn is_taken(folder: &Path) -> bool {
     if Place::new(folder).run_file().exists() || folder.join("report.json").exists() {
         return true;
     }

@@ -246,6 +246,16 @@ pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunE
     Ok(planned.into_iter().map(|episode| (episode.scenario, episode.turns)).collect())
 }
 
+/// The settings of the run in a folder, as it was begun or last gone on with. Blocks.
+pub fn settings_of(folder: &std::path::Path) -> Result<settings::RunSettings, RunError> {
+    Ok(state::RunFile::read(&state::Place::new(folder))?.settings)
+}
+
+/// Whether a folder holds results already. What was left by a begin that was killed is none. Blocks.
+pub fn is_taken(folder: &std::path::Path) -> bool {
+    begin::is_taken(folder)
+}
+
 /// Removes a folder that a run left and all in it, however deep, locked or odd; links are removed, not followed. It is fine
 /// if it is not there. Blocks.
 pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {

@@ -98,6 +98,10 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
         let why = "a run keeps its way to the model: its attempts would not be comparable";
         return Err(SettingsError::of("endpoint.mode", why).into());
     }
+    if new.reach != old.reach {
+        let why = "a run keeps what its agents reach: its attempts would not be comparable";
+        return Err(SettingsError::of("limits.network", why).into());
+    }
     Ok(new)
 }
 
@@ -130,6 +134,19 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_agents_reach_stays() {
+        let values = ["agent=MOCK", "endpoint.mode=oracle", "output_dir=x"];
+        let old = settings::resolve(&[], &values.map(str::to_owned)).unwrap();
+        let resumed = |change: &str| {
+            changed(&old, Path::new("/x"), &[change.to_owned()]).map_err(|error| error.to_string())
+        };
+        let refused = resumed("limits.network=open").unwrap_err();
+        assert!(refused.starts_with("limits.network: ") && refused.contains("comparable"), "{refused}");
+        assert_eq!(resumed("limits.network=gateway").unwrap().reach, sandbox::Reach::Gateway);
+        assert!(resumed("limits.attempt_minutes=30").is_ok());
+    }
 
     #[test]
     fn a_budget_in_dollars_that_comes_with_a_resume_needs_a_price() {

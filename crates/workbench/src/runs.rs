@@ -23,6 +23,7 @@ mod shakedown;
 
 use runner::settings::RunSettings;
 
+pub use self::binds::resumable;
 pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,

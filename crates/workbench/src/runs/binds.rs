@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use runner::settings::RunSettings;
 
-use crate::api::{Check, CheckState};
+use crate::api::{ApiError, Check, CheckState};
 
 /// What container engines call their sockets.
 const SOCKETS: [&str; 4] = ["docker.sock", "podman.sock", "containerd.sock", "crio.sock"];
@@ -47,6 +47,17 @@ pub(super) fn check(settings: &RunSettings) -> Option<Check> {
     checked(&settings.extra.binds, dirs::home_dir().as_deref())
 }
 
+/// Refuses to go on with a run whose binds would hand over the machine: its folder may come from somebody else.
+pub fn resumable(folder: &Path) -> Result<(), ApiError> {
+    let settings = runner::settings_of(folder).map_err(super::run_error)?;
+    match check(&settings).filter(|check| check.state == CheckState::Fail) {
+        Some(check) => Err(ApiError::new("run.binds", check.sentence.unwrap_or(check.title))
+            .at(folder.display().to_string())
+            .hint("Begin a new run without it")),
+        None => Ok(()),
+    }
+}
+
 fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
     let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::of(text)).collect();
     let check = |state, value: String| Check::new("binds", "Folders of this machine", state, value);
@@ -82,9 +93,14 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
     }
     // By whatever way it is named: what counts is where it leads.
     let plain = without_steps(given);
-    let real = given.canonicalize().unwrap_or_else(|_| plain.clone());
+    let (real, is_known) = match given.canonicalize() {
+        Ok(real) => (real, true),
+        // An engine makes a folder that is not there.
+        Err(error) => (plain.clone(), error.kind() == std::io::ErrorKind::NotFound),
+    };
     let places = [plain.as_path(), real.as_path()];
     let is = |wanted: &str| places.contains(&Path::new(wanted));
+    let is_below = |wanted: &str| places.iter().any(|place| place.starts_with(wanted));
     if is("/") {
         return Some(
             "is this whole machine: agents could read every file, whatever else keeps them in their boxes",
@@ -95,11 +111,13 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
             "commands the container engine: who reaches its socket, read-only or not, rules this machine as root",
         );
     }
-    if ["/proc", "/sys", "/dev"].into_iter().any(is) {
+    if ["/proc", "/sys", "/dev"].into_iter().any(is_below) {
         return Some("shows the processes and devices of this machine, and what they know");
     }
-    if ["/var/run", "/run", "/var/run/user", "/run/user"].into_iter().any(is) {
-        return Some("holds the sockets of this machine's services, the container engine's among them");
+    // Disks that are plugged in are mounted there.
+    let is_disk = places.iter().all(|place| place.starts_with("/run/media") && place.components().count() > 3);
+    if ["/var/run", "/run"].into_iter().any(is_below) && !is_disk {
+        return Some("is where this machine's services have their sockets, the container engine among them");
     }
     if is("/etc") || is("/private/etc") {
         return Some("holds the accounts, keys and settings of this machine");
@@ -111,6 +129,9 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
         .any(|home| places.iter().any(|p| home.starts_with(p)))
     {
         return Some("holds your whole home folder, with its keys, passwords and sessions");
+    }
+    if !is_known {
+        return Some("can not be looked into by you, and an engine that is root would give agents more than you can see");
     }
     None
 }
@@ -201,12 +222,44 @@ mod tests {
         is_refused("/etc:/etc:ro", home, "accounts, keys and settings");
         is_refused("/etc/:/x", home, "accounts, keys and settings");
         is_refused("/proc:/x:ro", home, "processes and devices");
-        for bind in ["/var/run:/x", "/run:/x", "/run/user:/x"] {
+        for bind in ["/proc/1/root:/x", "/proc/../proc/1/root/etc:/x", "/dev/mem:/x", "/sys/fs:/x:ro"] {
+            is_refused(bind, home, "processes and devices");
+        }
+        for bind in ["/var/run:/x", "/run:/x", "/run/user:/x", "/run/user/77:/x", "/run/media:/x"] {
             let (state, sentence) = look(&[bind], home).unwrap();
             // Where an engine is at work here, its socket is what is said first.
             assert_eq!(state, CheckState::Fail, "{sentence}");
         }
-        assert_eq!(look(&["/etc/ssl/certs:/etc/ssl/certs:ro"], home).unwrap().0, CheckState::Warn);
+        for bind in ["/etc/ssl/certs:/etc/ssl/certs:ro", "/run/media/ada/disk:/data"] {
+            assert_eq!(look(&[bind], home).unwrap().0, CheckState::Warn, "{bind}");
+        }
+    }
+
+    /// For root nothing is locked, so this process begins itself anew as somebody else.
+    #[test]
+    fn what_this_user_can_not_look_into_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::process::CommandExt as _;
+        const NAME: &str = "runs::binds::tests::what_this_user_can_not_look_into_is_refused";
+        if rustix::process::getuid().is_root() {
+            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+            match again.args(["--exact", NAME]).uid(1000).gid(1000).output() {
+                Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
+                // Where the build lies in a folder of root's.
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
+            }
+            return;
+        }
+        let temp = tempfile::tempdir().unwrap();
+        let (locked, link) = (temp.path().join("locked"), temp.path().join("link"));
+        std::fs::create_dir_all(locked.join("in")).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
+        std::os::unix::fs::symlink("/proc/1/root", &link).unwrap();
+        let home = Path::new("/home/ada");
+        for bind in [locked.join("in"), link] {
+            is_refused(&format!("{}:/x", bind.display()), home, "can not be looked into by you");
+        }
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
 
     #[test]

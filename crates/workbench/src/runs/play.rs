@@ -115,6 +115,7 @@ impl Workbench {
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
         let folder = super::now::folder_of(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;
+        super::binds::resumable(&folder)?;
         let here = Here {
             agent: known.agent,
             model: known.model,
