@@ -81,8 +81,10 @@ impl Folders {
         copy::remove(&part).map_err(wrong)?;
         copy::remove(&old).map_err(wrong)?;
         faults::point("snapshot begun");
-        copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
-        disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)?;
+        whole(&part, || {
+            copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
+            disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)
+        })?;
         if before.exists() {
             std::fs::rename(&before, &old).map_err(wrong)?;
         }
@@ -97,8 +99,10 @@ impl Folders {
         let part = self.at("live.part");
         let wrong = |error: io::Error| disk::at(&part, error);
         copy::remove(&part).map_err(wrong)?;
-        copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
-        std::fs::write(part.join("complete"), "").map_err(wrong)?;
+        whole(&part, || {
+            copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
+            std::fs::write(part.join("complete"), "").map_err(wrong)
+        })?;
         faults::point("restored aside");
         copy::remove(&self.at("live")).map_err(wrong)?;
         faults::point("live taken away");
@@ -120,7 +124,7 @@ impl Folders {
         let wrong = |error: io::Error| disk::at(&served, error);
         copy::remove(&served).map_err(wrong)?;
         let volumes = self.volumes("served");
-        copy_both(&self.live(), &volumes).map_err(wrong)?;
+        whole(&served, || copy_both(&self.live(), &volumes).map_err(wrong))?;
         Ok(volumes)
     }
 
@@ -147,6 +151,16 @@ impl Folders {
         }
         Ok(())
     }
+}
+
+/// Makes a copy, or leaves nothing of it: on a full disk its part would take the room in which it is written down how the run
+/// ended.
+fn whole(copy: &Path, make: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+    make().inspect_err(|_| {
+        if let Err(error) = copy::remove(copy) {
+            tracing::warn!("{}: what was copied of it can not be removed: {error}", copy.display());
+        }
+    })
 }
 
 fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
@@ -341,6 +355,26 @@ mod tests {
         folders.restore().unwrap();
         folders.close(false).unwrap();
         assert_eq!(fs::read_dir(room.path().join("scenario_0")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_copy_that_can_not_be_made_leaves_no_part() {
+        let room = tempfile::tempdir().unwrap();
+        let folders = Folders::of(room.path().join("s"));
+        folders.make().unwrap();
+        fs::write(folders.live().workspace.join("large"), "x").unwrap();
+        folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
+        for part in ["live", "before"] {
+            // The workspace can be copied, and then no more.
+            fs::remove_dir(folders.at(part).join("home")).unwrap();
+        }
+        folders.keep(Label { turn: 1, attempt: 2 }).unwrap_err();
+        folders.serve().unwrap_err();
+        folders.restore().unwrap_err();
+        let left = fs::read_dir(room.path().join("s")).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["before", "live"]);
     }
 
     #[test]

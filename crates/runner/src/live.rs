@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::{Place, RunFile};
+use crate::state::{Place, RunFile, is_left};
 use crate::{Event, RunError, clock, disk};
 
 /// A run as its folder tells.
@@ -203,8 +203,13 @@ pub fn is_played_on(reason: model::EndReason) -> bool {
 pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
     let place = Place::new(folder);
     let run = RunFile::read(&place)?;
-    let wish = crate::control::read(folder);
-    let living = run.finish.is_none() && run.owner.lives();
+    let living = run.finish.is_none() && !is_left(&place, &run);
+    Ok(shown(&place, run, living))
+}
+
+/// What a run shows: one that is played, or that nobody plays.
+pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
+    let wish = crate::control::read(&place.results).unwrap_or_default();
     let state = match &run.finish {
         Some(finish) => RunState::Ended { finish: finish.clone() },
         None if !living => RunState::Lost,
@@ -212,7 +217,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         None if wish.pause => RunState::Paused,
         None => RunState::Running,
     };
-    let (requests, open, faulted) = requests(&place, &run.part_started_at);
+    let (requests, open, faulted) = requests(place, &run.part_started_at);
     let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
     for request in &requests {
@@ -253,7 +258,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         let end = last_sign.as_deref().and_then(clock::seconds);
         run.seconds + end.zip(begin).map_or(0.0, |(end, begin)| (end - begin).max(0.0))
     };
-    Ok(LiveRun {
+    LiveRun {
         turns: run.turns(),
         id: run.id,
         agent: run.harness.name,
@@ -270,7 +275,7 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         episodes,
         usual_gap,
         faults: faults(&requests, &faulted),
-    })
+    }
 }
 
 /// An attempt that did not pass, as it is recorded.

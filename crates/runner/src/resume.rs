@@ -128,7 +128,8 @@ fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
     if run.finish.is_some() {
         return run.seconds;
     }
-    crate::live::read(&place.results).map_or(run.seconds, |live| live.seconds.max(run.seconds))
+    // By whoever holds its lock now, so nobody plays it, also where its process lives: this may be it.
+    crate::live::shown(place, run.clone(), false).seconds.max(run.seconds)
 }
 
 #[cfg(test)]

@@ -169,10 +169,12 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
             run.spent = spent;
             run.finish = Some(how);
         }
-        done.write_report()?;
+        let reported = done.write_report();
         faults::point("last report");
         let run = lock(&done.run).clone();
-        run.write(&done.place)
+        // Also where there was no room for the report: it says that nobody plays it any more.
+        run.write(&done.place)?;
+        reported
     })
     .await;
     faults::point("finished");

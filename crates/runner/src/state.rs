@@ -20,6 +20,7 @@
 //! what holds if it does, and what if it does not; `before/` says by its label which attempt it was made for. So whatever
 //! is killed when, one look at these three says where to go on.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -225,6 +226,26 @@ fn fresh_id(output_dir: &Path) -> String {
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
+    own: PathBuf,
+}
+
+/// Folders of runs that this process has let go of: it lives, and plays them no more.
+static LEFT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Whether the process that has played a run last plays it no more, however that came: it is dead, or has let go of it
+/// without writing down how it ended.
+pub(crate) fn is_left(place: &Place, run: &RunFile) -> bool {
+    let let_go = || {
+        let own = place.own().canonicalize().unwrap_or_else(|_| place.own());
+        LEFT.lock().unwrap_or_else(PoisonError::into_inner).contains(&own)
+    };
+    !run.owner.lives() || run.owner == Process::this() && let_go()
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        LEFT.lock().unwrap_or_else(PoisonError::into_inner).insert(std::mem::take(&mut self.own));
+    }
 }
 
 impl Lock {
@@ -252,7 +273,9 @@ impl Lock {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(this.as_bytes()))
             .map_err(wrong)?;
-        Ok(Self { _file: file })
+        let own = place.own().canonicalize().map_err(wrong)?;
+        LEFT.lock().unwrap_or_else(PoisonError::into_inner).remove(&own);
+        Ok(Self { _file: file, own })
     }
 }
 

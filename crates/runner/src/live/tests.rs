@@ -104,6 +104,33 @@ fn a_run_is_read_from_its_folder_alone() {
 }
 
 #[test]
+fn a_run_that_its_living_process_has_let_go_of_is_lost() {
+    let room = tempfile::tempdir().unwrap();
+    let place = Place::new(room.path());
+    std::fs::create_dir_all(place.own()).unwrap();
+    let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
+    let named = HarnessNamed {
+        name: "mock".to_owned(),
+        title: "Mock".to_owned(),
+        version: "1".to_owned(),
+        image: "stamina/base:1".to_owned(),
+    };
+    let mut run = RunFile::new(settings, named, Vec::new(), None);
+    run.part_started_at = ago(1000);
+    run.write(&place).unwrap();
+    let held = crate::state::Lock::take(&place).unwrap();
+    assert_eq!(read(room.path()).unwrap().state, RunState::Running);
+    drop(held);
+    let lost = read(room.path()).unwrap();
+    assert_eq!(lost.state, RunState::Lost, "it could not be written down how it ended");
+    assert!(lost.seconds < 1.0, "nobody plays it: {}", lost.seconds);
+    // Whoever goes on with it holds it again, and counts nothing of the time in between.
+    let _held = crate::state::Lock::take(&place).unwrap();
+    assert_eq!(read(room.path()).unwrap().state, RunState::Running);
+    assert!(shown(&place, run, false).seconds < 1.0);
+}
+
+#[test]
 fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     let room = tempfile::tempdir().unwrap();
     let place = Place::new(room.path());

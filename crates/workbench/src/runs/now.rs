@@ -135,6 +135,8 @@ impl Workbench {
         {
             return Some(LiveRunRow { run, ..row.clone() });
         }
+        // Its end is being told just now.
+        let is_playing = here.as_ref().is_some_and(|here| here.playing);
         let row = match (live::read(folder), here) {
             (Ok(read), here) => row(folder, run, &read, here.as_ref()),
             (Err(_), Some(here)) => just_begun(folder, &here).row,
@@ -144,7 +146,7 @@ impl Workbench {
             }
         };
         // What a living process plays changes without a trace in the folder: it may die.
-        if !is_live(row.state) {
+        if !is_live(row.state) && !is_playing {
             let mut over = self.runs.over.lock().unwrap_or_else(PoisonError::into_inner);
             over.insert(folder.to_path_buf(), (stamp, row.clone()));
         }
