@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     if is_sampled(&settings) {
         let pack = pack_beside(&settings.output_dir);
         // Nothing is paid for a run that could not begin.
-        if settings.output_dir.join(".stamina").exists() {
+        if runner::is_taken(&settings.output_dir) {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
         must_start(&look_before(library.as_ref(), &settings, true)?)?;

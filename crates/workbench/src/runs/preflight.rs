@@ -282,7 +282,10 @@ fn folder(path: &Path) -> Check {
         return check(CheckState::Fail, "is a file")
             .says("A file is where the folder should be. Choose another one.");
     }
-    if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+    // What a begin left that was killed before there was a run is none.
+    let is_killed_begin = path.join(".stamina").is_dir() && !runner::is_taken(path);
+    let is_left = |name: &std::ffi::OsStr| is_killed_begin && (name == ".stamina" || name == "config.yaml");
+    if path.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| !is_left(&entry.file_name()))) {
         return check(CheckState::Fail, "not empty")
             .says("The folder holds other files. Choose a new one, so that results do not mix.");
     }
@@ -503,5 +506,12 @@ mod tests {
         std::fs::create_dir(temp.path().join(".stamina")).unwrap();
         std::fs::write(temp.path().join(".stamina/run.json"), "{}").unwrap();
         assert_eq!(state(temp.path()).1, "holds a run");
+
+        let killed = temp.path().join("killed");
+        std::fs::create_dir_all(killed.join(".stamina/episodes")).unwrap();
+        std::fs::write(killed.join("config.yaml"), "agent: MOCK").unwrap();
+        assert_eq!(state(&killed), (CheckState::Ok, "new".to_owned()), "it ended before there was a run");
+        std::fs::write(killed.join("notes.txt"), "x").unwrap();
+        assert_eq!(state(&killed).1, "not empty");
     }
 }
