@@ -22,9 +22,14 @@ pub struct Wish {
     pub retry: std::collections::BTreeMap<String, u32>,
 }
 
-/// Reads the wish; absent or unreadable = none.
-pub fn read(folder: &Path) -> Wish {
-    disk::read_json(&path(folder)).ok().flatten().unwrap_or_default()
+/// Reads the wish; where the file is not there, or none of ours, there is none. An error says nothing of what is wished.
+pub fn read(folder: &Path) -> Result<Wish, RunError> {
+    let path = path(folder);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Wish::default()),
+        Err(error) => Err(disk::at(&path, error)),
+    }
 }
 
 /// Changes what is wished for. Whoever else wishes something at the same moment, in this process or another, waits: no wish is
@@ -34,7 +39,7 @@ pub fn change(folder: &Path, change: impl FnOnce(&mut Wish)) -> Result<(), RunEr
     let wrong = |error: std::io::Error| disk::at(&at, error);
     let lock = std::fs::File::options().write(true).create(true).truncate(false).open(&at).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
-    let mut wish = read(folder);
+    let mut wish = read(folder)?;
     change(&mut wish);
     // Let go of once it is written, when the file is closed.
     write(folder, &wish)
@@ -56,6 +61,7 @@ mod tests {
     #[test]
     fn a_wish_is_read_as_it_was_written() {
         let room = tempfile::tempdir().unwrap();
+        let read = |folder| read(folder).unwrap();
         assert_eq!(read(room.path()), Wish::default());
         std::fs::create_dir(room.path().join(".stamina")).unwrap();
         let wish = Wish { pause: true, stop: false, retry: [("scenario_1".to_owned(), 2)].into() };
@@ -63,6 +69,16 @@ mod tests {
         assert_eq!(read(room.path()), wish);
         std::fs::write(path(room.path()), "{").unwrap();
         assert_eq!(read(room.path()), Wish::default());
+    }
+
+    #[test]
+    fn a_wish_that_can_not_be_read_is_not_replaced() {
+        let room = tempfile::tempdir().unwrap();
+        // It can be opened, and not read.
+        std::fs::create_dir_all(path(room.path())).unwrap();
+        assert!(read(room.path()).is_err());
+        assert!(change(room.path(), |wish| wish.stop = true).is_err());
+        assert!(path(room.path()).is_dir());
     }
 
     #[test]
@@ -84,7 +100,7 @@ mod tests {
             }
         });
         assert_eq!(
-            read(room.path()).retry,
+            read(room.path()).unwrap().retry,
             [("scenario_0".to_owned(), 50), ("scenario_1".to_owned(), 50)].into()
         );
     }

@@ -39,7 +39,8 @@ pub(crate) async fn episodes(play: &Arc<Play>) -> u32 {
                 None => {
                     all_played = true;
                     let folder = play.place.results.clone();
-                    tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default().retry
+                    let read = blocking(move || control::read(&folder)).await;
+                    read.unwrap_or_else(|_| wishes.borrow().clone()).retry
                 }
                 Some(Ok((planned, EpisodeEnd::Over))) => {
                     let fulfilled = fulfilled(play, &planned).await;
@@ -119,15 +120,20 @@ pub(crate) async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
     let mut looks = 0_u32;
     loop {
         let folder = play.place.results.clone();
-        let wish = tokio::task::spawn_blocking(move || control::read(&folder)).await.unwrap_or_default();
-        if wish.stop {
-            play.end(Ending::Stopped);
+        match blocking(move || control::read(&folder)).await {
+            Ok(wish) => {
+                if wish.stop {
+                    play.end(Ending::Stopped);
+                }
+                send.send_if_modified(|known| {
+                    let changed = *known != wish;
+                    known.clone_from(&wish);
+                    changed
+                });
+            }
+            // What was wished last holds: nobody has taken it back.
+            Err(error) => tracing::warn!("wishes can not be read: {error}"),
         }
-        send.send_if_modified(|known| {
-            let changed = *known != wish;
-            known.clone_from(&wish);
-            changed
-        });
         looks = looks.wrapping_add(1);
         if looks.is_multiple_of(TELL) {
             play.keep_spent().await;
