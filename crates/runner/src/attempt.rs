@@ -156,6 +156,9 @@ impl Attempt<'_> {
         let since = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
+        // Before its folders are touched, and before the clock of its budget runs.
+        let settings = &self.play.settings;
+        self.link.boxes.ready(self.owner, settings.reach, &settings.extra).await?;
         let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
         // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun.

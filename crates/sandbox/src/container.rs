@@ -18,7 +18,7 @@ use futures_util::{Stream, StreamExt};
 use crate::engine::{failed, status};
 use crate::owner::{key, labels};
 use crate::volumes::box_user;
-use crate::{Engine, ExtraArgs, Limits, Owner, SandboxError, Volumes};
+use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};
 
 /// Seconds between SIGTERM and SIGKILL at the wall limit.
 pub(crate) const GRACE: u64 = 15;
@@ -245,6 +245,23 @@ impl Engine {
             why: format!("the removal of {name} has been in progress for 5 s"),
             gone: false,
         })
+    }
+
+    /// See [`crate::Boxes::ready`].
+    pub(crate) async fn ready(
+        &self,
+        owner: &Owner,
+        reach: Reach,
+        extra: &ExtraArgs,
+    ) -> Result<(), SandboxError> {
+        // Agents first: some engines do not remove a relay that has a box beside it.
+        for kind in ["agent", "server"] {
+            self.remove_stale(owner, kind).await?;
+        }
+        if reach == Reach::Gateway {
+            self.relay(owner, extra).await?;
+        }
+        Ok(())
     }
 
     /// Removes boxes of the same episode and kind that an engine's death or a crash has left: they would write into

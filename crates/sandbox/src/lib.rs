@@ -351,6 +351,15 @@ impl Boxes {
         }
     }
 
+    /// Ends what is left of an episode's boxes, which would write into its folders, and makes the way of its agents to the
+    /// gateway: what takes time before a box can start.
+    pub async fn ready(&self, owner: &Owner, reach: Reach, extra: &ExtraArgs) -> Result<(), SandboxError> {
+        match self {
+            Self::Engine(engine) => engine.ready(owner, reach, extra).await,
+            Self::Local(_) => Ok(()),
+        }
+    }
+
     /// Runs a command to its end. `stop` ends it early; what it prints is also sent to `live` as it comes (dropped where
     /// nobody takes it). Dropping the future ends and removes the box as well, shortly after.
     pub async fn agent(
