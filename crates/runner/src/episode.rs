@@ -52,6 +52,14 @@ pub(crate) struct Episode<'a> {
     history: Vec<(Arc<Schema>, Vec<Change>)>,
 }
 
+/// Why no attempt may begin.
+enum Held {
+    /// Nothing of the run goes on.
+    RunEnds,
+    /// The episode's budget is spent.
+    Budget(Over),
+}
+
 /// What comes after an attempt.
 pub(crate) enum Next {
     Retry,
@@ -112,9 +120,9 @@ impl Episode<'_> {
     async fn turns(&mut self) -> Result<EpisodeEnd, RunError> {
         if let Some((turn, attempt)) = self.trajectory.last()
             && reopen::is_cut_off_by_budget(&self.trajectory)
-            && !self.may_begin(turn, attempt).await?
+            && let Err(held) = self.may_begin(turn, attempt).await
         {
-            return self.out_of_budget().await;
+            return self.held(held).await;
         }
         let first = match self.after_last() {
             // Where an episode was left between its last attempt and its end.
@@ -134,8 +142,8 @@ impl Episode<'_> {
             };
             loop {
                 let attempt = self.attempts_so_far() + 1;
-                if !self.may_begin(turn, attempt).await? {
-                    return self.out_of_budget().await;
+                if let Err(held) = self.may_begin(turn, attempt).await {
+                    return self.held(held).await;
                 }
                 let Some(next) = self.attempt(&data, attempt).await? else {
                     return Ok(EpisodeEnd::Unfinished);
@@ -153,13 +161,13 @@ impl Episode<'_> {
     }
 
     /// Ends the episode where its budget leaves nothing for another attempt. Else it is the run that ends.
-    async fn out_of_budget(&mut self) -> Result<EpisodeEnd, RunError> {
-        match self.episode_budget().await {
-            Some(over) => {
+    async fn held(&mut self, held: Held) -> Result<EpisodeEnd, RunError> {
+        match held {
+            Held::Budget(over) => {
                 self.play.tell_spent(Some(over.clone())).await;
                 self.over(EndReason::Budget, budget_spent(&over).exception).await
             }
-            None => Ok(EpisodeEnd::Unfinished),
+            Held::RunEnds => Ok(EpisodeEnd::Unfinished),
         }
     }
 
@@ -309,31 +317,20 @@ impl Episode<'_> {
         }
     }
 
-    /// Waits while the run is paused. False where nothing goes on, or a budget is spent.
-    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<bool, RunError> {
+    /// Waits while the run is paused. Budgets are asked once: a moment later it may be another one that is spent.
+    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<(), Held> {
         if !self.waits_out_a_pause().await {
-            return Ok(false);
+            return Err(Held::RunEnds);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
         match self.play.over(&self.status, &self.planned.name).await {
-            None => Ok(true),
+            None => Ok(()),
             Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
-                Ok(false)
+                Err(Held::RunEnds)
             }
-            Some(_) => Ok(false),
+            Some(over) => Err(Held::Budget(over)),
         }
-    }
-
-    /// A budget of the episode that is spent.
-    async fn episode_budget(&self) -> Option<Over> {
-        if self.play.stop.is_cancelled() {
-            return None;
-        }
-        self.play
-            .over(&self.status, &self.planned.name)
-            .await
-            .filter(|over| matches!(over, Over::Budget { scope: Scope::Episode, .. }))
     }
 
     pub(crate) fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {
