@@ -179,6 +179,10 @@ pub(crate) async fn call(
     });
     laid.await.map_err(NotCalled::Files)?;
     crate::faults::point("agent about to start");
+    if stop.is_cancelled() {
+        // No box is made that would only be stopped again, and nothing can have been spent.
+        return Err(NotCalled::Stopped);
+    }
 
     let what = AgentBox {
         owner: owner.clone(),

@@ -57,7 +57,8 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     }
     if over {
         // A wish to play it on is fulfilled by that; the file may have one that was not passed on yet.
-        let wished = crate::control::read(&play.place.results).unwrap_or_default().retry.get(&planned.name).copied();
+        let wished =
+            crate::control::read(&play.place.results).unwrap_or_default().retry.get(&planned.name).copied();
         if let Some(wished) = wished.filter(|wished| *wished > opened.status.retries()) {
             opened.status.set_retries(wished);
         }

@@ -39,6 +39,7 @@ impl Episode<'_> {
             if !self.waits_out_a_pause().await {
                 return Ok(None);
             }
+            self.fulfil_wishes();
             let stop = self.play.stop.child_token();
             let link = self.play.link().await;
             let what = self.attempt_of(data, attempt, &link, &stop, repeats);
@@ -137,6 +138,14 @@ impl Episode<'_> {
         blocking(move || Journal { before, after: None }.write(&state)).await?;
         self.play.tell_spent(None).await;
         Ok(())
+    }
+
+    /// Whatever was wished before an attempt begins is fulfilled by that it does.
+    fn fulfil_wishes(&self) {
+        let wished = self.play.wishes.borrow().retry.get(&self.planned.name).copied().unwrap_or(0);
+        if wished > self.status.retries() {
+            self.status.set_retries(wished);
+        }
     }
 
     /// Stops the attempt when somebody wishes that it is played again; never ends.

@@ -55,6 +55,27 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("wished");
+    let twice = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=2"];
+    let at = folder.clone();
+    let on_event: OnEvent = Arc::new(move |event| {
+        if let Event::Attempt { attempt: 1, .. } = event {
+            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
+            // Long enough for the wish to be seen before the next attempt.
+            std::thread::sleep(Duration::from_millis(900));
+        }
+    });
+    let playing = tokio::spawn(runner::run(settings(&folder, &twice), on_event));
+    assert!(reaches(&folder, Phase::Paused).await);
+    control::write(&folder, &again(1)).unwrap();
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
+    let calls = shown(&folder, "scenario_0").unwrap()["log"]["number"].clone();
+    assert_eq!(calls, 2, "each attempt calls its agent once");
+}
+
 /// An endpoint that refuses everything: an attempt ends at once, and the next one waits.
 fn refuses() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
