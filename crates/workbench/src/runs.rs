@@ -6,6 +6,7 @@
 
 mod binds;
 mod endpoint;
+mod engine;
 mod estimate;
 mod fields;
 mod form;

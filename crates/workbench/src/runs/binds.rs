@@ -115,7 +115,8 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
         return Some("shows the processes and devices of this machine, and what they know");
     }
     // Disks that are plugged in are mounted there.
-    let is_disk = places.iter().all(|place| place.starts_with("/run/media") && place.components().count() > 3);
+    let is_disk =
+        places.iter().all(|place| place.starts_with("/run/media") && place.components().count() > 3);
     if ["/var/run", "/run"].into_iter().any(is_below) && !is_disk {
         return Some("is where this machine's services have their sockets, the container engine among them");
     }
@@ -131,7 +132,9 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
         return Some("holds your whole home folder, with its keys, passwords and sessions");
     }
     if !is_known {
-        return Some("can not be looked into by you, and an engine that is root would give agents more than you can see");
+        return Some(
+            "can not be looked into by you, and an engine that is root would give agents more than you can see",
+        );
     }
     None
 }

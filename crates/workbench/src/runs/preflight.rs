@@ -9,18 +9,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
-use sandbox::{Engine, EngineInfo, Reach};
+use sandbox::{Engine, Reach};
 
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
-use super::{binds, endpoint, estimate, planned};
+use super::{binds, endpoint, engine, estimate, planned};
 use crate::Workbench;
 use crate::api::{
     ApiError, Check, CheckState, FieldError, Fix, FixAction, Preflight, PreflightRequest, RunEstimate,
 };
 
 /// With less free disk than this nothing begins.
-const LEAST_DISK: u64 = 1 << 30;
+pub(super) const LEAST_DISK: u64 = 1 << 30;
 /// Copies of the volumes of an episode: live, before, served.
 const COPIES: u64 = 3;
 /// Most ports that are named.
@@ -126,34 +126,9 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
             return (check, Some(image), None, false);
         }
     };
-    let check = engine_check(engine.info());
+    let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
     (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
-}
-
-/// Whether runs can be played with an engine that answers.
-fn engine_check(info: &EngineInfo) -> Check {
-    let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
-    let Some(why) = info.unfit() else {
-        return room_of_engine(info)
-            .map_or_else(|| check(CheckState::Ok), |why| check(CheckState::Fail).says(why));
-    };
-    let told = sandbox_error(&sandbox::SandboxError::Unfit { engine: info.kind.clone(), why });
-    check(CheckState::Fail).says(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
-}
-
-/// Why boxes can not be made for lack of disk: engines often keep them on another than the results.
-fn room_of_engine(info: &EngineInfo) -> Option<String> {
-    // Of an engine in a machine of its own the folder is not one of ours.
-    let root = info.root.as_deref().filter(|root| root.is_dir())?;
-    let free = machine::free_disk(root).filter(|free| *free < LEAST_DISK)?;
-    Some(format!(
-        "Only {} are free in {}, where it keeps images and boxes; at least {} are needed. Free some space \
-         there.",
-        bytes(free),
-        root.display(),
-        bytes(LEAST_DISK)
-    ))
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -464,34 +439,6 @@ mod tests {
              7: 0000000000000000FFFF00000100007F:0054 0:0000 0A 0\n\
              8: 0000000000000000FFFF00000F02000A:0055 0:0000 0A 0\n";
         assert_eq!(open_ports(table), [22, 80, 82, 85]);
-    }
-
-    #[test]
-    fn an_engine_without_root_is_told_before_anything_begins() {
-        let engine = |rootless, root: Option<&str>| EngineInfo {
-            kind: "Podman".to_owned(),
-            version: "5.4".to_owned(),
-            socket: "unix:///run/user/7/podman/podman.sock".to_owned(),
-            arch: "amd64".to_owned(),
-            rootless,
-            elsewhere: false,
-            root: root.map(std::path::PathBuf::from),
-        };
-        for elsewhere in [None, Some("/a folder of another machine")] {
-            assert_eq!(engine_check(&engine(false, elsewhere)).state, CheckState::Ok);
-        }
-        // A file system of the kernel's own has no room.
-        let check = engine_check(&engine(false, Some("/proc")));
-        assert_eq!(check.state, CheckState::Fail);
-        assert!(
-            check
-                .sentence
-                .unwrap()
-                .starts_with("Only 0 kB are free in /proc, where it keeps images and boxes")
-        );
-        let check = engine_check(&engine(true, None));
-        assert_eq!((check.state, check.value.as_str()), (CheckState::Fail, "Podman 5.4"));
-        assert!(check.sentence.unwrap().contains("runs without root"));
     }
 
     #[test]

@@ -1,0 +1,185 @@
+//! What is recorded of an attempt, and what its agent is told of it.
+
+use model::{EndReason, Verdict};
+use scenario::client::CaseStatus;
+
+use super::{Attempt, Left, Played, Prompt, Tested};
+use crate::agent::{Called, blocking};
+use crate::prompt::{self, Told};
+use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, pytest};
+use crate::secrets::Scrub;
+use crate::state::Known;
+use crate::verdict::{AgentEnd, exception};
+use crate::{RunError, clock};
+
+/// Bytes of a server's log that feedback is made from.
+const LOG: usize = 16 << 10;
+
+impl Attempt<'_> {
+    /// Puts together what is recorded. `cut_off` = the run's budget, or something else outside, ended it before there could be a
+    /// verdict: it is shown with what it cost and what it left, and a resume plays it again.
+    pub(super) async fn record(
+        &self,
+        left: Left,
+        tested: Tested,
+        end: AgentEnd,
+        cut_off: bool,
+    ) -> Result<Played, RunError> {
+        let Left { since, started_at, called, prompt, bill, over, code } = left;
+        let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
+        let verdict = match &tested.verdicts {
+            Some(_) if passed => Verdict::Passed,
+            Some(_) => Verdict::Failed,
+            None if cut_off => Verdict::Unfinished,
+            None => Verdict::Error,
+        };
+        let end_reason = if passed { None } else { end.reason.or(tested.reason) };
+        let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
+        let exception = end
+            .exception
+            .or(server_exception)
+            .map(|exception| Exception { message: self.play.scrub.text(&exception.message), ..exception });
+        let feedback =
+            (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
+        let mut after = Known {
+            session: self.known.session.clone(),
+            calls: self.known.calls + 1,
+            feedback,
+            worked: self.known.worked || called.outcome.end != Some(EndReason::Environment),
+            seconds: self.status.seconds(),
+            spent: self.play.spent_of(self.status, &self.owner.episode).await,
+        };
+        if let Some(session) = called.outcome.session.clone()
+            && !called.end.exit.disk_full
+        {
+            after.session = kept(session, &self.play.scrub);
+        }
+        let turn = self.data.turn;
+        let outcomes = tested
+            .verdicts
+            .as_ref()
+            .map(|v| v.cases.iter().map(|case| pytest::letter(case.status)).collect());
+        let (tests_passed, total) = tested.verdicts.as_ref().map_or((None, None), |v| {
+            let passed = v.cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
+            (Some(passed as u32), Some(v.total as u32))
+        });
+        let agent_seconds = called.end.seconds;
+        let steps = &called.outcome.steps;
+        let tool_calls =
+            (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
+        let model_requests =
+            called.seen.as_ref().map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX));
+        let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
+
+        let Prompt { text: prompt, restarts } = prompt;
+        let files = self.write_files(called, &tested, prompt, code).await?;
+        let total_seconds = since.elapsed().as_secs_f64();
+        let own_seconds = (total_seconds - agent_seconds - tested.seconds.unwrap_or(0.0)).max(0.0);
+        let record = AttemptRecord {
+            attempt: self.number,
+            verdict,
+            success: passed,
+            passed: tests_passed,
+            total,
+            outcomes,
+            end_reason,
+            tokens: bill.tokens,
+            cost_usd: bill.cost_usd,
+            tool_calls,
+            started_at,
+            finished_at: clock::now(),
+            agent_seconds: Some(agent_seconds),
+            test_seconds: tested.seconds,
+            exception,
+            files,
+            own_seconds: Some(own_seconds),
+            model_requests,
+            agent_end: end.reason,
+            harness_tokens,
+            repeats: self.repeats,
+            session_restarted: restarts,
+        };
+        tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
+        Ok(Played { record, after, over, own_seconds })
+    }
+
+    fn feedback(&self, tested: &Tested, reason: Option<EndReason>) -> String {
+        let kind = self.play.settings.feedback;
+        if let Some(verdicts) = &tested.verdicts {
+            return prompt::feedback(kind, &Told::Tests(verdicts));
+        }
+        match (reason, &tested.why) {
+            (Some(reason), None) => prompt::feedback(kind, &Told::Ended(reason)),
+            (
+                Some(
+                    EndReason::AgentTimeout
+                    | EndReason::AttemptBudget
+                    | EndReason::ContextOverflow
+                    | EndReason::KilledItself,
+                ),
+                _,
+            ) if tested.log.is_none() => {
+                prompt::feedback(kind, &Told::Ended(reason.unwrap_or(EndReason::AgentError)))
+            }
+            (_, why) => {
+                let log = tested.log.as_deref().unwrap_or_default();
+                let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG)..]).into_owned();
+                let why = why.as_deref().unwrap_or_default();
+                prompt::feedback(kind, &Told::NoServer { why, log: &log })
+            }
+        }
+    }
+
+    async fn write_files(
+        &self,
+        called: Called,
+        tested: &Tested,
+        prompt: String,
+        code: Option<String>,
+    ) -> Result<AttemptFiles, RunError> {
+        let (turn, attempt) = (self.data.turn, self.number);
+        let test_output = tested.verdicts.as_ref().map(|v| pytest::write(turn, &v.cases, v.seconds));
+        let server_log = tested.log.clone();
+        let (results, call) = (self.results.clone(), self.known.calls + 1);
+        let files = blocking(move || {
+            let (stdout, stderr, steps) = (called.end.stdout, called.end.stderr, called.outcome.steps);
+            let left = AttemptLeft {
+                turn,
+                attempt,
+                call,
+                stdout: &stdout,
+                stderr: &stderr,
+                prompt: &prompt,
+                steps: &steps,
+                server_log: server_log.as_deref(),
+                test_output: test_output.as_deref(),
+            };
+            results.attempt(&left)
+        });
+        let mut files = files.await?;
+        files.code = code;
+        Ok(files)
+    }
+}
+
+/// What is kept of a session. Its id is what the agent says that it is; one with a value that is to be kept out of files is
+/// kept nowhere, and the next call begins anew.
+fn kept(session: harness::Session, scrub: &Scrub) -> Option<harness::Session> {
+    let is_clean = session.id.as_ref().is_none_or(|id| scrub.text(id) == *id);
+    is_clean.then_some(session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_is_kept_as_the_id_of_a_session() {
+        let values = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
+        let settings = crate::settings::resolve(&[], &values).unwrap();
+        let scrub = Scrub::of(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
+        let session = |id: &str| harness::Session { id: Some(id.to_owned()), ..harness::Session::default() };
+        assert_eq!(kept(session("ses_1"), &scrub), Some(session("ses_1")));
+        assert_eq!(kept(session("ses_hf-12345678"), &scrub), None);
+    }
+}
