@@ -98,7 +98,7 @@ mod tests {
             ("Podman", &["batch_size=1"][..], CheckState::Ok),
             ("Podman", &["batch_size=2"], CheckState::Warn),
             ("Podman", &["limits.network=open"], CheckState::Fail),
-            ("Podman", &["endpoint.mode=direct"], CheckState::Ok),
+            ("Podman", &["agent=MINI_SWE", "endpoint.mode=direct"], CheckState::Ok),
             ("Docker", &["batch_size=2", "limits.network=open"], CheckState::Ok),
         ] {
             assert_eq!(check(&engine(kind, false, None), &settings(more)).state, state, "{kind} {more:?}");
