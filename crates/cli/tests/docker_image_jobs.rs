@@ -209,7 +209,7 @@ fn silent_at(socket: &Path, bytes: &'static [u8]) {
             let (mut from_engine, mut to_client) = (engine.try_clone().unwrap(), client.try_clone().unwrap());
             std::thread::spawn(move || std::io::copy(&mut from_engine, &mut to_client));
             std::thread::spawn(move || {
-                let (mut part, mut silent) = ([0; 1 << 16], false);
+                let (mut part, mut silent) = (vec![0; 1 << 16], false);
                 while let Ok(read @ 1..) = client.read(&mut part) {
                     silent |= part[..read].windows(bytes.len()).any(|window| window == bytes);
                     if !silent && engine.write_all(&part[..read]).is_err() {
