@@ -62,10 +62,10 @@ impl Room {
     }
 
     /// The results of a run that nothing disturbs, and how long it took.
-    fn calm(&self) -> (BTreeMap<String, String>, Duration) {
+    fn calm(&self, more: &[&str]) -> (BTreeMap<String, String>, Duration) {
         let folder = self.path("calm-run-00");
         let since = Instant::now();
-        let run = self.run(&folder).output().unwrap();
+        let run = self.run(&folder).args(more).output().unwrap();
         assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
         (normalised(&folder), since.elapsed())
     }
@@ -106,7 +106,7 @@ fn ended(child: &mut Child, within: Duration) -> Option<ExitStatus> {
 #[ignore = "needs a container engine"]
 fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
     let room = Room::new();
-    let (expected, took) = room.calm();
+    let (expected, took) = room.calm(&[]);
     let folder = room.path("killed-0001");
     let path = folder.display().to_string();
     let mut command = room.run(&folder);
@@ -322,19 +322,25 @@ impl Drop for Engine {
     }
 }
 
-#[test]
-#[ignore = "needs a container engine"]
-fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
+/// An engine that can be killed and has the image, where one can be started.
+fn mortal() -> Option<Engine> {
     let found = Command::new("dockerd").arg("--version").output();
     if !found.is_ok_and(|found| found.status.success()) || !rustix::process::geteuid().is_root() {
         assert!(std::env::var_os("CI").is_none(), "CI has an engine that can be started anew");
         println!("left out: only root can start an engine of its own");
-        return;
+        return None;
     }
-    let room = Room::new();
-    let (expected, _) = room.calm();
-    let mut engine = Engine::new();
+    let engine = Engine::new();
     engine.take(IMAGE);
+    Some(engine)
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
+    let Some(mut engine) = mortal() else { return };
+    let room = Room::new();
+    let (expected, _) = room.calm(&[]);
     let folder = room.path("engine-0001");
     let mut run = room.run(&folder);
     run.env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
@@ -352,4 +358,55 @@ fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
     assert_eq!(run.0.wait().unwrap().code(), Some(0));
     assert_eq!(kills, u64::from(TURNS));
     assert_same(&folder, &expected);
+}
+
+/// What a suite says of a server that its engine took away is nothing that the agent has done.
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
+    let Some(mut engine) = mortal() else { return };
+    let room = Room::new();
+    // Servers that take their time, so that the engine is back before the suite is over, and takes the server with it.
+    let slow = ["limits.cpus=0.3"];
+    let (expected, took) = room.calm(&slow);
+    let folder = room.path("engine-0002");
+    let mut run = room.run(&folder);
+    run.args(slow).env("DOCKER_HOST", engine.host()).stdout(Stdio::null());
+    let mut run = Ends(run.spawn().unwrap());
+    let shown = folder.join(".stamina/episodes/scenario_0.json");
+    // At which words of the test phase it is killed, once each, and in which attempt that was.
+    let mut when = ["its server starts", "the tests run"].iter().peekable();
+    let mut killed = Vec::new();
+    let until = Instant::now() + Duration::from_mins(8);
+    let status = loop {
+        if let Some(status) = ended(&mut run.0, Duration::from_millis(5)) {
+            break status;
+        }
+        assert!(Instant::now() < until, "it comes to no end");
+        let Ok(text) = std::fs::read(&shown) else { continue };
+        let Ok(now) = serde_json::from_slice::<Value>(&text) else { continue };
+        if when.peek().is_some_and(|word| now["now"] == **word) {
+            assert_eq!(now["phase"], "testing", "{now}");
+            when.next();
+            // In the middle of it.
+            std::thread::sleep(Duration::from_millis(300));
+            engine.kill_and_start();
+            killed.push((now["turn"].as_u64().unwrap(), now["attempt"].as_u64().unwrap()));
+        }
+    };
+    println!("killed in {killed:?}, an undisturbed run takes {took:.1?}");
+    assert_eq!((status.code(), killed.len()), (Some(0), 2));
+    assert_same(&folder, &expected);
+    // They were dropped and played again: the model was asked again for what it had answered.
+    let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+    let trajectory: Value = serde_json::from_str(&text).unwrap();
+    let log = std::fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap();
+    for (turn, attempt) in &killed {
+        let played = &trajectory["turns"][*turn as usize - 1]["attempts"][*attempt as usize - 1];
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let asked = lines.filter(|line| {
+            line["turn"] == *turn && line["attempt"] == *attempt && line["tokens"]["input"].is_u64()
+        });
+        assert!(asked.count() as u64 > played["model_requests"].as_u64().unwrap(), "{killed:?}: {played}");
+    }
 }
