@@ -317,6 +317,16 @@ impl Drop for Engine {
         let pid = self.daemon.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();
         let _ = self.daemon.wait();
+        // What runs a box may outlive an engine that was killed, with all files that it was given open.
+        let folder = self.folder.path().display().to_string();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command);
+            if command.contains("containerd-shim") && command.contains(&format!("{folder}/")) {
+                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            }
+        }
         // It mounts its folder on itself.
         let _ = Command::new("umount").arg(self.folder.path().join("data")).output();
     }
