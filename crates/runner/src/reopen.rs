@@ -80,7 +80,8 @@ pub(crate) fn close(folders: &Folders, played_on: bool) {
 pub(crate) fn is_cut_off(place: &Place, planned: &Planned) -> bool {
     let label = Folders::of(place.state(&planned.name)).label();
     let last = Trajectory::read(&place.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
-    label.is_some_and(|Label { turn, attempt }| last != Some((turn, attempt)))
+    // One that was given up before it had a snapshot is behind the snapshot that is there.
+    label.is_some_and(|Label { turn, attempt }| last.is_none_or(|last| last < (turn, attempt)))
 }
 
 /// Whether the last attempt did not pass because a budget of the episode cut it off. It was tested, and so is a result as long
@@ -99,7 +100,9 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
     let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
-    if label == Some(Label { turn, attempt }) {
+    // One that was given up before there was a snapshot of it has not begun: the next play makes one.
+    let is_unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
+    if is_unfinished || label == Some(Label { turn, attempt }) {
         current.attempts.pop();
         let journal = Journal::read(state)?;
         // What it has spent stays spent, in time and money.

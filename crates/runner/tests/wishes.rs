@@ -59,21 +59,29 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
 async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("wished");
-    let twice = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=2"];
+    // Many attempts, so that the pause is seen before one of them begins.
+    let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=50"];
     let at = folder.clone();
+    let (wished, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
+    let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
-        if let Event::Attempt { attempt: 1, .. } = event {
-            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
-            // Long enough for the wish to be seen before the next attempt.
-            std::thread::sleep(Duration::from_millis(900));
+        if !matches!(event, Event::Attempt { .. }) || *is_paused.lock().unwrap() {
+            return;
         }
+        let mut wished = wished.lock().unwrap();
+        if !*wished {
+            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
+            *wished = true;
+        }
+        std::thread::sleep(Duration::from_millis(100));
     });
-    let playing = tokio::spawn(runner::run(settings(&folder, &twice), on_event));
+    let playing = tokio::spawn(runner::run(settings(&folder, &often), on_event));
     assert!(reaches(&folder, Phase::Paused).await);
+    *paused.lock().unwrap() = true;
     control::write(&folder, &again(1)).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let calls = shown(&folder, "scenario_0").unwrap()["log"]["number"].clone();
-    assert_eq!(calls, 2, "each attempt calls its agent once");
+    assert_eq!(calls, 50, "each attempt calls its agent once");
 }
 
 /// An endpoint that refuses everything: an attempt ends at once, and the next one waits.
@@ -92,33 +100,51 @@ fn refuses() -> String {
     format!("http://{address}")
 }
 
+/// Waits until the agent was called so often, and the episode is in a phase.
+async fn calls(folder: &Path, number: u32, phase: &str) {
+    let until = std::time::Instant::now() + Duration::from_mins(1);
+    let so_far = || shown(folder, "scenario_0").filter(|now| now["log"]["number"] == number);
+    while so_far().is_none_or(|now| now["phase"] != phase) {
+        assert!(std::time::Instant::now() < until, "call {number} does not come: {:?}", so_far());
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+/// Plays an episode whose endpoint refuses everything until its first attempt is given up. It is played four times; the waits in
+/// between, 5, 10 and 20 seconds, are ended by wishes.
+async fn given_up(folder: &Path) {
+    let mut settings = settings(folder, &[]);
+    settings.endpoint =
+        EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
+    settings.model = Some("m".to_owned());
+    let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
+    for number in 1..=3 {
+        calls(folder, number, "waiting").await;
+        control::write(folder, &again(number)).unwrap();
+    }
+    let finish = playing.await.unwrap().unwrap();
+    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_played_by_a_resume() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("unbegun");
+    given_up(&folder).await;
+    // As where its boxes were never ready.
+    std::fs::remove_dir_all(folder.join(".stamina/state/scenario_0/before")).unwrap();
+    let playing = tokio::spawn(runner::resume(folder.clone(), Vec::new(), Arc::new(|_| {})));
+    calls(&folder, 5, "waiting").await;
+    control::write(&folder, &Wish { stop: true, ..again(3) }).unwrap();
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attempt_that_waits_to_be_played_again_is_played_at_once_where_that_is_wished() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("waiting");
-    let mut settings = settings(&folder, &[]);
-    settings.endpoint =
-        EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
-    settings.model = Some("m".to_owned());
     let begun = std::time::Instant::now();
-    let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
-    // It is played four times; the waits in between are 5, 10 and 20 seconds.
-    for number in 1..=3 {
-        let waits = || {
-            let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json")).ok()?;
-            let file: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            // The agent was called so often.
-            (file["phase"] == "waiting" && file["log"]["number"] == number).then_some(())
-        };
-        let until = begun.elapsed() + Duration::from_mins(1);
-        while waits().is_none() {
-            assert!(begun.elapsed() < until, "it waits before it is played again");
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        control::write(&folder, &again(number)).unwrap();
-    }
-    let finish = playing.await.unwrap().unwrap();
-    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
+    given_up(&folder).await;
     assert!(begun.elapsed() < Duration::from_secs(30), "the waits were waited out: {:?}", begun.elapsed());
     // What its agent left the last time is shown.
     let episode = common::episodes(&folder).into_iter().next().unwrap();
