@@ -190,7 +190,8 @@ impl Attempt<'_> {
                 (Err(Fault::Stopped), Some(over)) => {
                     return Ok(self.record(left, Tested::default(), budget_spent(&over), true).await?);
                 }
-                (tested, _) => tested?,
+                (Ok(tested), _) => tested,
+                (Err(fault), _) => return Err(Dropped { fault, left: Some(Box::new(left)) }),
             }
         };
         if disk_full {
@@ -216,6 +217,16 @@ impl Attempt<'_> {
         let over = self.budget(called)?;
         match self.play.spent_budget() {
             Some(of_run) => Ok((over, budget_spent(&of_run), true)),
+            // A relay has proven the way to the gateway. On a bridge there may be none (a firewall), as long as no call has worked.
+            None if self.play.settings.reach == sandbox::Reach::Open
+                && !self.known.worked
+                && called.outcome.end == Some(EndReason::Endpoint)
+                && called.seen.as_ref().is_some_and(|seen| seen.records.is_empty()) =>
+            {
+                let said = called.outcome.message.as_deref().unwrap_or_default();
+                let why = format!("no request of the agent has reached the gateway: {said}");
+                Err(Fault::Boxes { why, gone: false })
+            }
             None => {
                 let end = agent_end(called, over.as_ref(), self.play.settings.limits.seconds)?;
                 Ok((over, end, false))

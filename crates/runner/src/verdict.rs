@@ -65,13 +65,6 @@ pub(crate) fn agent_end(
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
         Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
-        // A model that was never asked has done nothing: there was no way to the gateway.
-        Some(EndReason::Endpoint) if called.seen.as_ref().is_some_and(|seen| seen.records.is_empty()) => {
-            Err(Fault::Boxes {
-                why: format!("no request of the agent has reached the gateway: {said}"),
-                gone: false,
-            })
-        }
         // Its harness could not be started. Another attempt would be no different.
         Some(EndReason::Environment) => Err(Fault::Refused(said.to_owned())),
         // The gateway saw no fault and the endpoint answers, so it was none of the endpoint's.
@@ -142,9 +135,6 @@ mod tests {
 
     #[test]
     fn what_nothing_could_have_done_better_is_not_the_agents() {
-        let mut unreached = called(EndReason::Endpoint, false, None, false);
-        unreached.seen = Some(gateway::Seen::default());
-        assert!(matches!(agent_end(&unreached, None, 60), Err(Fault::Boxes { gone: false, .. })));
         let unstarted = called(EndReason::Environment, false, None, false);
         assert!(matches!(agent_end(&unstarted, None, 60), Err(Fault::Refused(_))));
     }
