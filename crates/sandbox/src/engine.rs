@@ -125,9 +125,10 @@ impl Engine {
             let docker = docker.negotiate_version().await?;
             let version = docker.version().await?;
             let info = docker.info().await?;
-            Ok::<_, bollard::errors::Error>((docker, version, info))
+            let bridges = network::bridges(&docker).await;
+            Ok::<_, bollard::errors::Error>((docker, version, info, bridges))
         };
-        let (docker, version, system) = tokio::time::timeout(DESCRIPTION, describe)
+        let (docker, version, system, bridges) = tokio::time::timeout(DESCRIPTION, describe)
             .await
             .map_err(|_| format!("no description of itself in {} s", DESCRIPTION.as_secs()))?
             .map_err(|error| chain(&error))?;
@@ -142,7 +143,7 @@ impl Engine {
             rootless,
             root: system.docker_root_dir.filter(|path| !path.is_empty()).map(PathBuf::from),
             elsewhere: system.operating_system.is_some_and(|name| name.contains("Docker Desktop"))
-                || (!podman && network::bridges(&docker).await.is_some_and(|(here, of)| of > 0 && here == 0)),
+                || (!podman && bridges.is_some_and(|(here, of)| of > 0 && here == 0)),
         };
         Ok(Self {
             docker,
@@ -244,9 +245,13 @@ pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error)
     }
 }
 
-/// Whether an engine says that its own disk is full, in the words of the system.
+/// Whether an engine says that its own disk is full, in the words of the system. The kernel says the same of tables of its own,
+/// which have room again when other boxes end.
 fn is_full(why: &str) -> bool {
-    ["no space left on device", "disk quota exceeded"].iter().any(|sign| why.to_lowercase().contains(sign))
+    let why = why.to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| why.contains(sign));
+    says(&["no space left on device", "disk quota exceeded"])
+        && !says(&["keyring", "session key", "cgroup", "inotify", "fanotify"])
 }
 
 /// Whether the engine itself is away, as against having refused something.
@@ -330,6 +335,13 @@ mod tests {
         {
             assert!(!error.hint().unwrap().contains("--user"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_none_of_the_kernels_tables() {
+        assert!(is_full("write /var/lib/docker/overlay2/x: No space left on device"));
+        assert!(!is_full("unable to create session key: disk quota exceeded"));
+        assert!(!is_full("mkdir /sys/fs/cgroup/memory/docker/x: no space left on device"));
     }
 
     #[test]

@@ -193,7 +193,10 @@ impl Engine {
 /// Whether somebody else has ended a server.
 async fn was_lost(state: &State, served: &Served) -> bool {
     let may_be = !state.running && !state.out_of_memory && served.full.get().is_none();
-    // Whoever ends it by himself does so with a code of his own, and of a server that dockerd lost there is none.
+    // Whatever code it chose when it was told to end.
+    if may_be && *served.lost.borrow() {
+        return true;
+    }
     if !may_be || !matches!(state.code, None | Some(137 | 143 | 255)) {
         return false;
     }

@@ -168,6 +168,20 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     over(&killed).await;
     assert_eq!(place.boxes.end(killed).await.unwrap().exited.unwrap().code, None);
 
+    // One that takes its leave when it is told to end.
+    let ready = place.volumes.workspace.join("ready");
+    let polite = "trap 'exit 0' TERM; touch ready; sleep 60 & wait\n";
+    let told = place.boxes.serve(&place.server(polite)).await.unwrap();
+    let began = std::time::Instant::now();
+    while !ready.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    docker.stop_container(&told.id, None).await.unwrap();
+    over(&told).await;
+    assert_eq!(place.boxes.end(told).await.unwrap().exited.unwrap().code, None);
+
+    let lives = place.server("exec sleep 60\n");
     let removed = place.boxes.serve(&lives).await.unwrap();
     let force = bollard::query_parameters::RemoveContainerOptions { force: true, ..Default::default() };
     docker.remove_container(&removed.id, Some(force)).await.unwrap();
