@@ -398,8 +398,6 @@ fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
         if when.peek().is_some_and(|word| now["now"] == **word) {
             assert_eq!(now["phase"], "testing", "{now}");
             when.next();
-            // In the middle of it.
-            std::thread::sleep(Duration::from_millis(300));
             engine.kill_and_start();
             killed.push((now["turn"].as_u64().unwrap(), now["attempt"].as_u64().unwrap()));
         }

@@ -234,10 +234,13 @@ fn answer(mut stream: TcpStream) {
     loop {
         let read = stream.read(&mut part).unwrap();
         request.extend_from_slice(&part[..read]);
+        if read == 0 {
+            return;
+        }
         let text = text(&request).to_ascii_lowercase();
         let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
-        if read == 0 || request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
+        if request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
             break;
         }
     }

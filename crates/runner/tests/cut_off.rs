@@ -43,12 +43,12 @@ async fn cut_off_by(limit: &str) -> (Finish, Verdict, Option<EndReason>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_an_attempt_did_before_it_was_ended_is_kept() {
-    // 1.8 s is enough for the first answer.
+    // Enough for the first answer on any machine.
     let (wall, attempt, episode, run, tokens, money) = tokio::join!(
-        cut_off_by("limits.attempt_minutes=0.05"),
-        cut_off_by("limits.attempt.minutes=0.03"),
-        cut_off_by("limits.episode.minutes=0.03"),
-        cut_off_by("limits.run.minutes=0.03"),
+        cut_off_by("limits.attempt_minutes=0.08"),
+        cut_off_by("limits.attempt.minutes=0.08"),
+        cut_off_by("limits.episode.minutes=0.08"),
+        cut_off_by("limits.run.minutes=0.08"),
         cut_off_by("limits.run.tokens=1000"),
         cut_off_by("limits.episode.usd=0.5"),
     );

@@ -53,10 +53,13 @@ fn read(stream: &mut TcpStream) {
     loop {
         let count = stream.read(&mut piece).unwrap();
         request.extend_from_slice(&piece[..count]);
+        if count == 0 {
+            return;
+        }
         let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
         let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
-        if count == 0 || request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
+        if request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
             return;
         }
     }
