@@ -28,7 +28,7 @@ use crate::scenarios::TurnData;
 use crate::server::{self, What};
 use crate::state::{Known, Label};
 use crate::status::Status;
-use crate::verdict::{AgentEnd, agent_end, budget_spent};
+use crate::verdict::{AgentEnd, agent_end, budget_spent, reached};
 use crate::{RunError, clock, faults};
 
 /// What is to be played.
@@ -207,8 +207,8 @@ impl Attempt<'_> {
     pub(crate) async fn given_up(&self, left: Left, end: AgentEnd) -> Result<Played, RunError> {
         let code = self.keep_code().await?;
         let played = self.record(Left { code, ..left }, Tested::default(), end, true).await?;
-        // For the agent it has not been.
-        Ok(Played { after: self.known.clone(), ..played })
+        // For the agent it has not been, and what ended it is no budget.
+        Ok(Played { after: self.known.clone(), over: None, ..played })
     }
 
     /// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
@@ -217,17 +217,11 @@ impl Attempt<'_> {
         let over = self.budget(called)?;
         match self.play.spent_budget() {
             Some(of_run) => Ok((over, budget_spent(&of_run), true)),
-            // A relay has proven the way to the gateway. On a bridge there may be none (a firewall), as long as no call has worked.
-            None if self.play.settings.reach == sandbox::Reach::Open
-                && !self.known.worked
-                && called.outcome.end == Some(EndReason::Endpoint)
-                && called.seen.as_ref().is_some_and(|seen| seen.records.is_empty()) =>
-            {
-                let said = called.outcome.message.as_deref().unwrap_or_default();
-                let why = format!("no request of the agent has reached the gateway: {said}");
-                Err(Fault::Boxes { why, gone: false })
-            }
             None => {
+                // A relay has proven the way to the gateway.
+                if self.play.settings.reach == sandbox::Reach::Open && !self.known.worked {
+                    reached(called)?;
+                }
                 let end = agent_end(called, over.as_ref(), self.play.settings.limits.seconds)?;
                 Ok((over, end, false))
             }

@@ -100,9 +100,12 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
     let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
-    // One that was given up before there was a snapshot of it has not begun: the next play makes one.
-    let is_unfinished = current.attempts.last().is_some_and(|last| last.verdict == Verdict::Unfinished);
-    if is_unfinished || label == Some(Label { turn, attempt }) {
+    // One that was given up before its agent was called: where there is no snapshot of it, the next play makes one.
+    let is_unplayed = current
+        .attempts
+        .last()
+        .is_some_and(|last| last.verdict == Verdict::Unfinished && last.agent_seconds.is_none());
+    if is_unplayed || label == Some(Label { turn, attempt }) {
         current.attempts.pop();
         let journal = Journal::read(state)?;
         // What it has spent stays spent, in time and money.

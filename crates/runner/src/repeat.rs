@@ -71,7 +71,11 @@ impl Episode<'_> {
                     if !engine::wait(self.play, &link, &why).await {
                         return Ok(None);
                     }
-                    continue;
+                    // Its clock ran on.
+                    if self.play.over(&self.status, &self.planned.name).await.is_none() {
+                        continue;
+                    }
+                    (EndReason::Environment, why, true)
                 }
                 Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),

@@ -94,6 +94,17 @@ pub(crate) fn budget_spent(over: &Over) -> AgentEnd {
     AgentEnd { reason: Some(reason), exception: Some(exception("Budget", &message)) }
 }
 
+/// Whether there was a way to the gateway, as long as no call of the episode has worked: on a bridge there may be none (a
+/// firewall), and a model that was never asked has done nothing.
+pub(crate) fn reached(called: &Called) -> Result<(), Fault> {
+    let silent = called.seen.as_ref().is_some_and(|seen| seen.records.is_empty());
+    if !silent || called.outcome.end != Some(EndReason::Endpoint) {
+        return Ok(());
+    }
+    let said = called.outcome.message.as_deref().unwrap_or_default();
+    Err(Fault::Boxes { why: format!("no request of the agent has reached the gateway: {said}"), gone: false })
+}
+
 /// A failure as it is recorded.
 pub(crate) fn exception(kind: &str, message: &str) -> Exception {
     Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
@@ -137,6 +148,17 @@ mod tests {
     fn what_nothing_could_have_done_better_is_not_the_agents() {
         let unstarted = called(EndReason::Environment, false, None, false);
         assert!(matches!(agent_end(&unstarted, None, 60), Err(Fault::Refused(_))));
+    }
+
+    #[test]
+    fn a_gateway_that_was_never_reached_is_not_the_agents() {
+        let mut unreached = called(EndReason::Endpoint, false, None, false);
+        assert!(reached(&unreached).is_ok(), "it was asked");
+        unreached.seen = Some(gateway::Seen::default());
+        assert!(matches!(reached(&unreached), Err(Fault::Boxes { gone: false, .. })));
+        unreached.outcome.end = Some(EndReason::GaveUp);
+        assert!(reached(&unreached).is_ok(), "it gave up by itself");
+        assert!(reached(&called(EndReason::Endpoint, false, None, true)).is_ok(), "there is no gateway");
     }
 
     #[test]

@@ -43,7 +43,7 @@ async fn cut_off_by(limit: &str) -> (Finish, Verdict, Option<EndReason>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_an_attempt_did_before_it_was_ended_is_kept() {
-    // Enough for the first answer on any machine.
+    // Time enough for the first answer.
     let (wall, attempt, episode, run, tokens, money) = tokio::join!(
         cut_off_by("limits.attempt_minutes=0.08"),
         cut_off_by("limits.attempt.minutes=0.08"),

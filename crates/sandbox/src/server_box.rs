@@ -37,13 +37,22 @@ pub(crate) struct Served {
     log: Arc<Mutex<Kept>>,
     reader: JoinHandle<()>,
     watchman: JoinHandle<()>,
-    /// Becomes true when somebody else has ended it: a person, or an engine that goes away.
-    lost: watch::Receiver<bool>,
+    news: watch::Receiver<Heard>,
     listener: JoinHandle<()>,
     /// Set once a full disk has ended it: its own limit, or the host's.
     full: Arc<OnceLock<Full>>,
     began: Instant,
     limits: Limits,
+}
+
+/// What is heard of a server while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Nothing,
+    /// Somebody has sent it a signal.
+    Signal,
+    /// The engine says no more: it has gone, or whatever stands before it has cut the line.
+    Silence,
 }
 
 impl Drop for Served {
@@ -111,7 +120,7 @@ impl Engine {
             network: Network::Inside(network.to_owned()),
             extra: &ExtraArgs::default(),
         };
-        let (tell, lost) = watch::channel(false);
+        let (tell, news) = watch::channel(Heard::Nothing);
         // Before it is started, so that nothing is missed.
         let listener = tokio::spawn(listen(self.clone(), name.to_owned(), tell));
         let mut output = self.start(&plan).await.inspect_err(|_| listener.abort())?;
@@ -126,7 +135,7 @@ impl Engine {
         let watchman =
             tokio::spawn(watch_disk(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let (began, limits) = (Instant::now(), what.limits);
-        let served = Served { log, reader, watchman, lost, listener, full, began, limits };
+        let served = Served { log, reader, watchman, news, listener, full, began, limits };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
         let found = self.inspect(name).await?;
         let runs = found.as_ref().and_then(|found| found.state.as_ref()?.running).unwrap_or(false);
@@ -190,30 +199,30 @@ impl Engine {
     }
 }
 
-/// Whether somebody else has ended a server.
+/// Whether somebody else has ended a server: a person, or an engine that goes away.
 async fn was_lost(state: &State, served: &Served) -> bool {
-    let may_be = !state.running && !state.out_of_memory && served.full.get().is_none();
-    // Whatever code it chose when it was told to end.
-    if may_be && *served.lost.borrow() {
-        return true;
-    }
-    if !may_be || !matches!(state.code, None | Some(137 | 143 | 255)) {
+    if state.running || state.out_of_memory || served.full.get().is_some() {
         return false;
     }
+    // Told to end, it may choose any code. With an engine it goes without being asked, and of one that dockerd lost there is none.
+    let by_signal = matches!(state.code, None | Some(137 | 143 | 255));
+    let lost = |heard: &Heard| *heard == Heard::Signal || (by_signal && *heard == Heard::Silence);
     // News of it may come a moment after the end.
-    let mut lost = served.lost.clone();
-    tokio::time::timeout(NEWS_LAG, lost.wait_for(|lost| *lost)).await.is_ok_and(|told| told.is_ok())
+    let mut news = served.news.clone();
+    tokio::time::timeout(NEWS_LAG, news.wait_for(lost)).await.is_ok_and(|told| told.is_ok())
 }
 
-/// Listens to what the engine tells of a server: that somebody has sent it a signal, or that the engine itself has gone.
-async fn listen(engine: Engine, name: String, tell: watch::Sender<bool>) {
+/// Listens to what the engine tells of a server.
+async fn listen(engine: Engine, name: String, tell: watch::Sender<Heard>) {
     let mut news = std::pin::pin!(engine.news(&name));
+    let mut heard = Heard::Silence;
     while let Some(told) = news.next().await {
         if matches!(told, News::Killed) {
+            heard = Heard::Signal;
             break;
         }
     }
-    let _ = tell.send(true);
+    let _ = tell.send(heard);
     // So that whoever asks later still hears it.
     std::future::pending::<()>().await;
 }
