@@ -103,6 +103,7 @@ export class Lab {
   /** Stops what runs and removes the folder. */
   async close(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.#stop(child)));
-    rmSync(this.folder, { recursive: true, force: true });
+    // What an agent that was ended still writes may come in between.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

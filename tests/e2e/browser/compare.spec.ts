@@ -32,9 +32,9 @@ test("numbers are those of the command line; what is not comparable stands first
   await go(members(...ids));
   const numbers = page.getByRole("region", { name: "Numbers" });
   for (const run of told.runs) {
-    const cells = await numbers.locator(`tr[data-member="${run.id}"] td`).allInnerTexts();
+    const cells = numbers.locator(`tr[data-member="${run.id}"] td`);
     const s = run.mean_stamina;
-    expect(cells).toEqual([
+    await expect.poll(() => cells.allInnerTexts()).toEqual([
       String(run.n),
       String(run.events),
       String(run.censored),
@@ -104,7 +104,10 @@ test("members move, one is the reference, others go and come; all of it stands i
 
   await page.getByRole("button", { name: "Run or group" }).click();
   await page.getByRole("combobox", { name: /Search runs/ }).fill("interrupted");
-  await page.getByRole("option", { name: /interrupted/ }).click();
+  // Until it is the only one it still moves.
+  const offered = page.getByRole("listbox", { name: "Runs and groups" }).getByRole("option");
+  await expect(offered).toHaveCount(1);
+  await offered.filter({ hasText: /interrupted/ }).click();
   await page.keyboard.press("Escape");
   await expect.poll(() => chips(page)).toEqual([NOP, ORACLE, CUT]);
   const address = page.url();

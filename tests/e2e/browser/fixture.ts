@@ -1,5 +1,6 @@
 // A page of the app in a browser over `stamina serve`, with a library of its own. Whatever the test is about, it fails
 // when the page throws, breaks its content security policy or asks another machine for something.
+import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test as base, type Locator, type Page } from "@playwright/test";
 import { Lab, fixtures, type Served } from "../lab";
 
@@ -10,6 +11,17 @@ interface Fixtures {
   served: Served;
   /** Goes to a page of the app: `library`, `run/x`. */
   go: (to?: string) => Promise<void>;
+}
+
+/** Until the server has read what lies in the library, and watches it: what it is still reading changes its lines, their order and
+ *  the notices of every page. A run that is played is read again all the time. */
+async function hasRead(served: Served): Promise<void> {
+  const settled = async (): Promise<boolean> => {
+    const { sources } = (await served.rpc("app_state")) as { sources: { path: string; status: string; watch: string }[] };
+    const { runs } = (await served.rpc("list_live_runs")) as { runs: { folder: string }[] };
+    return sources.every((source) => runs.some((run) => run.folder === source.path) || (source.status === "ready" && source.watch !== "off"));
+  };
+  await expect.poll(settled, { timeout: 60_000 }).toBe(true);
 }
 
 export const test = base.extend<Fixtures>({
@@ -28,8 +40,9 @@ export const test = base.extend<Fixtures>({
     const origin = new URL(served.url).origin;
     page.on("pageerror", (error) => faults.push(`thrown: ${error.message}`));
     page.on("console", (message) => {
-      // A refused command is an answer (422), not a fault of the page.
-      if (message.type() === "error" && !/status of 422/.test(message.text())) faults.push(`console: ${message.text()}`);
+      // A refused command is an answer (422), not a fault of the page; nor is that a network of this machine came or went, after
+      // which the page asks again.
+      if (message.type() === "error" && !/status of 422|net::ERR_NETWORK_CHANGED/.test(message.text())) faults.push(`console: ${message.text()}`);
     });
     page.on("request", (request) => {
       if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) faults.push(`asked for ${request.url()}`);
@@ -40,13 +53,52 @@ export const test = base.extend<Fixtures>({
     });
     let here = false;
     await use(async (to = "") => {
-      if (here) await page.evaluate((hash) => (location.hash = hash), `#/${to}`);
-      else await page.goto(`${served.url}${to === "" ? "" : `#/${to}`}`);
+      if (here) {
+        await page.evaluate((hash) => (location.hash = hash), `#/${to}`);
+        return;
+      }
+      await hasRead(served);
+      await page.goto(`${served.url}${to === "" ? "" : `#/${to}`}`);
+      // It is there, hears keys, and knows what is open.
+      await expect(page.getByRole("contentinfo")).toContainText(/stamina \d/);
       here = true;
     });
+    // What a test put in the way of requests ends with it.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     expect(faults).toEqual([]);
   },
 });
+
+/** An old answer that waits for the new one is dimmed, and has too little contrast. */
+const BUSY = '.dim, [aria-busy="true"]';
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+export const BEST = [...WCAG, "best-practice"];
+
+/** What axe finds serious on the page once it stands still. A look during which something was awaited counts for nothing. */
+export async function serious(page: Page, tags: readonly string[] = WCAG): Promise<string[]> {
+  for (;;) {
+    await expect(page.locator(BUSY)).toHaveCount(0);
+    await page.evaluate(async (busy) => {
+      await document.fonts.ready;
+      await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+      const seen = globalThis as unknown as { moved: boolean; watched: MutationObserver };
+      const look = (): void => {
+        seen.moved ||= document.querySelector(busy) !== null;
+      };
+      seen.moved = false;
+      seen.watched = new MutationObserver(look);
+      seen.watched.observe(document.body, { subtree: true, childList: true, attributes: true });
+      look();
+    }, BUSY);
+    const { violations } = await new AxeBuilder({ page }).withTags([...tags]).analyze();
+    const moved = await page.evaluate(() => {
+      const seen = globalThis as unknown as { moved: boolean; watched: MutationObserver };
+      seen.watched.disconnect();
+      return seen.moved;
+    });
+    if (!moved) return violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((node) => `${v.id}: ${v.help}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+  }
+}
 
 /** Lines of the library's table, as text of their cells. */
 export async function rows(page: Page): Promise<string[][]> {

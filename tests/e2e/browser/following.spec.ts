@@ -37,17 +37,24 @@ async function shown(curve: Locator): Promise<Curve> {
 test("the survival curve grows with the turns that are played, and says that it is provisional", async ({ lab, served, go, page }) => {
   const folder = lab.at("grows");
   await begin(served, folder, 3, 8, "oracle.defect_rate: 0.3\noracle.repair: 0");
+  // It is played only while the curve is watched, so that it is not over before that has grown.
+  const play = async (action: "pause" | "continue"): Promise<unknown> => served.rpc("control_run", { folder, action: { do: action } });
+  await play("pause");
   await go(`runs/live/${encodeURIComponent(folder)}`);
   const curve = page.getByRole("region", { name: /^Survival/ });
   const provisional = curve.getByText("Running episodes count as censored at their last finished turn. Read it as provisional.");
+  await play("continue");
   await expect(curve.locator(".figure")).toBeVisible(PLAYED);
+  await play("pause");
   let seen = await shown(curve);
   for (let step = 0; step < 3; step++) {
     const before = seen;
+    await play("continue");
     await expect(async () => {
       seen = await shown(curve);
       expect(seen.reach).toBeGreaterThan(before.reach + 1);
     }).toPass({ ...PLAYED, intervals: [100] });
+    await play("pause");
     expect(seen.risk).toBeGreaterThanOrEqual(before.risk);
     expect(seen.events).toBeGreaterThanOrEqual(before.events);
     await expect(curve.getByRole("heading")).toHaveText("Survival so far");
@@ -55,6 +62,7 @@ test("the survival curve grows with the turns that are played, and says that it 
   }
 
   // Over: the same curve to its end, and nothing of it is provisional.
+  await play("continue");
   await expect(page.getByText("All episodes are over.")).toBeVisible(PLAYED);
   await expect(curve.getByRole("heading")).toHaveText("Survival");
   await expect(provisional).toHaveCount(0);

@@ -28,11 +28,12 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
   await fill(page, folder, { Episodes: "2", Turns: "0", "Parallel episodes": "2", Tags: "from the form, e2e" });
 
-  // What is wrong is said at the field, and nothing begins.
-  await expect(page.getByText("integer from 1 to 1000")).toBeVisible();
+  // What is wrong is said at the field (a moment later in the preflight, too), and nothing begins.
+  const form = page.getByRole("form", { name: "Settings of the run" });
+  await expect(form.getByText("integer from 1 to 1000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Start run" })).toBeDisabled();
   await page.getByLabel("Turns", { exact: true }).fill("three");
-  await expect(page.getByText("must be a number")).toBeVisible();
+  await expect(form.getByText("must be a number")).toBeVisible();
   await page.getByLabel("Turns", { exact: true }).fill("4");
   await expect(page.getByText("must be a number")).toHaveCount(0);
   await page.getByLabel("Oracle: turns with defects").fill("0.5");
@@ -111,7 +112,7 @@ test("a run is paused, stopped, and gone on with from where it was", async ({ la
   const read = async (): Promise<Live> => (await served.rpc("get_live_run", { folder })) as Live;
   await go("runs/new");
   await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
-  await fill(page, folder, { Episodes: "1", Turns: "12" });
+  await fill(page, folder, { Episodes: "1", Turns: "30" });
   await expect(page.locator('[data-check="folder"][data-state="ok"]')).toBeVisible({ timeout: 30_000 });
   await page.getByRole("button", { name: "Start run" }).click();
   // A run is known only once its start has been answered.
@@ -135,14 +136,14 @@ test("a run is paused, stopped, and gone on with from where it was", async ({ la
   const stopped = await read();
   expect(stopped.row.state).toBe("stopped");
   expect(stopped.row.turns[0]).toBeGreaterThanOrEqual(1);
-  expect(stopped.row.turns[0]).toBeLessThan(12);
+  expect(stopped.row.turns[0]).toBeLessThan(30);
   expect(existsSync(`${folder}/scenario_0/trajectory.json`)).toBe(true);
 
   await page.getByRole("button", { name: "Resume…" }).click();
   await dialog.getByRole("button", { name: "Resume", exact: true }).click();
   await expect(page.getByText("All episodes are over.")).toBeVisible(PLAYED);
   const over = await read();
-  expect(over.row).toMatchObject({ state: "finished", turns: [12, 12] });
+  expect(over.row).toMatchObject({ state: "finished", turns: [30, 30] });
   expect(over.episodes[0]!.cells.slice(0, stopped.episodes[0]!.cells.length)).toEqual(stopped.episodes[0]!.cells);
   const verdicts = async (): Promise<string[][]> => {
     const shown = await lab.json<Shown>("show", over.row.run!);
