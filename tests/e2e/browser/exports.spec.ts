@@ -1,9 +1,8 @@
 // Every page gives away what it shows, the clipboard gets what was asked for within the click, and what is to be known of a
 // file is said before and after it is saved.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { AxeBuilder } from "@axe-core/playwright";
 import { root } from "../lab";
-import { expect, fixtures, test, type Locator, type Page } from "./fixture";
+import { expect, fixtures, serious, test, type Locator, type Page } from "./fixture";
 
 const RUN = "jobs.failures-k1-oracle";
 
@@ -51,6 +50,7 @@ test.describe("results", () => {
     await page.keyboard.press("Control+e");
     await expect(dialog.locator(".figure")).toBeVisible();
     await page.keyboard.press("Escape");
+    await expect(dialog).toHaveCount(0);
     await page.keyboard.press("t");
     await picture(page, "run-table");
     await page.getByRole("button", { name: "Export Episodes…" }).click();
@@ -155,17 +155,21 @@ test("letters that a PDF has to borrow are told before it is saved, and after", 
   const { rows } = (await lab.json("rpc", "list_runs", "{}")) as { rows: { id: string; model: string | null }[] };
   expect(rows.map((row) => row.model)).toContain("模型");
   await go(`compare?members=${encodeURIComponent(rows.map((row) => row.id).join(","))}`);
+  // The preview is drawn as SVG; what the PDF lacks comes with another answer.
+  const made = page.waitForResponse((response) => response.url().endsWith("/rpc/export") && (response.request().postDataJSON() as { format: string }).format === "pdf");
   await page.getByRole("button", { name: "Export Survival…" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.locator(".figure")).toBeVisible();
-  await expect(dialog.locator(".warning").first()).toBeVisible();
+  const { warnings } = (await (await made).json()) as { warnings: string[] };
+  const told = [...new Set(warnings)];
+  expect(told.length).toBeGreaterThan(0);
+  await expect(dialog.locator(".warning")).toHaveText(told);
   await picture(page, "warnings");
-  const told = await dialog.locator(".warning").allInnerTexts();
   const download = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Save…" }).click();
   await download;
   await expect(page.getByText(/warnings? in the dialog/)).toBeVisible();
-  expect(await dialog.locator(".warning").allInnerTexts()).toEqual(told);
+  await expect(dialog.locator(".warning")).toHaveText(told);
 });
 
 test("suites and validations are given away", async ({ lab, go, page }) => {
@@ -175,17 +179,19 @@ test("suites and validations are given away", async ({ lab, go, page }) => {
   await expect(page.getByRole("table", { name: "Cases" })).toBeVisible();
   await picture(page, "suite");
   await page.keyboard.press("Control+e");
-  const saved = await csv(page.getByRole("dialog", { name: "Export" }), page);
+  const dialog = page.getByRole("dialog", { name: "Export" });
+  const saved = await csv(dialog, page);
   await lab.stamina("table", "suite", pack, "--turn", "2", "--out", lab.at("cli.csv"));
   expect(saved).toBe(readFileSync(lab.at("cli.csv"), "utf8"));
   await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
 
   await page.getByRole("button", { name: "Validate…" }).click();
   const validate = page.getByRole("dialog", { name: "Validate" });
   await validate.getByRole("button", { name: "Validate", exact: true }).click();
   await validate.getByRole("button", { name: "Export mutants by operator…" }).click();
   await picture(page, "validation");
-  const mutants = await csv(page.getByRole("dialog", { name: "Export" }), page);
+  const mutants = await csv(dialog, page);
   expect(mutants).toMatch(/^operator,mutants,noticed,rate\r\n/);
 });
 
@@ -203,8 +209,7 @@ for (const theme of ["light", "dark"] as const) {
       await picture(page, `dialog-figure-${theme}`);
       await dialog.getByRole("button", { name: "Report", exact: true }).click();
       await picture(page, `dialog-report-${theme}`);
-      const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-      expect(violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.target.join(" ")}`))).toEqual([]);
+      expect(await serious(page)).toEqual([]);
     });
   });
 }

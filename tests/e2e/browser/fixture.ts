@@ -60,7 +60,7 @@ export const test = base.extend<Fixtures>({
       await hasRead(served);
       await page.goto(`${served.url}${to === "" ? "" : `#/${to}`}`);
       // It is there, hears keys, and knows what is open.
-      await expect(page.getByRole("contentinfo")).toContainText(/stamina \d/);
+      await expect(page.locator("footer.foot")).toContainText(/stamina \d/);
       here = true;
     });
     // What a test put in the way of requests ends with it.

@@ -47,18 +47,24 @@ test("content of a source is inert on every page", async ({ lab, go, page }) => 
   await expect(page.getByRole("complementary", { name: "Episode" })).toContainText("<script>");
   await inert();
   await go(`run/${id}?about=1&view=table`);
+  await expect(page.getByRole("group", { name: "Show as" }).getByRole("button", { name: "Table" })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("main").getByRole("table").first()).toBeVisible();
   await inert();
   for (const pane of ["code", "transcript", "logs"]) {
     await go(`run/${id}/${episode}/3?attempt=1&pane=${pane}`);
     await expect(page.getByRole("region", { name: "Request" })).toContainText("onerror");
     await expect(page.locator("[data-test]").first()).toContainText("onerror");
     if (pane === "logs") await expect(page.getByRole("region", { name: "Logs" })).toContainText("onerror");
+    if (pane === "transcript") await expect(page.getByRole("group", { name: "Steps, scrolls" })).not.toHaveText("");
     if (pane === "code") await expect(page.locator(".cm-content").first()).toContainText("onerror");
     await inert();
   }
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").fill("/onerror");
-  await page.waitForResponse(/rpc\/search/);
+  const answered = page.waitForResponse(/rpc\/search/);
+  await page.getByRole("combobox", { name: "Go to, search or run a command" }).fill("/onerror");
+  await answered;
+  // Hits, or the word that there are none: before the answer there is neither.
+  await expect(page.getByRole("listbox", { name: "Results" })).not.toHaveText("");
   await inert();
 });
 

@@ -1,8 +1,7 @@
 // Matrix, Failures and the export dialog: numbers are those of the command line, choices stand in the address, and what
 // is exported in the window is what the command line exports.
 import { readFileSync } from "node:fs";
-import { AxeBuilder } from "@axe-core/playwright";
-import { expect, fixtures, test, type Page } from "./fixture";
+import { expect, fixtures, serious, test } from "./fixture";
 
 interface Matrix {
   readonly harnesses: readonly { readonly name: string | null }[];
@@ -13,11 +12,6 @@ interface Failures {
   readonly attempts: number;
   readonly classes: readonly { readonly class: string; readonly label: string }[];
   readonly total: { readonly shares: readonly { readonly class: string; readonly attempts: number; readonly tests: number }[] };
-}
-
-async function serious(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.target.join(" ")}`));
 }
 
 const RUN = "jobs.failures-k1-oracle";
@@ -32,11 +26,11 @@ test("the matrix has the numbers of the command; chosen cells are compared", asy
   await page.getByRole("button", { name: "Table view" }).first().click();
   const table = page.getByRole("table", { name: "Mean stamina by harness and model" });
   for (const [row, harness] of told.harnesses.entries()) {
-    const cells = await table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: harness.name ?? "unknown", exact: true }) }).getByRole("cell").allInnerTexts();
+    const cells = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: harness.name ?? "unknown", exact: true }) }).getByRole("cell");
     for (const [column] of told.models.entries()) {
       const cell = told.cells[row * told.models.length + column];
-      if (cell) expect(cells[column]).toContain(`${cell.stamina.mean?.toFixed(2) ?? "unknown"}`);
-      else expect(cells[column]).toBe("no run");
+      if (cell) await expect(cells.nth(column)).toContainText(cell.stamina.mean?.toFixed(2) ?? "unknown");
+      else await expect(cells.nth(column)).toHaveText("no run");
     }
   }
   await table.getByRole("button").first().click();
@@ -79,7 +73,7 @@ test("a pair is exported as it is shown", async ({ lab, go, page }) => {
   await dialog.getByRole("radio", { name: /^CSV/ }).check();
   await expect(dialog.getByRole("group", { name: "Preview" })).toContainText("run,against,scenario,stamina");
   await lab.stamina("table", "paired", RUN, other, "--out", lab.at("paired.csv"));
-  expect(await dialog.getByRole("group", { name: "Preview" }).innerText()).toContain(readFileSync(lab.at("paired.csv"), "utf8").split("\r\n")[1] ?? "nothing");
+  await expect(dialog.getByRole("group", { name: "Preview" })).toContainText(readFileSync(lab.at("paired.csv"), "utf8").split("\r\n")[1] ?? "nothing");
 });
 
 test("what the window exports is what the command line exports", async ({ lab, go, page }) => {

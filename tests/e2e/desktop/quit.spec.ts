@@ -8,7 +8,8 @@ interface Status {
   readonly episodes: readonly { readonly phase: string }[];
 }
 
-const SECONDS = 1000;
+/** A loaded machine takes its time. */
+const PATIENCE = 60_000;
 const DIALOG = '[role="dialog"]';
 let lab: Lab;
 let app: Desktop | undefined;
@@ -28,14 +29,14 @@ const press = (button: string): Promise<void> => app!.click(`//*[@role="dialog"]
 /** Asks the window to close until its page asks back. */
 async function closeAndBeAsked(): Promise<void> {
   expect(await app!.askToClose()).toBe(1);
-  await eventually("the question", 20 * SECONDS, async () => {
+  await eventually("the question", PATIENCE, async () => {
     expect(await dialog()).toContain("Stop and quit?");
   });
 }
 
 test("closing the window of a run that is played asks first", async () => {
   app = await Desktop.open(["--db", lab.db]);
-  await eventually("the first page", 20 * SECONDS, async () => {
+  await eventually("the first page", PATIENCE, async () => {
     expect(await app!.text("main")).toContain("Open");
   });
   const rpc = (name: string, payload: object) => app!.wait<Record<string, unknown>>("window.__TAURI_INTERNALS__.invoke('rpc', { name: arguments[0], payload: arguments[1] })", name, payload);
@@ -45,14 +46,14 @@ test("closing the window of a run that is played asks first", async () => {
   const { settings } = (await rpc("load_settings", { yaml })) as { settings: object };
   expect(await rpc("start_run", { settings: { ...settings, output_dir: folder }, shakedown: false })).toMatchObject({ folder });
   const status = () => lab.json<Status>("status", folder);
-  await eventually("the agent at work", 60 * SECONDS, async () => {
+  await eventually("the agent at work", PATIENCE, async () => {
     expect((await status()).episodes[0]?.phase).toBe("agent");
   });
 
   await closeAndBeAsked();
   expect(await dialog()).toContain("This window plays 1 run, and it ends with it. 1 attempt in flight is dropped and played again after a resume; finished turns are kept.");
   await press("Keep open");
-  await eventually("the dialog gone", 5 * SECONDS, async () => {
+  await eventually("the dialog gone", PATIENCE, async () => {
     expect(await app!.texts(DIALOG)).toEqual([]);
   });
   const kept = await status();
@@ -60,19 +61,21 @@ test("closing the window of a run that is played asks first", async () => {
 
   await closeAndBeAsked();
   await press("Stop and quit");
-  await eventually("the window gone", 60 * SECONDS, async () => {
+  await eventually("the window gone", PATIENCE, async () => {
     expect(await app!.askToClose()).toBe(0);
   });
-  expect((await status()).state).toMatchObject({ state: "ended", finish: { how: "stopped" } });
+  await eventually("the end of the run", PATIENCE, async () => {
+    expect((await status()).state).toMatchObject({ state: "ended", finish: { how: "stopped" } });
+  });
 });
 
 test("without a run the window closes at once", async () => {
   app = await Desktop.open(["--db", lab.db]);
-  await eventually("the first page", 20 * SECONDS, async () => {
+  await eventually("the first page", PATIENCE, async () => {
     expect(await app!.text("main")).toContain("Open");
   });
   expect(await app.askToClose()).toBe(1);
-  await eventually("the window gone", 20 * SECONDS, async () => {
+  await eventually("the window gone", PATIENCE, async () => {
     expect(await app!.askToClose()).toBe(0);
   });
 });

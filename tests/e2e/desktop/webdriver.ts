@@ -13,14 +13,26 @@ import { askWindowsToClose } from "./x11";
 
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
+/** So many ports are each worker's own. They lie below those that the system gives out by itself: one of these could be given to
+ *  another program before it is listened on. */
+const PORTS = 500;
+let tried = Math.floor(Math.random() * PORTS);
+
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (let n = 0; n < PORTS; n++) {
+    tried = (tried + 1) % PORTS;
+    const port = 20_000 + PORTS * Number(process.env["TEST_PARALLEL_INDEX"] ?? 0) + tried;
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+  throw new Error("No port is free");
 }
 
 function tauriDriver(): string {
@@ -76,7 +88,7 @@ export class Desktop {
       NO_AT_BRIDGE: "1",
       LIBGL_ALWAYS_SOFTWARE: "1",
     });
-    await eventually("tauri-driver", 20_000, () => this.#call("GET", "/status"));
+    await eventually("tauri-driver", 60_000, () => this.#call("GET", "/status"));
     const capabilities = { alwaysMatch: { "tauri:options": { application: path.join(target, "stamina-lab"), args } } };
     const { sessionId } = (await this.#call("POST", "/session", { capabilities })) as { sessionId: string };
     this.#session = `/session/${sessionId}`;
@@ -95,7 +107,7 @@ export class Desktop {
   async #call(method: "GET" | "POST" | "DELETE", at: string, body?: unknown): Promise<unknown> {
     const response = await fetch(this.#base + at, {
       method,
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(90_000),
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     });
     const { value } = (await response.json()) as { value: unknown };
