@@ -32,7 +32,7 @@ export function setup({ tests = false } = {}) {
   npmPackages();
   if (tests) {
     pythonTools();
-    tauriDriver();
+    testTools();
   }
 }
 
@@ -100,19 +100,46 @@ function npmPackages() {
   writeFileSync(stamp, wanted);
 }
 
-/** Where tauri-driver 2 lies, or `null`. */
-export function findTauriDriver() {
+/** Programs that the tests need are built once for a user, not once for a clone. */
+const tools = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache"), "stamina-lab/tools");
+
+/** Where a program that the tests need lies, or `null`. */
+function findTool(name) {
   const home = process.env.CARGO_HOME ?? path.join(homedir(), ".cargo");
-  return [inRoot(".cache/tools/bin/tauri-driver"), path.join(home, "bin/tauri-driver")].find((at) => existsSync(at)) ?? null;
+  return [path.join(tools, "bin", name), path.join(home, "bin", name)].find((at) => existsSync(at)) ?? null;
 }
 
-function tauriDriver() {
-  if (process.platform !== "linux" || findTauriDriver()) return;
-  process.stdout.write("Building tauri-driver\n");
-  // Version 3 is an alpha for Tauri 3. Its own target folder is kept so that a second try goes on where it was.
-  runOrStop("cargo", ["install", "tauri-driver", "--version", "^2", "--locked", "--quiet", "--root", inRoot(".cache/tools")], {
-    env: { CARGO_TARGET_DIR: inRoot(".cache/tauri-driver") },
+/** Where tauri-driver 2 lies, or `null`. */
+export function findTauriDriver() {
+  return findTool("tauri-driver");
+}
+
+/** Where cargo-deny lies, or `null`. */
+export function findCargoDeny() {
+  return findTool("cargo-deny");
+}
+
+/** Builds a program for the tests with Cargo, unless it is there. */
+function tool(name, version, ...more) {
+  if (findTool(name)) return;
+  process.stdout.write(`Building ${name}\n`);
+  // Its own target folder is kept so that a second try goes on where it was.
+  runOrStop("cargo", ["install", name, "--version", version, "--locked", "--quiet", "--root", tools, ...more], {
+    env: { CARGO_TARGET_DIR: inRoot(`.cache/${name}`) },
   });
+}
+
+/** Where cargo-sbom lies; it is built where it is not there. */
+export function cargoSbom() {
+  tool("cargo-sbom", "^0.10", "--debug");
+  return findTool("cargo-sbom");
+}
+
+function testTools() {
+  // Version 3 is an alpha for Tauri 3.
+  if (process.platform === "linux") tool("tauri-driver", "^2");
+  // Run once a test: building it costs more than its speed.
+  tool("cargo-deny", "^0.20", "--debug");
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

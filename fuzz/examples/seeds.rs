@@ -22,13 +22,15 @@ fn main() {
             write(target, format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
         }
     }
-    for (number, (path, bytes)) in Sample::of_zip("../../data/sample-pack.zip").files().iter().enumerate() {
-        let number = u16::try_from(number).expect("a sample is small");
-        // Code and texts are shown only.
-        if path.extension().is_some_and(|ending| ending == "json" || ending == "yaml") {
-            write("pack", format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
+    for (target, sample) in [("pack", Sample::pack()), ("run_state", Sample::run())] {
+        for (number, (_, bytes)) in sample.files().iter().enumerate() {
+            let number = u16::try_from(number).expect("a sample is small");
+            write(target, format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
         }
     }
+    let config = fs::read(fixture("staminabench/own/config.yaml")).expect("a fixture can be read");
+    write("settings", "seed-file".to_owned(), &config);
+    write("settings", "seed-values".to_owned(), VALUES);
     for (number, (_, bytes)) in files(&fixture("pytest/logs")).iter().enumerate() {
         write("pytest_log", format!("seed-{number}"), bytes);
     }
@@ -40,6 +42,10 @@ fn main() {
     write("zip_tree", "seed-empty".to_owned(), empty_zip);
     write("zip_tree", "seed-two".to_owned(), TWO_ENTRIES);
 }
+
+/// Settings as the command line takes them.
+const VALUES: &[u8] = b"agent=CODEX\ncodex.model_id=acme/new\nendpoint.base_url=https://a.example\nendpoint.key_env=KEY\n\
+    docker.env_vars=[A, B=c]\nlimits.run.usd=3\nrestful_server_gen_iterative.n_turns=5\noutput_dir=/x\n";
 
 /// A stored and a deflated entry.
 const TWO_ENTRIES: &[u8] = include_bytes!("two_entries.zip");

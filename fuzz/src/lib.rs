@@ -4,8 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ingest::format::{Format, Report};
-use files::{Tree, join};
+use files::Tree;
 use model::{Artifact, ArtifactKind, Episode};
+
+/// The files of [`Sample::pack`].
+const PACK: [&str; 8] = [
+    "manifest.json",
+    "scenario_0/schemas/turn_1.yaml",
+    "scenario_0/schemas/turn_2.yaml",
+    "scenario_0/changes/turn_1.md",
+    "scenario_0/changes/turn_2.md",
+    "scenario_0/changes/turn_2.yaml",
+    "scenario_0/test_suites/turn_1.json",
+    "scenario_0/test_suites/turn_2.json",
+];
+/// Cases of a suite of [`Sample::pack`].
+pub const CASES: usize = 12;
 
 /// A sample of a format on disk, one file of which changes from input to input.
 pub struct Sample {
@@ -37,11 +51,22 @@ pub fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+/// A suite with its first cases: each stands on a line of its own.
+fn shortened(suite: &str) -> Vec<u8> {
+    let (head, cases) = suite.split_once("\"cases\":[\n").expect("a list of cases");
+    let kept: Vec<&str> = cases.lines().take(CASES).map(|line| line.trim_end_matches(',')).collect();
+    format!("{head}\"cases\":[\n{}\n]}}\n", kept.join(",\n")).into_bytes()
+}
+
 impl Sample {
     /// Copies a fixture to a temporary folder.
     pub fn of(name: &str) -> Self {
+        Self::of_files(files(&fixture(name)))
+    }
+
+    /// A folder of these files.
+    pub fn of_files(files: Vec<(PathBuf, Vec<u8>)>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let files = files(&fixture(name));
         for (path, bytes) in &files {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().expect("in a folder")).expect("a folder can be made");
@@ -50,25 +75,28 @@ impl Sample {
         Self { folder, files }
     }
 
-    /// Unpacks a fixture that is a zip.
-    pub fn of_zip(name: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let tree = Tree::open(&fixture(name)).expect("a fixture can be opened");
-        let mut folders = vec![String::new()];
-        while let Some(at) = folders.pop() {
-            for entry in tree.list(&at) {
-                let path = join(&at, &entry.name);
-                if entry.is_folder() {
-                    fs::create_dir(folder.path().join(&path)).expect("a folder can be made");
-                    folders.push(path);
-                } else {
-                    let bytes = tree.read(&path, 1 << 26).expect("a fixture can be read");
-                    fs::write(folder.path().join(&path), bytes).expect("a file can be written");
-                }
+    /// The records of a run, as its runner left them.
+    pub fn run() -> Self {
+        Self::of_files(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("run")))
+    }
+
+    /// Two turns of a scenario of the sample pack: what is read of a pack, without what is only shown. The first suite has
+    /// a few of its cases, so that an input takes milliseconds.
+    pub fn pack() -> Self {
+        let tree = Tree::open(&fixture("../../data/sample-pack.zip")).expect("the sample can be opened");
+        let files = PACK.iter().map(|path| {
+            let mut bytes = tree.read(path, 1 << 26).expect("the sample can be read");
+            if path.contains("test_suites") {
+                bytes = shortened(&String::from_utf8(bytes).expect("a suite"));
             }
-        }
-        let files = files(folder.path());
-        Self { folder, files }
+            (PathBuf::from(path), bytes)
+        });
+        Self::of_files(files.collect())
+    }
+
+    /// The folder, as the last input left it.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The files that an input can replace, in their order.
@@ -78,16 +106,16 @@ impl Sample {
 
     /// Reads the sample with the file that the first two bytes choose replaced by the others.
     pub fn read_with(&self, format: &dyn Format, input: &[u8]) {
-        self.with(input, |tree| read(format, &tree));
+        self.with(input, |tree, _| read(format, &tree));
     }
 
-    /// Does anything with the sample in which that file is replaced.
-    pub fn with(&self, input: &[u8], work: impl FnOnce(Tree)) {
+    /// Does anything with the sample in which that file, whose path is told, is replaced.
+    pub fn with(&self, input: &[u8], work: impl FnOnce(Tree, &Path)) {
         let [a, b, content @ ..] = input else { return };
-        let (path, whole) = &self.files[usize::from(u16::from_le_bytes([*a, *b])) % self.files.len()];
-        let path = self.folder.path().join(path);
+        let (name, whole) = &self.files[usize::from(u16::from_le_bytes([*a, *b])) % self.files.len()];
+        let path = self.folder.path().join(name);
         fs::write(&path, content).expect("a file can be written");
-        work(Tree::open(self.folder.path()).expect("a folder can be opened"));
+        work(Tree::open(self.folder.path()).expect("a folder can be opened"), name);
         fs::write(&path, whole).expect("a file can be written");
     }
 }

@@ -63,7 +63,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
-        .invoke_handler(tauri::generate_handler![rpc, quit::quit])
+        .invoke_handler(tauri::generate_handler![rpc, quit::quit, quit::close])
         .manage(workbench)
         .setup(move |app| {
             let window =

@@ -36,10 +36,19 @@ pub(crate) fn before_the_window_closes(window: &Window, event: &WindowEvent) {
 
 /// The menu of the system, or its end.
 pub(crate) fn before_the_app_ends(app: &AppHandle, event: RunEvent) {
-    if let RunEvent::ExitRequested { code: None, api, .. } = event
-        && asks(app)
-    {
-        api.prevent_exit();
+    match event {
+        RunEvent::ExitRequested { code: None, api, .. } if asks(app) => api.prevent_exit(),
+        RunEvent::Exit => app.state::<Arc<Workbench>>().leave(),
+        _ => {}
+    }
+}
+
+/// Closes the window as its button does: what is in flight is asked about first.
+#[tauri::command]
+#[expect(clippy::needless_pass_by_value, reason = "a command owns its arguments")]
+pub(crate) fn close(window: tauri::WebviewWindow) {
+    if let Err(error) = window.close() {
+        tracing::warn!(%error, "the window could not be closed");
     }
 }
 

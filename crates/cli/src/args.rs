@@ -66,8 +66,8 @@ pub(crate) enum Command {
     },
     /// Compare runs, or groups of runs: what differs in their settings, survival, tests
     ///
-    /// What makes them not comparable comes first. Without --reference every two are tested against each other; p-values
-    /// of the log-rank test are corrected by Holm over all pairs.
+    /// What makes them not comparable comes first. Each run is tested against the reference, which is the first unless
+    /// --reference names another. p values of the log-rank test are corrected by Holm over the pairs that are printed.
     #[command(
         after_help = "Examples:\n  stamina compare sweep.glm-5 sweep.kimi-k2 --reference sweep.glm-5\n  stamina compare harness:opencode harness:mini_swe\n  stamina compare model:glm-5@staminabench tag:final --json"
     )]
@@ -76,9 +76,12 @@ pub(crate) enum Command {
         /// cell:HARNESS×MODEL, each with @BENCHMARK where it has runs of several
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Test only against this one
+        /// Test the others against this one
         #[arg(long, value_name = "RUN")]
         reference: Option<String>,
+        /// Test every two against each other
+        #[arg(long, conflicts_with = "reference")]
+        all_pairs: bool,
         /// Horizon of mean stamina in turns; as far as every curve is known by default
         #[arg(long, value_name = "TURNS")]
         tau: Option<u32>,
@@ -122,7 +125,7 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t = FailuresBy::Run)]
         by: FailuresBy,
         /// Which failed attempts count
-        #[arg(long, value_enum, default_value_t = FailuresScope::Attempts)]
+        #[arg(long, value_enum, default_value_t = FailuresScope::First)]
         scope: FailuresScope,
         /// List the failed attempts, too
         #[arg(long)]
@@ -280,6 +283,8 @@ pub(crate) enum Command {
         /// Keys with values that raise budgets and limits
         #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
         values: Vec<String>,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Let a run that is being played begin no new attempts
     Pause {
@@ -467,3 +472,28 @@ impl Numbers {
         })
     }
 }
+
+/// How a run that was not begun here is resumed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrustArgs {
+    /// Resume a run that was not begun by this library on this machine, once you have read what it would do
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// With --trust: what the folder names is used, instead of what this machine has
+    #[arg(long, value_enum, num_args = 1.., requires = "trust")]
+    pub(crate) keep: Vec<Keep>,
+}
+
+/// What a run of somebody else names of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Keep {
+    /// Its endpoint is asked
+    Endpoint,
+    /// The key that it names is sent there; in direct mode, credentials of this machine are handed over
+    Key,
+    /// Agents get the variables of this machine's environment that it names
+    Variables,
+}
+
+#[cfg(test)]
+mod tests;

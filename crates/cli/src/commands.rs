@@ -26,8 +26,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
         Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
-        Command::Compare { runs, reference, tau } => {
-            compare_command::compare(&*open(false)?, &runs, reference.as_deref(), tau, json)
+        Command::Compare { runs, reference, all_pairs, tau } => {
+            compare_command::compare(&*open(false)?, &runs, reference.as_deref(), all_pairs, tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, without, tau } => {
             let asked = matrix_command::MatrixAsked { runs, benchmark, with_baselines, without, tau };
@@ -80,8 +80,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             reference_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
         Command::Run { what, yes } => play_commands::run(&what, args.db.as_deref(), yes, json),
-        Command::Resume { folder, values } => {
-            play_commands::resume(&folder, &values, args.db.as_deref(), json)
+        Command::Resume { folder, values, trust } => {
+            play_commands::resume(&folder, &values, &trust, args.db.as_deref(), json)
         }
         Command::Pause { folder, goes_on } => steer_commands::steer(
             &folder,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use workbench::Workbench;
-use workbench::api::{ApiError, Comparability, ComparedMember, ComparedPair, Comparison};
+use workbench::api::{ApiError, ComparedMember, ComparedPair, Comparison, Pairs};
 use workbench::{p_number, p_value};
 
 use crate::members::request;
@@ -17,10 +17,12 @@ pub(crate) fn compare(
     workbench: &Workbench,
     runs: &[String],
     reference: Option<&str>,
+    all_pairs: bool,
     tau: Option<u32>,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
-    let comparison = workbench.compare_runs(request(workbench, runs, reference, tau)?)?;
+    let pairs = if all_pairs { Pairs::All } else { Pairs::Reference };
+    let comparison = workbench.compare_runs(request(workbench, runs, reference, pairs, tau)?)?;
     if as_json {
         print_json(&comparison_json(&comparison));
     } else {
@@ -90,6 +92,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "tau": comparison.tau,
         "shared_scenarios": comparison.shared_scenarios,
         "reference": id(comparison.reference),
+        "holm_pairs": comparison.pairs.iter().filter(|pair| pair.p_holm.is_some()).count(),
         "runs": comparison.members.iter().map(run).collect::<Vec<_>>(),
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         "overlaps": comparison.overlaps.iter().map(|(a, b, runs)| json!({ "a": id(*a), "b": id(*b), "runs": runs })).collect::<Vec<_>>(),
@@ -101,14 +104,6 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "policy": comparison.policy,
         "seed": comparison.seed,
     })
-}
-
-fn mark(comparability: Comparability) -> &'static str {
-    match comparability {
-        Comparability::NotComparable => "not comparable",
-        Comparability::CannotBeRuledOut => "can not be ruled out",
-        Comparability::NoEffect => "no effect",
-    }
 }
 
 fn comparison_text(comparison: &Comparison) -> String {
@@ -125,7 +120,7 @@ fn comparison_text(comparison: &Comparison) -> String {
             .differences
             .iter()
             .map(|d| {
-                let mut row = vec![d.setting.clone(), mark(d.comparability).to_owned()];
+                let mut row = vec![d.setting.clone(), d.mark().to_owned()];
                 row.extend(d.values.iter().map(|value| value.clone().unwrap_or_else(unknown)));
                 row.push(d.note.clone());
                 row
@@ -207,7 +202,10 @@ fn comparison_text(comparison: &Comparison) -> String {
                 row
             })
             .collect();
-        let mut head = vec!["pair", "difference", "95 % CI", "ratio", "95 % CI", "log-rank p", "Holm p"];
+        let holm = comparison
+            .holm_pairs()
+            .map_or_else(|| "Holm p".to_owned(), |pairs| format!("p (Holm over {pairs})"));
+        let mut head = vec!["pair", "difference", "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
         head.extend(few.then_some("permutation p"));
         head.extend(["shared", "paired", "95 % CI", "paired t p", "sign-flip p"]);
         let mut right = vec![true; head.len()];

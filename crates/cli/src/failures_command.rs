@@ -142,7 +142,7 @@ fn repair_json(repair: &Repair) -> Value {
 }
 
 fn case_json(case: &FailureCase) -> Value {
-    let (new, regression, still_failing, unknown) = case.origins;
+    let (new, regressed, still_failing, unknown) = case.origins;
     json!({
         "run": case.run,
         "episode": case.episode,
@@ -152,7 +152,7 @@ fn case_json(case: &FailureCase) -> Value {
         "class": case.class,
         "rule": case.rule,
         "tests": case.tests.iter().map(|(class, n)| json!({ "class": class, "tests": n })).collect::<Vec<_>>(),
-        "origins": { "new": new, "regression": regression, "still_failing": still_failing, "unknown": unknown },
+        "origins": { "new": new, "regressed": regressed, "still_failing": still_failing, "unknown": unknown },
         "failing": case.failing,
         "test": case.test,
         "passed_in_turn": case.passed_in_turn,

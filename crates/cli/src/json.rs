@@ -1,9 +1,11 @@
 //! The shapes that `--json` prints. Their keys are a promise, documented in `docs/cli.md`; unknown is `null`.
 
-use model::{Attempt, Episode, TestResult, Tokens, Turn, Warning};
+use std::collections::HashMap;
+
+use model::{Attempt, Episode, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
-use workbench::api::{ApiError, GridRow, RunRow, Stamina, SurvivalRow};
+use workbench::api::{ApiError, FailureOrigin, GridRow, RunRow, Stamina, SurvivalRow, TestHistory};
 
 /// One source of `stamina ingest --json`.
 pub(crate) fn ingested(source: &Ingested) -> Value {
@@ -17,6 +19,7 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "attempts": source.attempts,
         "unchanged": source.unchanged,
         "warnings": warnings,
+        "severities": WarningCounts::of(source.warnings.iter().map(|warning| warning.code.as_str())),
     })
 }
 
@@ -27,6 +30,7 @@ pub(crate) fn warning(warning: &Warning) -> Value {
         "code": warning.code,
         "message": warning.message,
         "treatment": warning.treatment.as_str(),
+        "severity": Severity::of(&warning.code).as_str(),
     })
 }
 
@@ -86,6 +90,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "simulated": row.simulated,
         "started_at": row.started_at,
         "warnings": row.warnings,
+        "severities": row.severities,
         "partial": row.partial,
         "tags": row.tags,
         "note": row.note,
@@ -107,10 +112,11 @@ pub(crate) fn survival(row: &SurvivalRow) -> Value {
 
 /// One episode of `stamina show --json`, with every turn known of, reached or not.
 pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
+    let histories = workbench::histories(episode);
     let turns: Vec<Value> = (1..=episode.known_turns())
         .map(|number| match episode.turn(number) {
-            Some(described) => turn(described),
-            None => turn(&Turn::new(number)),
+            Some(described) => turn(described, &histories),
+            None => turn(&Turn::new(number), &histories),
         })
         .collect();
     json!({
@@ -130,13 +136,18 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
     })
 }
 
-fn turn(turn: &Turn) -> Value {
-    let attempts: Vec<Value> = turn.attempts.iter().map(attempt).collect();
+/// How failing tests stood before, by turn, attempt and place among the attempt's tests.
+type Histories = HashMap<(u32, u32, usize), TestHistory>;
+
+fn turn(turn: &Turn, histories: &Histories) -> Value {
+    let attempts: Vec<Value> = turn.attempts.iter().map(|of| attempt(turn.number, of, histories)).collect();
     json!({ "turn": turn.number, "title": turn.title, "verdict": turn.state(), "attempts": attempts })
 }
 
-fn attempt(attempt: &Attempt) -> Value {
-    let failing: Vec<Value> = attempt.tests.iter().filter(|t| t.is_failing()).map(test).collect();
+fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
+    let failing_at = attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
+    let failing: Vec<Value> =
+        failing_at.map(|(at, failing)| test(failing, histories.get(&(turn, attempt.number, at)))).collect();
     json!({
         "attempt": attempt.number,
         "verdict": attempt.verdict.as_str(),
@@ -156,9 +167,12 @@ fn exception(exception: Option<&(String, String)>) -> Value {
     exception.map_or(Value::Null, |(kind, message)| json!({ "type": kind, "message": message }))
 }
 
-fn test(test: &TestResult) -> Value {
+fn test(test: &TestResult, stood: Option<&TestHistory>) -> Value {
     json!({
         "id": test.id,
+        "history": stood.map_or(FailureOrigin::Unknown, |stood| stood.history),
+        "passed_in_turn": stood.and_then(|stood| stood.passed_in_turn),
+        "since_turn": stood.and_then(|stood| stood.since_turn),
         "outcome": test.outcome,
         "group": test.group,
         "intent": test.intent,

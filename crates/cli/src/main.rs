@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod compare_command;
+mod connections;
 mod exports;
 mod failures_command;
 mod json;
@@ -108,5 +109,5 @@ fn report(error: &ApiError) {
     }
     text.push('\n');
     // A closed standard error is nobody's fault and nothing can be told any more.
-    drop(std::io::stderr().write_all(text.as_bytes()));
+    drop(std::io::stderr().write_all(print::without_controls(&text).as_bytes()));
 }

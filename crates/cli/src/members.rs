@@ -43,23 +43,23 @@ pub(crate) fn find_members(workbench: &Workbench, asked: &[String]) -> Result<Ve
     asked.iter().map(|asked| find_member(workbench, asked)).collect()
 }
 
-/// The request that a list of members and a reference make.
+/// The request that a list of members and a reference make; without a reference that is the first of them, as in the app.
 pub(crate) fn request(
     workbench: &Workbench,
     asked: &[String],
     reference: Option<&str>,
+    pairs: Pairs,
     tau: Option<u32>,
 ) -> Result<CompareRequest, ApiError> {
     let mut members = find_members(workbench, asked)?;
-    let (place, pairs) = match reference {
-        None => (0, Pairs::All),
+    let place = match reference {
+        None => 0,
         Some(reference) => {
             let reference = find_member(workbench, reference)?;
-            let place = members.iter().position(|member| *member == reference).unwrap_or_else(|| {
+            members.iter().position(|member| *member == reference).unwrap_or_else(|| {
                 members.insert(0, reference);
                 0
-            });
-            (place, Pairs::Reference)
+            })
         }
     };
     Ok(CompareRequest { members, reference: place as u32, tau, pairs })

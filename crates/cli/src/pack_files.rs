@@ -31,11 +31,9 @@ pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
     let unreadable = |what: String| {
         ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
     };
-    let size = std::fs::metadata(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?.len();
-    if size > CONFIG_CAP {
-        return Err(unreadable(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(format!("It can not be read: {e}")))?;
+    let bytes = files::beneath::read_named_file(path, CONFIG_CAP)
+        .map_err(|error| unreadable(format!("It cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("It is not UTF-8 text".to_owned()))?;
     Ok(ConfigFile { name: shown, text })
 }
 

@@ -11,19 +11,22 @@ use std::time::Duration;
 
 use runner::live;
 use runner::{Event, Finish, OnEvent, RunError};
+use serde_json::json;
 use workbench::Workbench;
-use workbench::api::{ApiError, CheckState, RunAction};
+use workbench::api::{ApiError, CheckState, RunAction, RunTrust, TrustRun};
 use workbench::runs;
 use workbench::sampler::{is_sampled, pack_beside};
 
-use crate::args::RunArgs;
+use crate::args::{Keep, RunArgs, TrustArgs};
 use crate::preflight_command::{absolute, estimated, library, look_before, must_start, settings};
-use crate::print::{confirmed, note};
+use crate::print::{confirmed, note, print_json};
 use crate::scenario_commands;
 use crate::signals::StopSignals;
 use crate::signals::cancel_on_signal;
 use crate::teller::Teller;
 
+/// Exit code of a resume of a run that was not begun here, without `--trust`.
+pub(crate) const STRANGER: u8 = 5;
 /// Exit code of what was stopped.
 pub(crate) const STOPPED: u8 = 130;
 /// How often it is looked whether it was, while a person is asked.
@@ -101,13 +104,102 @@ fn answered(answer: &Receiver<bool>, stop: &AtomicBool) -> bool {
 pub(crate) fn resume(
     folder: &Path,
     values: &[String],
+    trust: &TrustArgs,
     db: Option<&Path>,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
-    runs::resumable(&folder)?;
-    let (of, changes) = (folder.clone(), runs::priced_changes(&folder, values.to_vec())?);
-    play(&folder, library(db), as_json, async |on_event| runner::resume(of, changes, on_event).await)
+    let Some(library) = library(db) else {
+        return Err(ApiError::new(
+            "run.no_library",
+            "Without its library it is not known whether this run was begun here",
+        )
+        .at(folder.display().to_string())
+        .hint("Name the library with --db"));
+    };
+    let seen = library.trust_of(&folder)?;
+    // With --json standard output belongs to the events; what is trusted is printed all the same.
+    if !seen.trusted && (!as_json || trust.trust) {
+        note(&trust_in_words(&seen));
+    }
+    if !seen.trusted && !trust.trust {
+        if as_json {
+            print_json(&trust_as_json(&seen));
+        } else {
+            note("It was not resumed. Once that is what you want: stamina resume … --trust");
+        }
+        return Ok(ExitCode::from(STRANGER));
+    }
+    let kept = |what: Keep| trust.keep.contains(&what);
+    let trusted = TrustRun {
+        digest: seen.digest,
+        keep_endpoint: kept(Keep::Endpoint),
+        keep_key: kept(Keep::Key),
+        keep_variables: kept(Keep::Variables),
+    };
+    let (changes, looked_at) = library.admitted(&folder, values.to_vec(), Some(&trusted))?;
+    let (of, changes) = (folder.clone(), runs::priced_changes(&folder, changes)?);
+    let resume = async |on_event| runner::resume(of, changes, looked_at, on_event).await;
+    play(&folder, Some(library), as_json, resume)
+}
+
+/// What a run of somebody else would do here.
+fn trust_in_words(run: &RunTrust) -> String {
+    let none = || "none".to_owned();
+    let list = |items: &[String]| if items.is_empty() { none() } else { items.join(", ") };
+    let here = run.here.as_ref().map_or_else(
+        || "no endpoint is known on this machine: name one with --values endpoint.base_url=… endpoint.key_env=…".to_owned(),
+        |here| {
+            let key = here.key.as_deref().unwrap_or("no key");
+            format!("{} with {key} is used instead, unless --keep endpoint and --keep key say otherwise", here.base_url)
+        },
+    );
+    let mut lines = vec![
+        "This run was not begun by this library on this machine. Its folder decides what a resume does:"
+            .to_owned(),
+        format!("  model       {}", run.mode),
+    ];
+    if run.mode != "simulated" {
+        lines.push(format!(
+            "  endpoint    {}",
+            run.endpoint.as_deref().unwrap_or("the one that the agent finds itself")
+        ));
+        lines.push(format!("  key         {}", run.key.as_deref().unwrap_or("none")));
+    }
+    if run.mode == "gateway" {
+        lines.push(format!("              {here}"));
+    }
+    let file = run.harness_file.as_ref().map_or_else(String::new, |file| format!(", described by {file}"));
+    lines.push(format!("  harness     {}{file}", run.harness));
+    lines.push(format!("  image       {}", run.image.as_deref().unwrap_or("none: no containers")));
+    lines.push(format!("  binds       {}", list(&run.binds)));
+    lines.push(format!(
+        "  arguments   {}",
+        if run.arguments.is_empty() { none() } else { run.arguments.clone() }
+    ));
+    lines.push(format!("  variables   {}", list(&run.variables)));
+    if !run.variables.is_empty() {
+        lines.push("              not handed over, unless --keep variables says otherwise".to_owned());
+    }
+    if !run.variables_set.is_empty() {
+        lines.push(format!("  set         {}", list(&run.variables_set)));
+    }
+    lines.push(format!("  network     {}", run.network));
+    let processes =
+        if run.host_processes { "yes: our own server and the mock agent, without containers" } else { "no" };
+    lines.push(format!("  on this machine itself   {processes}"));
+    lines.push(format!("  scenarios   {}", run.scenarios.as_deref().unwrap_or("generated")));
+    lines.push(format!("  writes in   {}", list(&run.writes)));
+    lines.join("\n")
+}
+
+fn trust_as_json(run: &RunTrust) -> serde_json::Value {
+    json!({
+        "trusted": run.trusted, "mode": run.mode, "endpoint": run.endpoint, "key": run.key, "harness": run.harness,
+        "harness_file": run.harness_file, "image": run.image, "binds": run.binds, "arguments": run.arguments,
+        "variables": run.variables, "variables_set": run.variables_set, "network": run.network, "host_processes": run.host_processes,
+        "scenarios": run.scenarios, "writes": run.writes,
+    })
 }
 
 /// Plays to the end, or until it is stopped; tells what happens.
@@ -121,6 +213,7 @@ where
     F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
 {
     let begun = Arc::new(AtomicBool::new(false));
+    let (shown_in, was_begun) = (library.clone(), Arc::clone(&begun));
     let teller = Arc::new(if as_json {
         let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
         // What is played for a script that is gone is paid for nothing; `resume` goes on with it.
@@ -131,12 +224,17 @@ where
     let on_event: OnEvent = {
         let (teller, begun, folder) = (Arc::clone(&teller), Arc::clone(&begun), folder.to_owned());
         Arc::new(move |event: &Event| {
-            if matches!(event, Event::Started { .. }) {
+            if let Event::Started { record, .. } = event {
                 begun.store(true, Ordering::Relaxed);
-                if let Some(library) = &library
-                    && let Err(error) = library.adopt(&folder)
-                {
-                    tracing::info!(%error, "the run is not shown in the library yet");
+                if let Some(library) = &library {
+                    if let Some(record) = record
+                        && let Err(error) = library.remember_run(record)
+                    {
+                        tracing::warn!(%error, "the run is not remembered as one of ours: a resume of it will ask");
+                    }
+                    if let Err(error) = library.adopt(&folder) {
+                        tracing::info!(%error, "the run is not shown in the library yet");
+                    }
                 }
             }
             teller.event(event);
@@ -171,6 +269,12 @@ where
     });
     let finish = runtime.block_on(begin(on_event));
     ticker.abort();
+    // `runs`, `show` and `survival` see it at once.
+    if let Some(library) = shown_in.filter(|_| was_begun.load(Ordering::Relaxed))
+        && let Err(error) = library.ingest(folder, &|_, _| {})
+    {
+        tracing::info!(%error, "the run is not shown in the library yet");
+    }
     // Until the last line is taken, it can be ended by two signals.
     let written = teller.end();
     stopper.abort();

@@ -1,13 +1,29 @@
 //! What goes to standard output and standard error, and the one question that is asked there.
 
+use std::borrow::Cow;
 use std::io::{BufRead as _, Write};
 
+use model::is_display_control;
 use serde_json::Value;
 use workbench::api::ApiError;
 
-/// Writes to standard output. A reader that went away (`| head`) ends the program quietly; any other fault, such as a
-/// full disk, is a failure.
+/// The text with U+FFFD in the place of what a terminal would obey: what stands in results was written by strangers.
+pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
+    if text.contains(is_display_control) {
+        Cow::Owned(text.replace(is_display_control, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Writes text for people to standard output, without what a terminal would obey.
 pub(crate) fn print(text: &str) {
+    print_data(&without_controls(text));
+}
+
+/// Writes to standard output as it is. A reader that went away (`| head`) ends the program quietly; any other fault, such as a
+/// full disk, is a failure.
+pub(crate) fn print_data(text: &str) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
@@ -18,14 +34,24 @@ pub(crate) fn print(text: &str) {
     }
 }
 
-/// As JSON, indented.
+/// As JSON, indented. What a terminal would obey is escaped, as JSON allows.
 pub(crate) fn print_json(value: &Value) {
-    print(&format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()));
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut escaped = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if is_display_control(c) {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped.push('\n');
+    print_data(&escaped);
 }
 
-/// A line for people, on standard error.
+/// A line for people, on standard error, without what a terminal would obey.
 pub(crate) fn note(text: &str) {
-    drop(writeln!(std::io::stderr(), "{text}"));
+    drop(writeln!(std::io::stderr(), "{}", without_controls(text)));
 }
 
 /// A question at the terminal; no answer is no.
@@ -33,4 +59,19 @@ pub(crate) fn confirmed(question: &str) -> bool {
     drop(write!(std::io::stderr(), "{question} [y/N] "));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).is_ok_and(|_| answer.trim().eq_ignore_ascii_case("y"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_would_obey_is_shown() {
+        let hostile = "a\u{1b}]0;title\u{7}b\u{9b}2Jc\0d\u{202e}e\u{2067}f\rg";
+        assert_eq!(
+            without_controls(hostile),
+            "a\u{fffd}]0;title\u{fffd}b\u{fffd}2Jc\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}g"
+        );
+        assert!(matches!(without_controls("Grüße, 世界\n\ttext"), Cow::Borrowed(_)));
+    }
 }

@@ -1,6 +1,5 @@
 //! A turn's reference server, and a turn's suite against a server.
 
-use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,12 +50,12 @@ impl Reference {
                     let code = if lies_nowhere(&error) { "schema.missing" } else { "schema.unreadable" };
                     told(code, format!("It can not be read: {error}"))
                 };
-                let mut bytes = Vec::new();
-                let file = std::fs::File::open(path).map_err(unreadable)?;
-                file.take(SCHEMA_CAP + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-                if bytes.len() as u64 > SCHEMA_CAP {
-                    return Err(told("schema.large", format!("It has more than {SCHEMA_CAP} bytes")));
-                }
+                let bytes = files::beneath::read_named_file(path, SCHEMA_CAP).map_err(|error| match error
+                    .kind()
+                {
+                    std::io::ErrorKind::FileTooLarge => told("schema.large", error.to_string()),
+                    _ => unreadable(error),
+                })?;
                 let text = String::from_utf8(bytes)
                     .map_err(|_| told("schema.form", "It is no text in UTF-8".to_owned()))?;
                 Schema::from_yaml(&text).map_err(|error| told("schema.form", error.to_string()))

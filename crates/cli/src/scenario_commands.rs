@@ -21,6 +21,9 @@ use crate::signals::cancel_on_signal;
 use crate::table;
 use crate::told::{Told, rounded};
 
+/// The largest manifest that is read.
+const MANIFEST_CAP: u64 = 96 << 20;
+
 /// `stamina generate`.
 pub(crate) fn generate(
     out: Option<PathBuf>,
@@ -110,9 +113,9 @@ fn write(
 
 /// `stamina generate --check`.
 pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = files::beneath::read_named_file(path, MANIFEST_CAP).map_err(|error| {
         let code = if lies_nowhere(&error) { "manifest.missing" } else { "manifest.unreadable" };
-        ApiError::new(code, format!("The manifest can not be read: {error}"))
+        ApiError::new(code, format!("The manifest cannot be read: {error}"))
             .at(path.display().to_string())
             .hint("Check the path")
     })?;

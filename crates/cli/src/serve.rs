@@ -1,11 +1,13 @@
 //! `stamina serve`: the app in a browser on the same machine.
 //!
 //! Loopback only. Every command asks for the token, and for a `Host` that is the loopback address, so that no page of
-//! another site can reach it by name (DNS rebinding).
+//! another site can reach it by name (DNS rebinding); a request that another site's page sends says so in its `Origin` and
+//! is refused.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
@@ -14,12 +16,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use tokio::sync::Semaphore;
 use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_header::SetResponseHeaderLayer;
 use workbench::Workbench;
 use workbench::api::ApiError;
 use workbench::runs::InFlight;
 
+use crate::connections;
 use crate::print::{note, print};
 use crate::signals::StopSignals;
 
@@ -28,12 +32,21 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
      img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const TOKEN: HeaderName = HeaderName::from_static("x-stamina-token");
+/// Most bytes of a request, and the time in which they have to come.
+const LARGEST_BODY: usize = 1 << 20;
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// The command that waits for something to happen, and how many of it wait at once: each takes a thread, of which other
+/// commands need some, and a connection. Further ones wait for a place only shortly, and are then answered with what holds now.
+const LONG_POLL: &str = "wait_for_changes";
+const LONG_POLLS: usize = 64;
+const WAIT_FOR_PLACE: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 struct Host {
     workbench: Arc<Workbench>,
     token: Arc<str>,
     port: u16,
+    long_polls: Arc<Semaphore>,
 }
 
 /// Serves until the process is asked to end. Prints the link once the port is open.
@@ -60,11 +73,16 @@ pub(crate) async fn serve(
     workbench::runs::sweep_shakedowns();
     // Listened for before a run can be begun that would have to be stopped.
     let mut signals = StopSignals::new();
-    let host = Host { workbench: workbench.clone(), token: token.as_str().into(), port };
+    let host = Host {
+        workbench: workbench.clone(),
+        token: token.as_str().into(),
+        port,
+        long_polls: Arc::new(Semaphore::new(LONG_POLLS)),
+    };
     let app = axum::Router::new()
         .route("/rpc/{name}", post(rpc))
         .fallback_service(ServeDir::new(&ui).fallback(ServeFile::new(ui.join("index.html"))))
-        .layer(DefaultBodyLimit::max(1 << 20))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(from_fn_with_state(host.clone(), check_host))
         .layer(set(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -76,21 +94,27 @@ pub(crate) async fn serve(
     } else {
         format!("Stamina Lab is at {link}\nPress Ctrl C to stop.\n")
     });
-    let mut serving = std::pin::pin!(axum::serve(listener, app).into_future());
-    let failed = |e: std::io::Error| ApiError::new("serve.failed", e.to_string());
+    let mut serving = std::pin::pin!(connections::serve(listener, app));
     // Requests that wait for changes would hold a graceful shutdown open: the server itself ends at once.
     tokio::select! {
-        ended = &mut serving => return ended.map_err(failed),
+        never = &mut serving => match never {},
         () = next(&mut signals) => {}
     }
     let looked = workbench.clone();
     let in_flight = tokio::task::spawn_blocking(move || looked.in_flight()).await.unwrap_or_default();
-    let Some(in_flight) = in_flight else { return Ok(()) };
+    let Some(in_flight) = in_flight else {
+        let left = tokio::task::spawn_blocking(move || workbench.leave());
+        left.await.unwrap_or_default();
+        return Ok(());
+    };
     note(&stopping(in_flight));
     // Pages go on to show what becomes of the runs.
-    let stopped = tokio::task::spawn_blocking(move || workbench.stop_own_runs());
+    let stopped = tokio::task::spawn_blocking(move || {
+        workbench.stop_own_runs();
+        workbench.leave();
+    });
     tokio::select! {
-        ended = &mut serving => ended.map_err(failed),
+        never = &mut serving => match never {},
         _ = stopped => Ok(()),
         () = next(&mut signals) => std::process::exit(i32::from(crate::play_commands::STOPPED)),
     }
@@ -119,13 +143,24 @@ fn set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderVa
 }
 
 async fn check_host(State(host): State<Host>, request: Request, next: Next) -> Response {
-    let asked = request.headers().get(header::HOST).and_then(|h| h.to_str().ok()).unwrap_or_default();
-    let allowed = [format!("127.0.0.1:{}", host.port), format!("localhost:{}", host.port)];
-    if allowed.iter().any(|a| a == asked) {
-        next.run(request).await
-    } else {
-        (StatusCode::FORBIDDEN, "Only reachable as 127.0.0.1 or localhost").into_response()
+    match refusal(request.headers(), host.port) {
+        Some(why) => (StatusCode::FORBIDDEN, why).into_response(),
+        None => next.run(request).await,
     }
+}
+
+/// Why a request is refused, by where it says that it goes to and comes from.
+fn refusal(headers: &HeaderMap, port: u16) -> Option<&'static str> {
+    let given = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let is_ours = |name: &str| {
+        name.strip_suffix(&format!(":{port}")).is_some_and(|host| matches!(host, "127.0.0.1" | "localhost"))
+    };
+    if !given(header::HOST).is_some_and(is_ours) {
+        return Some("Only reachable as 127.0.0.1 or localhost");
+    }
+    // A program that is no browser sends none.
+    let is_foreign = |origin: &str| !origin.strip_prefix("http://").is_some_and(is_ours);
+    given(header::ORIGIN).is_some_and(is_foreign).then_some("Pages of other sites have no access")
 }
 
 async fn rpc(
@@ -140,15 +175,33 @@ async fn rpc(
             .hint("Open the link that `stamina serve` printed");
         return (StatusCode::UNAUTHORIZED, Json(error)).into_response();
     }
-    let request = match axum::body::to_bytes(body, 1 << 20).await {
+    let Ok(read) = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, LARGEST_BODY)).await else {
+        let error = ApiError::new(
+            "request.slow",
+            format!("The request did not come within {} s", BODY_TIME.as_secs()),
+        );
+        return (StatusCode::REQUEST_TIMEOUT, Json(error)).into_response();
+    };
+    let mut request = match read {
         Ok(bytes) if bytes.is_empty() => Ok(serde_json::json!({})),
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|e| e.to_string()),
         Err(error) => Err(error.to_string()),
     };
+    let mut place = None;
+    if name == LONG_POLL {
+        place =
+            tokio::time::timeout(WAIT_FOR_PLACE, host.long_polls.acquire()).await.ok().and_then(Result::ok);
+        if place.is_none()
+            && let Ok(serde_json::Value::Object(request)) = &mut request
+        {
+            request.insert("timeout_ms".to_owned(), 0.into());
+        }
+    }
     let answer = match request {
         Ok(request) => workbench::dispatch(&host.workbench, &name, request).await,
         Err(error) => Err(ApiError::new("request.malformed", format!("The request is not JSON: {error}"))),
     };
+    drop(place);
     match answer {
         Ok(value) => Json(value).into_response(),
         Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, Json(error)).into_response(),
@@ -188,4 +241,28 @@ fn find_ui(told: Option<PathBuf>) -> Result<PathBuf, ApiError> {
             ApiError::new("serve.no_ui", "The built web UI was not found beside this program")
                 .hint("Run `npm run build -w ui` in the checkout, or name its folder with --ui")
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_pages_have_access() {
+        let refused = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().expect("a value"));
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().expect("a value"));
+            }
+            refusal(&headers, 8080).is_some()
+        };
+        assert!(!refused("127.0.0.1:8080", None));
+        assert!(!refused("localhost:8080", Some("http://localhost:8080")));
+        assert!(refused("example.com:8080", None) && refused("localhost:80", None));
+        for origin in ["http://example.com", "null", "https://localhost:8080", "http://localhost:80808080"] {
+            assert!(refused("127.0.0.1:8080", Some(origin)), "{origin}");
+        }
+        assert!(refusal(&HeaderMap::new(), 8080).is_some());
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
+use model::{Severity, WarningCounts};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
@@ -32,14 +33,14 @@ pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) ->
             Ok(read) => {
                 if !as_json {
                     print(&format!(
-                        "{}: {}, {} runs, {} episodes, {} turns, {} attempts, {} warnings\n",
+                        "{}: {}, {} runs, {} episodes, {} turns, {} attempts, {}\n",
                         read.path,
                         read.format_name,
                         read.runs,
                         read.episodes,
                         read.turns,
                         read.attempts,
-                        read.warnings.len()
+                        WarningCounts::of(read.warnings.iter().map(|warning| warning.code.as_str()))
                     ));
                     for warning in read.warnings.iter().take(10) {
                         note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
@@ -205,7 +206,7 @@ pub(crate) fn import_report(
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!(
-        "{}: {}, {} runs, {} episodes, {} turns and {} not reached, {} attempts, {} files read, {} warnings\n",
+        "{}: {}, {} runs, {} episodes, {} turns and {} not reached, {} attempts, {} files read, {}\n",
         source.path,
         source.format,
         report.runs,
@@ -214,7 +215,7 @@ pub(crate) fn import_report(
         report.not_reached,
         report.attempts,
         report.files_read,
-        report.matching
+        WarningCounts::of(report.warnings.iter().map(|warning| warning.code.as_str()))
     );
     for warning in &report.warnings {
         let treatment = match warning.treatment {
@@ -222,7 +223,11 @@ pub(crate) fn import_report(
             model::Treatment::Skipped => "skipped",
             model::Treatment::ReadDifferently => "read differently",
         };
-        text.push_str(&format!("{treatment}: {}: {} [{}]\n", warning.path, warning.message, warning.code));
+        let severity = Severity::of(&warning.code).as_str();
+        text.push_str(&format!(
+            "{severity}, {treatment}: {}: {} [{}]\n",
+            warning.path, warning.message, warning.code
+        ));
     }
     print(&text);
     Ok(ExitCode::SUCCESS)

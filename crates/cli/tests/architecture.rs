@@ -1,4 +1,5 @@
-//! ARCHITECTURE.md says which crate depends on which; this holds it against what Cargo says.
+//! What the documents say of the house: ARCHITECTURE.md which crate depends on which, docs/security.md which tests hold its
+//! promises.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,4 +57,36 @@ fn actual() -> Table {
 #[test]
 fn the_crate_table_is_what_cargo_says() {
     assert_eq!(documented(), actual());
+}
+
+/// The text of every Rust file of the crates.
+fn sources(folder: &Path, all: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            all.push_str(&std::fs::read_to_string(&path).expect("a source file"));
+        }
+    }
+}
+
+#[test]
+fn every_test_that_a_promise_of_security_names_exists() {
+    let text = std::fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md");
+    let mut all = String::new();
+    sources(&root().join("crates"), &mut all);
+    let mut named = 0;
+    for paragraph in text.split("\n\n").filter(|paragraph| paragraph.starts_with("Tests: ")) {
+        for name in paragraph.split('`').skip(1).step_by(2) {
+            named += 1;
+            let exists = if name.contains('/') {
+                root().join(name).is_file()
+            } else {
+                all.contains(&format!("fn {name}("))
+            };
+            assert!(exists, "docs/security.md names {name}, which does not exist");
+        }
+    }
+    assert!(named > 20, "only {named} tests are named");
 }

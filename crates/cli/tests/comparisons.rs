@@ -66,7 +66,7 @@ fn near(value: &Value, wanted: f64) {
 #[test]
 fn a_comparison_has_the_keys_that_scripts_rely_on() {
     let library = Library::of(&["harbor/jobs"]);
-    let value = library.json(&["compare", "oracle-k2", "nop", "failures"]);
+    let value = library.json(&["compare", "oracle-k2", "nop", "failures", "--all-pairs"]);
     has(&value, &["differences", "runs", "pairs", "overall"]);
     let runs = value["runs"].as_array().expect("runs");
     let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
@@ -157,7 +157,7 @@ fn a_person_reads_tables() {
     for wanted in ["StaminaBench: mean stamina, τ = 4 turns", "no run", "3.00 (3 of 4)", "second hand"] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
-    let text = library.text(&["failures", "staminabench.own", "--cases"]);
+    let text = library.text(&["failures", "staminabench.own", "--cases", "--scope", "attempts"]);
     for wanted in ["6 of 12 attempts failed", "passed at a later one", "scenario_0"] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
@@ -217,7 +217,8 @@ fn matrix_and_failures_have_stable_keys() {
     );
     near(&matrix["cells"][0]["mean_stamina"]["value"], 3.0);
 
-    let failures = library.json(&["failures", "staminabench.own", "--by", "turn", "--cases"]);
+    let failures =
+        library.json(&["failures", "staminabench.own", "--by", "turn", "--cases", "--scope", "attempts"]);
     has(
         &failures,
         &[
@@ -248,7 +249,7 @@ fn matrix_and_failures_have_stable_keys() {
         &failures["repair"],
         &["failed_first", "tried_again", "stretches", "stretches_repaired", "median_turns"],
     );
-    has(&failures["cases"][0]["failing"][0], &["test", "class", "origin", "passed_in_turn", "since_turn"]);
+    has(&failures["cases"][0]["failing"][0], &["test", "class", "history", "passed_in_turn", "since_turn"]);
     let without = library.json(&["failures", "staminabench.own"]);
     assert!(without.get("cases").is_none(), "only when asked for");
 }
@@ -303,7 +304,7 @@ fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
             })
             .collect()
     };
-    let failures = library.json(&["failures", "own.run", "--cases"]);
+    let failures = library.json(&["failures", "own.run", "--cases", "--scope", "attempts"]);
     assert_eq!(
         rules(&failures),
         [
@@ -318,7 +319,7 @@ fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
 
     // Without the folder what the library holds is still classified, and it is said what could not be read.
     std::fs::remove_dir_all(&run).expect("the folder goes");
-    let failures = library.json(&["failures", "own.run", "--cases"]);
+    let failures = library.json(&["failures", "own.run", "--cases", "--scope", "attempts"]);
     let rules = rules(&failures);
     assert!(rules.len() == 5 && rules.iter().all(|(.., rule)| !rule.starts_with("log.")), "{rules:?}");
     let said = library.text(&["failures", "own.run"]);

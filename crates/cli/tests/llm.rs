@@ -236,7 +236,7 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     // A folder that is taken is not paid for, and a pack that is there is not made again.
     let again = run("results");
     assert!(
-        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("already holds a run")
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("already contains a run")
     );
     std::fs::remove_dir_all(folder.path().join("results")).expect("it goes");
     assert!(run("results").status.success());

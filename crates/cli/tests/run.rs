@@ -412,7 +412,16 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     run["harness"]["image"] = json!("stamina/not-there:0");
     std::fs::write(&file, run.to_string()).expect("a file");
     let resume = || {
-        let mut command = room.command(&["resume", "results", "--values", "limits.run.usd=5"]);
+        let mut command = room.command(&[
+            "resume",
+            "results",
+            "--trust",
+            "--keep",
+            "endpoint",
+            "key",
+            "--values",
+            "limits.run.usd=5",
+        ]);
         command.env("XDG_CONFIG_HOME", room.path("config")).output().expect("stamina runs")
     };
     let told = resume();
@@ -420,7 +429,9 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     assert!(text(&told.stderr).contains("the price of acme/new is not known"), "{}", text(&told.stderr));
     // The app is told the same, in the dialog that asks.
     let app = Served::new(&room);
-    let asked = json!({ "folder": room.path("results"), "changes": ["limits.run.usd=5"] });
+    let digest = app.get("run_trust", &json!({ "folder": room.path("results") }))["digest"].clone();
+    let trust = json!({ "digest": digest, "keep_endpoint": true, "keep_key": true });
+    let asked = json!({ "folder": room.path("results"), "changes": ["limits.run.usd=5"], "trust": trust });
     let refused = app.ask("resume_run", &asked).expect_err("refused");
     assert!(refused["message"].as_str().is_some_and(|said| said.contains("price of acme/new")), "{refused}");
     drop(app);
@@ -600,7 +611,7 @@ fn a_shakedown_is_short_and_stays_out_of_the_library() {
     settings["use_docker"] = json!(false);
     settings["oracle_stack"] = json!("native");
     // Nothing is said of an endpoint yet: none is needed.
-    assert_eq!(settings["endpoint_mode"], "gateway");
+    assert_eq!(settings["endpoint_mode"], "oracle");
     let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": true }));
     let of = json!({ "folder": begun["folder"] });
     let over = app.until("get_live_run", &of, |run| run["row"]["state"] == "finished");

@@ -344,7 +344,7 @@ fn what_a_pack_has_not_and_what_is_no_pack_is_a_wrong_command_line() {
         (vec!["validate", &none], "no such folder"),
         (vec!["validate", &text], "not a zip"),
         (vec!["validate", &empty], "no scenario pack"),
-        (vec!["generate", "--check", &none], "can not be read"),
+        (vec!["generate", "--check", &none], "cannot be read"),
         (vec!["generate", "--check", &text], "no scenario pack"),
         (vec!["generate", "--replay", &none, "--out", &empty], "no such folder"),
     ] {

@@ -58,7 +58,9 @@ fn what_a_scripted_model_came_to_says_so_everywhere() {
     }
     for kind in kinds::figures() {
         let args = ["figure", kind.as_str(), runs[0], runs[1]];
-        for ending in ["svg", "tex", "csv"] {
+        // A scripted model costs nothing that is known: as a picture there is no point to draw.
+        let endings = if kind == "pareto" { &["csv"][..] } else { &["svg", "tex", "csv"] };
+        for ending in endings {
             let file = written(folder, &args, &format!("figure-{kind}.{ending}"));
             assert!(file.contains(WORD), "the figure {kind} as {ending}");
         }

@@ -208,6 +208,8 @@ pub(crate) struct RowsPlan {
     /// Height of names and n together.
     pub(crate) head: f64,
     pub(crate) row: f64,
+    /// Whether shares are written without their sign, which then stands in the corner.
+    pub(crate) bare: bool,
     /// What stands over the names of classes.
     pub(crate) corner: String,
     /// What each group's n is written as.
@@ -215,22 +217,36 @@ pub(crate) struct RowsPlan {
     pub(crate) height: f64,
 }
 
+impl RowsPlan {
+    /// A share as it stands in its column: `22 %`, or `22` where the sign stands in the corner.
+    pub(crate) fn written(&self, part: u64, whole: u64) -> String {
+        let text = percent(part, whole);
+        if self.bare { text.trim_end_matches(" %").replace(' ', "") } else { text }
+    }
+}
+
 pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
     let classes = data.classes.len().min(MOST);
     let unit = clean(&data.unit);
-    let natural = data.classes.iter().take(MOST).map(|c| sheet.tick_width(&class_name(c)));
-    let natural = natural.fold(sheet.tick_width(&format!("n; share of {unit}")), f64::max);
-    let names_right = PAD + natural.min(0.36 * sheet.width);
-    let left = names_right + 0.7 * size;
-    let column = (sheet.width - PAD - left) / groups.len().max(1) as f64;
+    let widest_class =
+        data.classes.iter().take(MOST).map(|c| sheet.tick_width(&class_name(c))).fold(0.0, f64::max);
+    let columns = |corner: &str| {
+        let names_right = PAD + widest_class.max(sheet.tick_width(corner)).min(0.36 * sheet.width);
+        let left = names_right + 0.7 * size;
+        (names_right, left, (sheet.width - PAD - left) / groups.len().max(1) as f64)
+    };
+    let (names_right, left, column) = columns(&format!("n; share of {unit}"));
+    // Where even numbers alone are too wide, the sign and what it is of stand in the corner and in the caption.
+    let bare = sheet.tick_width("100 %") > column - 0.6 * size;
+    let (names_right, left, column) = if bare { columns("n; %") } else { (names_right, left, column) };
     let numbers = sheet.tick_width("100 %") + 0.5 * size;
     let most = groups.iter().flat_map(|g| (0..classes).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
     // Where columns are too narrow for bars and numbers, numbers stand alone.
     let bar_room = Some(column - numbers - 0.8 * size).filter(|room| *room >= 1.5 * size);
-    // Names that do not fit beside each other stand upright.
-    let head_room = column - 0.6 * size;
+    // Names that do not fit beside each other stand upright. Short numbers may stand closer.
+    let head_room = column - if bare { 0.2 } else { 0.6 } * size;
     let widest = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
     let upright = widest > head_room;
     let names_height = if upright { widest.min(12.0 * size) + 0.6 * size } else { 1.3 * size };
@@ -241,7 +257,8 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     // "n = 149" in every column, or, where that is too wide, the numbers alone and what they are in the corner.
     let whole_note = groups.iter().all(|g| sheet.tick_width(&group_note(g)) <= head_room);
     let notes = groups.iter().map(|g| if whole_note { group_note(g) } else { number_of(g) }).collect();
-    let corner = if whole_note { format!("share of {unit}") } else { format!("n; share of {unit}") };
+    let share_of = if bare { "%".to_owned() } else { format!("share of {unit}") };
+    let corner = if whole_note { share_of } else { format!("n; {share_of}") };
     let height = head + rows * row + 0.3 * size + PAD;
     RowsPlan {
         names_right,
@@ -254,10 +271,34 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
         names_height,
         head,
         row,
+        bare,
         corner,
         notes,
         height,
     }
+}
+
+/// Why the numbers of a figure do not fit its columns; `None` = they do.
+pub(crate) fn too_narrow(data: &FailureShares, sheet: &Sheet) -> Option<String> {
+    if stacked(data).is_some() {
+        return None;
+    }
+    let plan = rows_plan(data, sheet);
+    let shown = data.groups.iter().take(MOST);
+    let widest = shown
+        .flat_map(|group| {
+            (0..data.classes.len().min(MOST)).map(|class| (counted_of(group, class), whole(group)))
+        })
+        .map(|(part, whole)| plan.written(part, whole))
+        .chain(plan.notes.iter().cloned())
+        .map(|text| sheet.tick_width(&text))
+        .fold(0.0, f64::max);
+    (widest > plan.head_room).then(|| {
+        format!(
+            "{} beside each other leave no room for whole numbers at this width",
+            counted(data.groups.len() as u32, "group", "groups")
+        )
+    })
 }
 
 fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
@@ -317,8 +358,9 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                     end = x + width + 0.4 * size;
                 }
                 let text = percent(n, all);
+                let written = plan.written(n, all);
                 let color = if n == 0 { sheet.tokens.muted } else { sheet.tokens.label };
-                canvas.text(&fit(&text, x + column - end, size), (end, base), Anchor::Start, size, color);
+                canvas.text(&fit(&written, x + column - end, size), (end, base), Anchor::Start, size, color);
                 let lines = vec![
                     format!("{}: {}", said(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),

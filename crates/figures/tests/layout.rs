@@ -10,7 +10,9 @@ use cases::{many, tables};
 use figures::table::{Value, known};
 use figures::{
     Bands, Drawing, Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, caption, draw,
-    greyscale_check, text_width, venue::Preset,
+    export::{Format, export},
+    greyscale_check, text_width,
+    venue::Preset,
 };
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::Document;
@@ -541,4 +543,48 @@ fn no_line_on_paper_is_thinner_than_a_quarter_point() {
             assert!(size == "6" || size == "8", "letters of {size} pt");
         }
     }
+}
+
+/// No share and no n is ever cut: with so many groups, at every venue, a figure has whole numbers or is refused with a reason.
+#[test]
+fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
+    let is_cut = |text: &str| {
+        let begins = text.trim_start_matches(['<', '>', ' ']);
+        begins.starts_with(|c: char| c.is_ascii_digit()) && (text.contains('…') || text.contains("..."))
+    };
+    let (mut written, mut refused) = (BTreeSet::new(), 0);
+    for groups in [1, 3, 9, 13, 42] {
+        for preset in Preset::all() {
+            let figure = many::failures(20, groups, SharesForm::SideBySide);
+            let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+            match export(&spec, Format::Svg) {
+                Ok(_) => {
+                    let texts = texts(&draw(&spec));
+                    let cut: Vec<&str> =
+                        texts.iter().map(|set| set.text.as_str()).filter(|text| is_cut(text)).collect();
+                    assert!(cut.is_empty(), "{groups} groups, {}: {cut:?}", preset.name());
+                    written.insert(groups);
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    assert!(error.advice().is_some());
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(written, BTreeSet::from([1, 3, 9, 13]));
+    assert!(refused > 0);
+}
+
+#[test]
+fn a_figure_without_a_point_is_refused() {
+    let Figure::Pareto(mut data) = many::pareto(3, Scale::Linear) else { panic!("a Pareto figure") };
+    for point in &mut data.points {
+        point.cost = None;
+    }
+    let spec = FigureSpec::new(Figure::Pareto(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let error = export(&spec, Format::Pdf).unwrap_err();
+    assert!(error.to_string().contains("no run has a known cost"), "{error}");
+    assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
 }

@@ -1,13 +1,13 @@
-//! A folder on disk. Every path is opened from the root's handle so that the kernel itself refuses to leave the root
-//! or to pass a link, whatever is swapped in between our looking and our opening.
+//! A folder on disk. Every path is opened beneath the root's handle ([`Beneath`]).
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
+use super::beneath::Beneath;
 use super::error::not_a_file;
 use super::notes::Notes;
 use super::path::{MAX_DEPTH, depth, join};
@@ -21,9 +21,8 @@ const LOOP_DEPTH: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Folder {
-    root: OwnedFd,
+    root: Beneath,
     identity: (u64, u64),
-    openat2: bool,
 }
 
 /// Never changes anything, never waits for a pipe, never becomes a terminal's owner.
@@ -31,33 +30,19 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOC
 
 impl Folder {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let root = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())?;
-        let stat = fs::fstat(&root)?;
-        // Old container runtimes forbid openat2; then every part of a path is opened on its own.
-        let openat2 = open_beneath(&root, ".", OFlags::PATH | OFlags::CLOEXEC).is_ok();
-        Ok(Self { root, identity: (stat.st_dev, stat.st_ino), openat2 })
+        let root = Beneath::open(path)?;
+        let identity = root.identity()?;
+        Ok(Self { root, identity })
     }
 
     #[cfg(test)]
     pub(super) fn without_openat2(mut self) -> Self {
-        self.openat2 = false;
+        self.root = self.root.without_openat2();
         self
     }
 
     fn open_at(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
-        let flags = flags | OFlags::NOFOLLOW;
-        let path = if path.is_empty() { "." } else { path };
-        if self.openat2 {
-            return Ok(open_beneath(&self.root, path, flags)?);
-        }
-        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let (folders, last) = path.rsplit_once('/').unwrap_or(("", path));
-        let mut at: Option<OwnedFd> = None;
-        for part in folders.split('/').filter(|part| !part.is_empty()) {
-            let from = at.as_ref().unwrap_or(&self.root).as_fd();
-            at = Some(fs::openat(from, part, step, Mode::empty())?);
-        }
-        Ok(fs::openat(at.as_ref().unwrap_or(&self.root), last, flags, Mode::empty())?)
+        self.root.open_at(Path::new(path), flags, Mode::empty())
     }
 
     pub(super) fn list(&self, folder: &str, notes: &Notes) -> Vec<Entry> {
@@ -199,18 +184,6 @@ impl Folder {
             _ => Err(not_a_file()),
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn open_beneath(root: &OwnedFd, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    use rustix::fs::ResolveFlags;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    rustix::io::retry_on_intr(|| fs::openat2(root, path, flags, Mode::empty(), resolve))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_beneath(_: &OwnedFd, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
-    Err(rustix::io::Errno::NOSYS)
 }
 
 fn file_entry(name: &str, stat: &fs::Stat) -> Entry {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use flate2::Crc;
@@ -21,8 +22,10 @@ use super::{Entry, EntryKind, ReadError, Stamp};
 /// Limits of what is taken from a zip.
 #[derive(Debug, Clone, Copy)]
 pub struct ZipLimits {
-    /// Most entries. Each takes 100 to 150 bytes of memory.
+    /// Most entries.
     pub entries: u64,
+    /// Most bytes of memory that the list of contents may take here; names of many folders take the most.
+    pub index: usize,
     /// Most bytes that all entries together may have unpacked.
     pub total: u64,
     /// How many times larger than packed an entry may be …
@@ -34,7 +37,7 @@ pub struct ZipLimits {
 impl Default for ZipLimits {
     fn default() -> Self {
         // Deflate packs zeros 1030 times; the logs of a run about 10 to 50 times, very dull ones 200 times.
-        Self { entries: 2_000_000, total: 64 << 30, ratio: 400, ratio_from: 16 << 20 }
+        Self { entries: 2_000_000, index: 200 << 20, total: 64 << 30, ratio: 400, ratio_from: 16 << 20 }
     }
 }
 
@@ -61,20 +64,29 @@ struct FileItem {
 impl Zip {
     pub(super) fn open(file: File, limits: ZipLimits, notes: &Notes) -> Result<Self, ReadError> {
         let mut buffer = vec![0_u8; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
-        let archive = ZipArchive::from_file(file, &mut buffer).map_err(|error| {
-            ReadError::malformed("source.not_zip", format!("It is not a zip, or its end is cut off: {error}"))
-        })?;
+        let archive = ZipArchive::from_file(file, &mut buffer)
+            .map_err(|_| ReadError::malformed("source.not_zip", "not a zip, or truncated"))?;
         // The list is gone through twice rather than kept: it may be longer than what is taken from it.
         let mut ranges = Vec::new();
+        let mut list_begins = u64::MAX;
         each_header(&archive, &mut buffer, limits, notes, |number, header| {
+            list_begins = list_begins.min(header.central_directory_offset());
             if !header.is_dir() {
                 ranges.push((range(header), number));
             }
+            ControlFlow::Continue(())
         });
         let sharing = sharing_bytes(ranges);
         let mut index = Index::new(limits);
         each_header(&archive, &mut buffer, limits, notes, |number, header| {
-            index.take(header, sharing.binary_search(&number).is_ok(), notes);
+            let place = if sharing.binary_search(&number).is_ok() {
+                Place::Shared
+            } else if header.is_dir() || range(header).1 <= list_begins {
+                Place::Own
+            } else {
+                Place::None
+            };
+            index.take(header, place, notes)
         });
         Ok(Self { archive: Arc::new(archive), folders: index.finish() })
     }
@@ -155,18 +167,50 @@ struct Index {
     hasher: RandomState,
     /// Bytes of all files taken, unpacked.
     total: u64,
+    /// Bytes of memory that `folders` and `files` take, about.
+    memory: usize,
 }
+
+/// Where the bytes of an entry lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In a place of their own.
+    Own,
+    /// Where those of another entry lie.
+    Shared,
+    /// Nowhere: there is no room for a local header and as many bytes before the list of contents.
+    None,
+}
+
+/// Memory of an item of a folder besides its name: the entry, room that its list keeps free, a place for the name, a hash.
+const ITEM: usize = 2 * size_of::<(Box<str>, Item)>() + 32;
+/// Memory of a folder besides its path: an entry of the table with room that it keeps free, a place for the path.
+const FOLDER_ITEM: usize = 2 * size_of::<(Box<str>, Vec<(Box<str>, Item)>)>() + 32;
 
 impl Index {
     fn new(limits: ZipLimits) -> Self {
         let folders = HashMap::from([("".into(), Vec::new())]);
-        Self { limits, folders, files: HashSet::new(), hasher: RandomState::new(), total: 0 }
+        Self { limits, folders, files: HashSet::new(), hasher: RandomState::new(), total: 0, memory: 0 }
     }
 
-    /// Takes an entry into its folder, and the folder into its own, up to the root. The first of a name stays.
-    fn take(&mut self, header: &ZipFileHeaderRecord<'_>, shares_bytes: bool, notes: &Notes) {
+    /// Takes an entry into its folder, and the folder into its own, up to the root. The first of a name stays. Breaks off
+    /// where the list would take too much memory, which is noted.
+    fn take(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, notes: &Notes) -> ControlFlow<()> {
+        if self.memory > self.limits.index {
+            let what = format!(
+                "The zip's list of contents takes more than {} bytes of memory. The other entries are left out",
+                self.limits.index
+            );
+            notes.skipped("", "zip.too_many", &what);
+            return ControlFlow::Break(());
+        }
+        self.put(header, place, notes);
+        ControlFlow::Continue(())
+    }
+
+    fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, notes: &Notes) {
         let Some(path) = good_name(header, notes).filter(|path| !path.is_empty()) else { return };
-        let item = match self.check(header, shares_bytes) {
+        let item = match self.check(header, place) {
             Ok(item) => item,
             Err((code, why)) => {
                 notes.skipped(&path, code, &format!("{why}. It is left out"));
@@ -188,6 +232,7 @@ impl Index {
             }
             Item::File(file) => {
                 self.total = self.total.saturating_add(file.way.uncompressed_size_hint());
+                self.memory += ITEM + file_name(&path).len();
                 if let Some(folder) = self.folders.get_mut(parent(&path)) {
                     folder.push((file_name(&path).into(), item));
                 }
@@ -198,11 +243,7 @@ impl Index {
     }
 
     /// What the entry is, or the code and the reason why it is not taken.
-    fn check(
-        &self,
-        header: &ZipFileHeaderRecord<'_>,
-        shares_bytes: bool,
-    ) -> Result<Item, (&'static str, String)> {
+    fn check(&self, header: &ZipFileHeaderRecord<'_>, place: Place) -> Result<Item, (&'static str, String)> {
         let refuse = |code, why: &str| Err((code, why.to_owned()));
         let file_type = unix_file_type(header);
         match file_type {
@@ -221,8 +262,17 @@ impl Index {
             let why = format!("The zip entry is packed with {method}; stored and deflated ones are read");
             return Err(("zip.method", why));
         }
-        if shares_bytes {
-            return refuse("zip.bomb", "The zip entry shares its bytes with another entry");
+        match place {
+            Place::Own => {}
+            Place::Shared => {
+                return refuse("zip.bomb", "The zip entry shares its bytes with another entry");
+            }
+            Place::None => {
+                return refuse(
+                    "zip.damaged",
+                    "The zip has no place for the bytes that it states of this entry",
+                );
+            }
         }
         let (size, limits) = (header.uncompressed_size_hint(), self.limits);
         let ratio = size / header.compressed_size_hint().max(1);
@@ -253,6 +303,7 @@ impl Index {
         }
         let Some(above) = self.folders.get_mut(parent(path)) else { return false };
         above.push((file_name(path).into(), Item::Folder));
+        self.memory += ITEM + FOLDER_ITEM + file_name(path).len() + path.len();
         self.folders.insert(path.into(), Vec::new());
         true
     }
@@ -266,13 +317,13 @@ impl Index {
     }
 }
 
-/// Goes through the list of contents up to the limit, or to where it breaks off, which is noted.
+/// Goes through the list of contents up to the limit, or to where it or the visitor breaks off, which is noted.
 fn each_header(
     archive: &ZipArchive<FileReader>,
     buffer: &mut [u8],
     limits: ZipLimits,
     notes: &Notes,
-    mut each: impl FnMut(u64, &ZipFileHeaderRecord<'_>),
+    mut each: impl FnMut(u64, &ZipFileHeaderRecord<'_>) -> ControlFlow<()>,
 ) {
     let mut entries = archive.entries(buffer);
     for number in 0.. {
@@ -282,7 +333,11 @@ fn each_header(
                 notes.skipped("", "zip.too_many", &what);
                 return;
             }
-            Ok(Some(header)) => each(number, &header),
+            Ok(Some(header)) => {
+                if each(number, &header).is_break() {
+                    return;
+                }
+            }
             Ok(None) => return,
             Err(error) => {
                 let what = format!(

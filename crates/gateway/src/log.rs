@@ -6,12 +6,13 @@
 //! buffer in between: what is killed loses at most the line in flight.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
+use files::beneath;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Kind;
@@ -19,6 +20,15 @@ use crate::{AttemptKey, GatewayError, Guess, Record, Spent};
 
 /// Lines that may wait for the disk.
 const WAITING: usize = 4096;
+
+/// Most bytes of lines that are no records: a kill leaves a part of one.
+const MOST_BROKEN: u64 = 64 << 20;
+/// Most bytes of a log that are added up, and of one of its lines: those that we write have a few hundred.
+const LARGEST: u64 = 4 << 30;
+const LONGEST_LINE: u64 = 1 << 20;
+/// Most requests without an end, and most episodes, of a log that is added up; and most bytes of an episode's name and of a time.
+const MOST_KEPT: usize = 100_000;
+const LONGEST_WORD: usize = 100;
 
 /// An open log. Dropping it waits until everything is written.
 #[derive(Debug)]
@@ -34,7 +44,8 @@ impl Log {
             what: format!("the gateway's log {}", path.display()),
             why: error.to_string(),
         };
-        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(wrong)?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
+        let mut file = beneath::open_file(path, flags).map_err(wrong)?;
         // A line that was cut off by a kill is not to swallow the next one.
         if file.seek(SeekFrom::End(0)).map_err(wrong)? > 0 {
             let mut last = [0];
@@ -136,28 +147,44 @@ pub struct Counted {
 
 /// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded. A request that
 /// began and has no end was cut off by a kill: the endpoint may have taken it, so it counts as unmetered. Seconds are
-/// not in it: they are of attempts, not of requests. A log that is not there is empty; lines that are broken are left out.
-/// Blocks.
+/// not in it: they are of attempts, not of requests. A log that is not there is empty; lines that are broken are left out, and
+/// a file with more than [`MOST_BROKEN`] bytes of them is an error. Blocks.
 pub fn count(path: &Path) -> std::io::Result<Counted> {
-    let file = match File::open(path) {
+    let file = match beneath::open_file(path, OFlags::RDONLY) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Counted::default()),
         Err(error) => return Err(error),
     };
     let mut counted = Counted::default();
     let mut begun: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
-    for line in BufReader::new(file).split(b'\n') {
-        let line = line?;
+    let mut reader = BufReader::new(file.take(LARGEST));
+    let mut line = Vec::new();
+    let mut broken = 0_u64;
+    loop {
+        line.clear();
+        // A longer line comes in pieces, none of which is a record.
+        if (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
         match serde_json::from_slice::<Line>(&line) {
-            Ok(Line::Ended(record)) => {
+            Ok(Line::Ended(record)) if is_ours(&record.key, &record.at) => {
                 counted.each(&record.key.episode, |spent| add(spent, &record));
                 begun.remove(&(record.key, record.at, record.number));
             }
-            Ok(Line::Begun(one)) => {
+            Ok(Line::Begun(one)) if is_ours(&one.key, &one.at) => {
                 begun.insert((one.key, one.at, one.number), one.guess);
             }
             // What it says stands in the record as well.
-            Ok(Line::Faulted(_)) | Err(_) => {}
+            Ok(Line::Faulted(_)) => {}
+            Ok(_) | Err(_) => {
+                broken += line.len() as u64;
+                if broken > MOST_BROKEN {
+                    return Err(no_log("tens of millions of bytes in it are no records"));
+                }
+            }
+        }
+        if begun.len() > MOST_KEPT || counted.episodes.len() > MOST_KEPT {
+            return Err(no_log("it names more episodes, or requests without an end, than any run has"));
         }
     }
     for ((key, ..), guess) in begun {
@@ -168,6 +195,15 @@ pub fn count(path: &Path) -> std::io::Result<Counted> {
         });
     }
     Ok(counted)
+}
+
+/// Whether names are as short as those that we write.
+fn is_ours(key: &AttemptKey, at: &str) -> bool {
+    key.episode.len() <= LONGEST_WORD && at.len() <= LONGEST_WORD
+}
+
+fn no_log(why: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("it is no log of requests: {why}"))
 }
 
 impl Counted {

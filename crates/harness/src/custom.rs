@@ -28,7 +28,7 @@ use crate::wire::Wire;
 use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Session, next_session, text};
 
 /// Bytes of a harness file.
-const FILE_CAP: u64 = 1 << 20;
+pub const FILE_CAP: u64 = 1 << 20;
 /// Bytes of a file in HOME that is read for its transcript or its result.
 const HOME_CAP: u64 = 64 << 20;
 /// Elements of a transcript in one document that calls before had, in the session's memory.
@@ -38,24 +38,36 @@ const ELEMENTS: &str = "elements:transcript";
 #[derive(Debug)]
 pub struct Custom {
     told: Document,
+    text: String,
 }
 
-/// Loads a harness from a TOML file (`docs/harnesses.md`). Errors name the file, and the key or line.
+impl Custom {
+    /// The text of its file, as it was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Loads a harness from a TOML file (`docs/harnesses.md`) at an absolute path that passes no link; one that a person chose is
+/// resolved before ([`files::beneath::resolved`]). Errors name the file, and the key or line.
 pub fn load(path: &Path) -> Result<Custom, HarnessError> {
     let wrong = |why: String| HarnessError::File { path: path.display().to_string(), why };
-    let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
-    if size > FILE_CAP {
-        return Err(wrong(format!("it has {size} bytes, and a harness file has at most {FILE_CAP}")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let bytes = files::beneath::read_file(path, FILE_CAP).map_err(|error| wrong(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
     parse(&text).map_err(wrong)
 }
 
 /// Reads the text of a harness file.
 fn parse(text: &str) -> Result<Custom, String> {
-    let told: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    let told: Document = toml::from_str(text).map_err(|error| {
+        // Where and what, and no line of the text: it may be any file of this machine that a configuration names.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("line {line}, column {column}: {}", error.message())
+    })?;
     told.check()?;
-    Ok(Custom { told })
+    Ok(Custom { told, text: text.to_owned() })
 }
 
 impl Harness for Custom {
@@ -117,7 +129,7 @@ impl Harness for Custom {
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         let told = &self.told;
         let known = call.session.and_then(|s| s.id.clone());
-        let id = match told.session.from {
+        let id = match told.session.source() {
             From::None => None,
             From::Caller => Some(known.unwrap_or_else(|| call.session_id.to_owned())),
             From::Stdout => objects(ended.stdout)
@@ -163,7 +175,7 @@ impl Custom {
         let told = &self.told.session;
         let known = call.session.and_then(|s| s.id.as_deref()).filter(|id| is_id(id)).map(str::to_owned);
         let missing = |why: String| HarnessError::NoSession { harness: self.title().to_owned(), why };
-        match (told.from, call.session) {
+        match (told.source(), call.session) {
             (From::Caller, _) => Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
             (From::None, _) | (_, None) => Ok(None),
             (From::Stdout, Some(_)) => known.map(Some).ok_or_else(|| {

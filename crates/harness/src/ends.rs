@@ -79,7 +79,8 @@ pub(crate) fn decide(
         if reason == R::AgentError && record.malformed_calls() >= MALFORMED {
             return (Some(R::ToolCallFormat), said("its last tool calls could not be read"));
         }
-        return (Some(reason), signs.message);
+        let message = signs.message.unwrap_or_else(|| "it failed and gives no message".to_owned());
+        return (Some(reason), Some(message));
     }
     let code = exit.code.unwrap_or_default();
     let last_words = || {
@@ -271,6 +272,14 @@ mod tests {
     }
 
     fn end_of(change: impl Fn(&mut Ended<'_>, &mut Record, &mut Signs)) -> Option<EndReason> {
+        let (end, message) = end_and_message_of(change);
+        assert_eq!(end.is_some(), message.is_some(), "an end has a message");
+        end
+    }
+
+    fn end_and_message_of(
+        change: impl Fn(&mut Ended<'_>, &mut Record, &mut Signs),
+    ) -> (Option<EndReason>, Option<String>) {
         let (_dir, home) = tree();
         let mut ended = Ended {
             exit: Exit { code: Some(0), ..Exit::default() },
@@ -283,7 +292,16 @@ mod tests {
         };
         let (mut record, mut signs) = (Record::default(), Signs::default());
         change(&mut ended, &mut record, &mut signs);
-        decide(&ended, &record, signs).0
+        decide(&ended, &record, signs)
+    }
+
+    #[test]
+    fn a_harness_that_fails_without_a_message_has_one() {
+        let (end, message) = end_and_message_of(|_, _, s| s.failed(EndReason::Endpoint, " \n"));
+        assert_eq!(
+            (end, message.as_deref()),
+            (Some(EndReason::Endpoint), Some("it failed and gives no message"))
+        );
     }
 
     #[test]

@@ -66,7 +66,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::claude_code::ClaudeCode;
 pub use self::codex::Codex;
-pub use self::custom::{Custom, load};
+pub use self::custom::{Custom, FILE_CAP, load};
 pub use self::kimi_cli::KimiCli;
 pub use self::kimi_code::KimiCode;
 pub use self::mini_swe::MiniSwe;

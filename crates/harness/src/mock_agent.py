@@ -5,7 +5,7 @@ Its messages stay in HOME, so the next call goes on with them. Nothing is tried 
 output; the last has type "result". Exit codes: 0 done, 1 an error of its own, 2 the endpoint failed, 3 the context is
 exceeded, 4 three calls in a row that can not be read.
 """
-import http.client, json, os, sys, urllib.parse
+import http.client, json, os, stat, sys, urllib.parse
 
 TOOL = {"type": "function", "function": {
     "name": "write_file", "description": "Write a text file in the workspace, making its folders.",
@@ -23,9 +23,22 @@ def end(code, status, message=None):
 
 
 def save(path, messages):
-    with open(path + ".new", "w") as file:
+    # HOME may come with a folder that somebody else made: what lies there already may be a link, and is not written through.
+    new = path + ".new"
+    if os.path.lexists(new):
+        os.unlink(new)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w") as file:
         json.dump(messages, file)
-    os.replace(path + ".new", path)
+    os.replace(new, path)
+
+
+def load(path):
+    if not os.path.lexists(path):
+        return []
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("the session is no regular file")
+        return json.load(file)
 
 
 def post(base_url, key, body):
@@ -63,10 +76,7 @@ def write_file(workspace, arguments):
 def main():
     prompt_file, session_file, workspace = sys.argv[1:4]
     env = os.environ
-    messages, malformed = [], 0
-    if os.path.exists(session_file):
-        with open(session_file) as file:
-            messages = json.load(file)
+    messages, malformed = load(session_file), 0
     with open(prompt_file, newline="") as file:
         messages.append({"role": "user", "content": file.read()})
     for _ in range(100):

@@ -14,7 +14,7 @@ use files::{Tree, join};
 /// at their top) does not count.
 const LEVELS: u32 = 4;
 /// Most folders that are asked.
-const FOLDERS: u64 = 5_000;
+const FOLDERS: u64 = 50_000;
 
 /// A folder where a format begins.
 #[derive(Clone)]

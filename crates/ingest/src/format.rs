@@ -68,6 +68,12 @@ pub struct Reading {
     pub episode: Episode,
 }
 
+/// Reads the parts of one place.
+pub trait PartReader: Send + Sync {
+    /// Reads one part. What is wrong with what the parts share was said by the survey.
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading>;
+}
+
 /// A format of results on disk.
 ///
 /// `at` is the folder inside the tree where the format begins (`""` = the tree's root). All paths in what is returned
@@ -93,8 +99,13 @@ pub trait Format: Send + Sync {
     }
     /// What is there. Must be quick: it runs at every re-opening.
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey;
-    /// Reads one part.
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading>;
+    /// What reads the parts of the place. What all parts share is read here, once, so that reading a place takes a time
+    /// that grows with its size and not with its square.
+    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader>;
+    /// Reads one part alone.
+    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+        self.reader(tree, at).read(tree, part, report)
+    }
     /// Reads the steps that a [`model::ArtifactKind::Transcript`] artifact of this format holds.
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError>;
 }

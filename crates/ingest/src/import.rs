@@ -12,13 +12,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Episode, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{NotRecognised, Place, discover_among};
-use crate::format::{Format, Part, Report, Survey};
+use crate::format::{Format, Part, PartReader, Report, Survey};
 use files::{Stamp, Tree};
 
 /// Threads that survey places and read parts.
@@ -100,6 +100,7 @@ pub fn import_among(
     let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
+    store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
     store.set_source_read(source, imported.stopped.then_some("Reading was stopped before its end."))?;
     imported.counts = store.source_counts(source)?;
@@ -230,13 +231,14 @@ fn read_all(
     let total = count(jobs.len());
     progress(0, total);
     let next = AtomicUsize::new(0);
+    let readers = PlaceReaders::default();
     let mut written = 0;
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..READERS.min(jobs.len()) {
             let sender = sender.clone();
-            let next = &next;
-            scope.spawn(move || read_jobs(tree, jobs, said, next, stop, &sender));
+            let (next, readers) = (&next, &readers);
+            scope.spawn(move || read_jobs(tree, jobs, said, (next, readers), stop, &sender));
         }
         drop(sender);
         // When writing fails, the receiver goes with this closure and the readers find their queue closed.
@@ -260,11 +262,35 @@ fn read_all(
     })
 }
 
+/// The reader of the place whose parts are being read. The jobs of a place follow each other, so one is enough, and what
+/// another place shared is not kept.
+#[derive(Default)]
+struct PlaceReaders(Mutex<Option<PlaceReader>>);
+
+struct PlaceReader {
+    place: Place,
+    reader: Arc<dyn PartReader>,
+}
+
+impl PlaceReaders {
+    fn of_place(&self, tree: &Tree, place: &Place) -> Arc<dyn PartReader> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*last
+            && (&kept.place.at, kept.place.format.id()) == (&place.at, place.format.id())
+        {
+            return Arc::clone(&kept.reader);
+        }
+        let reader: Arc<dyn PartReader> = Arc::from(place.format.reader(tree, &place.at));
+        *last = Some(PlaceReader { place: place.clone(), reader: Arc::clone(&reader) });
+        reader
+    }
+}
+
 fn read_jobs(
     tree: &Tree,
     jobs: &[Job<'_>],
     said: &BTreeSet<Warning>,
-    next: &AtomicUsize,
+    (next, readers): (&AtomicUsize, &PlaceReaders),
     stop: &AtomicBool,
     sender: &SyncSender<Done>,
 ) {
@@ -275,7 +301,7 @@ fn read_jobs(
         let tree = tree.fork();
         let read = catch_unwind(AssertUnwindSafe(|| {
             let mut report = Report::default();
-            let readings = job.place.format.read(&tree, &job.place.at, &job.part, &mut report);
+            let readings = readers.of_place(&tree, job.place).read(&tree, &job.part, &mut report);
             (readings, report)
         }));
         let (readings, mut report) = read.unwrap_or_else(|_| {

@@ -35,6 +35,26 @@ fn sources(folder: &Path, out: &mut String) {
     }
 }
 
+/// Every code of a table of warnings with the severity that it is given there.
+#[test]
+fn the_severity_of_every_code_is_documented_as_it_is() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let doc = std::fs::read_to_string(here.join("../../docs/formats.md")).unwrap();
+    let (_, doc) = doc.split_once("\n## Warnings\n").unwrap();
+    let (doc, _) = doc.split_once("\n## ").unwrap();
+    let mut documented = BTreeSet::new();
+    for row in doc.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for code in codes(cells[1], '`') {
+            assert_eq!(model::Severity::of(&code).as_str(), cells[2], "{code}");
+            documented.insert(code);
+        }
+    }
+    let defined: BTreeSet<String> =
+        model::Severity::ALL.iter().flat_map(|s| s.codes()).map(|code| (*code).to_owned()).collect();
+    assert_eq!(documented, defined);
+}
+
 #[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -43,6 +63,8 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     let mut code = String::new();
     sources(&here.join("src"), &mut code);
     sources(&here.join("../files/src"), &mut code);
+    let store = std::fs::read_to_string(here.join("../store/src/parts.rs")).unwrap();
+    code.push_str(store.split("#[cfg(test)]").next().unwrap_or(""));
     let documented = codes(doc, '`');
     let given = codes(&code, '"');
     let missing: Vec<&String> = given.difference(&documented).collect();

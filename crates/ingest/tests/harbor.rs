@@ -921,3 +921,26 @@ fn damage_stays_where_it_is() {
         }
     });
 }
+
+#[test]
+fn trajectories_that_continue_in_a_circle_are_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture().join("jobs/terminus2-mock-priced"), dir.path());
+    let agent = dir.path().join("theme_t1_w1_notes_cli__xVc8kuG/steps/round-1/agent");
+    let text = std::fs::read_to_string(agent.join("trajectory.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for (name, next) in
+        [("trajectory.json", "trajectory.cont-1.json"), ("trajectory.cont-1.json", "trajectory.json")]
+    {
+        document["continued_trajectory_ref"] = next.into();
+        write(&agent.join(name), &document.to_string());
+    }
+    let read = read(dir.path());
+    let attempt = &read.episodes[0].1.turns[0].attempts[0];
+    assert_eq!(attempt.tool_calls, Some(10), "five of each file");
+    assert!(read.report.warnings.iter().any(|warning| warning.code == "trajectory.circle"));
+    let tree = Tree::open(dir.path()).unwrap();
+    let transcript = attempt.artifacts.iter().find(|a| a.kind == ArtifactKind::Transcript).unwrap();
+    let steps = Harbor.transcript(&tree, transcript).unwrap().steps;
+    assert_eq!(steps.iter().map(|step| step.tool_calls.len()).sum::<usize>(), 10);
+}

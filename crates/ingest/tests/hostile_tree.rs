@@ -199,11 +199,35 @@ fn zips_beyond_the_limits_are_read_up_to_them() {
     let tree = Tree::open_with(&path, limits).unwrap();
     assert_eq!(tree.list("").len(), 5);
     assert_eq!(warned(&tree), pairs(&[("", "zip.too_many")]));
+    let limits = ZipLimits { index: 1000, ..ZipLimits::default() };
+    let tree = Tree::open_with(&path, limits).unwrap();
+    assert!((1..10).contains(&tree.list("").len()));
+    assert_eq!(warned(&tree), pairs(&[("", "zip.too_many")]));
     let limits = ZipLimits { total: 35, ..ZipLimits::default() };
     let tree = Tree::open_with(&path, limits).unwrap();
     assert_eq!(tree.list("").len(), 3);
     assert_eq!(warned(&tree).len(), 17);
     assert!(warned(&tree).iter().all(|(_, code)| code == "zip.too_large"));
+}
+
+#[test]
+fn a_list_of_contents_without_the_contents_is_not_taken() {
+    // A thousand entries that state a place behind the list, each with names of many folders.
+    let names: Vec<String> = (0..1000).map(|n| format!("{}{n}", format!("{n}/").repeat(30))).collect();
+    let mut entries: Vec<_> = names.iter().map(|name| ZipEntry::stored(name, "")).collect();
+    entries.insert(0, ZipEntry::stored("good", "text"));
+    let whole = zip(&entries);
+    let mut broken = whole.clone();
+    for begin in 0..whole.len() - 46 {
+        if whole[begin..].starts_with(b"PK\x01\x02") && whole[begin + 46..].first() != Some(&b'g') {
+            let far = u32::try_from(whole.len() + begin).unwrap();
+            broken[begin + 42..begin + 46].copy_from_slice(&far.to_le_bytes());
+        }
+    }
+    let (_temp, tree) = open_zip(&broken);
+    let tree = tree.unwrap();
+    assert_eq!(walk(&tree), ["good"]);
+    assert!(warned(&tree).iter().all(|(_, code)| code == "zip.damaged") && warned(&tree).len() == 1000);
 }
 
 #[test]

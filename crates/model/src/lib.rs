@@ -7,14 +7,17 @@
 //!
 //! Unknown is a value: whatever a source may not know is an `Option`, and `None` is shown as "unknown", never as 0.
 
+mod display;
 mod end_reason;
 mod episode;
 mod moment;
 mod run;
+mod severity;
 mod transcript;
 mod verdict;
 mod warning;
 
+pub use display::{is_display_control, plain_line};
 pub use end_reason::{CensoringPolicy, EndReason, Ending};
 pub use episode::{
     Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
@@ -22,6 +25,7 @@ pub use episode::{
 };
 pub use moment::rfc3339;
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
+pub use severity::{Severity, WarningCounts};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};
 pub use warning::{Treatment, Warning};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{Over, Scope, Seen, Waiting};
-use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
 use tokio::sync::watch;
@@ -28,7 +28,17 @@ const TELL: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
-    Own(Arc<dyn Harness>),
+    Own(Arc<Custom>),
+}
+
+impl Agent {
+    /// The text of the file that describes it; `None` for one that comes with the program.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::BuiltIn(_) => None,
+            Self::Own(harness) => Some(harness.text()),
+        }
+    }
 }
 
 impl Deref for Agent {
@@ -36,7 +46,7 @@ impl Deref for Agent {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::BuiltIn(harness) => *harness,
-            Self::Own(harness) => harness.as_ref(),
+            Self::Own(harness) => &**harness,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::control::Wish;
 use crate::disk::{self, Keep};
 use crate::scenarios::Scenarios;
 use crate::schedule::Ready;
-use crate::settings::RunSettings;
+use crate::settings::{RunSettings, SettingsError};
 use crate::state::{HarnessNamed, Lock, Place, RunFile};
 use crate::{Finish, OnEvent, RunError, control, faults, schedule};
 
@@ -16,6 +16,8 @@ use crate::{Finish, OnEvent, RunError, control, faults, schedule};
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     absolute(&mut settings)?;
     let (ready, harness) = blocking(move || {
+        // A person chose it: it may be reached through links.
+        settings.harness_file = settings.harness_file.as_deref().map(files::beneath::resolved);
         let harness = harness(&settings, settings.harness_file.as_deref())?;
         let (scenarios, planned) = Scenarios::plan(&mut settings)?;
         let place = Place::new(&settings.output_dir);
@@ -24,6 +26,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         }
         disk::folder(&place.own().join("episodes"))?;
         let lock = Lock::take(&place)?;
+        fresh_gateway_folder(&place)?;
         // Another begin may have been quicker.
         if is_taken(&place.results) {
             return Err(RunError::Taken { path: place.results });
@@ -39,9 +42,10 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         let sha256 = scenarios.sha256();
         let mut run = RunFile::new(settings, named, planned, sha256);
         run.made_by = scenarios.made_by();
-        if let Some(file) = &run.settings.harness_file {
-            let text = std::fs::read(file).map_err(|error| disk::at(file, error))?;
-            disk::write(&place.own().join("harness.toml"), &text, Keep::Durably)?;
+        // What could not be read back is not begun.
+        run.check_names().map_err(|why| SettingsError::of("scenarios_dir", why))?;
+        if let Some(text) = harness.text() {
+            disk::write(&place.harness_file(), text.as_bytes(), Keep::Durably)?;
         }
         run.write(&place)?;
         Ok((Ready { place, run, scenarios, lock }, harness))
@@ -49,6 +53,13 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
     .await?;
     faults::point("run begun");
     schedule::play(ready, harness, on_event, false).await
+}
+
+/// The gateway's socket gets a folder of its own: what an earlier part left under its name, or somebody else, is taken away.
+pub(crate) fn fresh_gateway_folder(place: &Place) -> Result<(), RunError> {
+    let folder = place.gateway_folder();
+    crate::copy::remove(&folder).map_err(|error| disk::at(&folder, error))?;
+    disk::folder(&folder)
 }
 
 /// Paths that hold wherever it is gone on from.
@@ -72,10 +83,15 @@ pub(crate) fn is_taken(folder: &Path) -> bool {
 /// The harness that plays: of a file, or the one of the settings' name. One that can not be called with these settings is
 /// refused before anything is played.
 pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
-    let harness = match file {
-        Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
-        None => Agent::BuiltIn(harness::find(&settings.agent)?),
-    };
+    let harness = load(settings, file)?;
     crate::agent::trial(&*harness, settings)?;
     Ok(harness)
+}
+
+/// The harness of a file, or the one of the settings' name.
+pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
+    Ok(match file {
+        Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
+        None => Agent::BuiltIn(harness::find(&settings.agent)?),
+    })
 }

@@ -2,11 +2,16 @@
 
 use std::path::Path;
 
+use files::beneath;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::RunError;
 use crate::disk::{self, Keep};
 use crate::state::Place;
+
+/// Most bytes that are read: a number for each episode.
+const LARGEST: u64 = 1 << 20;
 
 /// What somebody wants of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +30,7 @@ pub struct Wish {
 /// Reads the wish; where the file is not there, or none of ours, there is none. An error says nothing of what is wished.
 pub fn read(folder: &Path) -> Result<Wish, RunError> {
     let path = path(folder);
-    match std::fs::read(&path) {
+    match beneath::read_file(&path, LARGEST) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Wish::default()),
         Err(error) => Err(disk::at(&path, error)),
@@ -37,7 +42,7 @@ pub fn read(folder: &Path) -> Result<Wish, RunError> {
 pub fn change(folder: &Path, change: impl FnOnce(&mut Wish)) -> Result<(), RunError> {
     let at = Place::new(folder).own().join("control.lock");
     let wrong = |error: std::io::Error| disk::at(&at, error);
-    let lock = std::fs::File::options().write(true).create(true).truncate(false).open(&at).map_err(wrong)?;
+    let lock = beneath::open_file(&at, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
     let mut wish = read(folder)?;
     change(&mut wish);

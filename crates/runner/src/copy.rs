@@ -12,9 +12,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use files::beneath;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RawMode, SeekFrom, Timestamps, fchmod, ftruncate, futimens,
-    ioctl_ficlone, mkdirat, open, openat, readlinkat, seek, statat, symlinkat, unlinkat,
+    ioctl_ficlone, mkdirat, openat, readlinkat, seek, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use sandbox::snapshot::{open_file, open_folder};
@@ -80,10 +81,9 @@ pub(crate) struct Copied {
 
 /// Copies what lies in a folder into another one, which is made.
 pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Copied> {
-    std::fs::create_dir_all(to)?;
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    beneath::create_folders(to)?;
     let source = open_unlocked(from)?;
-    let target = open(to, flags, Mode::empty())?;
+    let target = beneath::open_folder(to)?;
     let mut work = Work { bounds, copied: Copied::default(), is_root: rustix::process::geteuid().is_root() };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
     let stat = rustix::fs::fstat(&source)?;
@@ -93,11 +93,17 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
 
 /// Opens a folder, also one that was locked (mode 000, 500): boxes run as the user who owns it.
 pub(crate) fn open_unlocked(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-    let folder = match open(path, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => {
-            rustix::fs::chmod(path, Mode::RWXU)?;
-            open(path, flags, Mode::empty())?
+    let folder = match beneath::open_folder(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(error) };
+            // Only a folder: the mode of what a link leads to is not changed.
+            let parent = beneath::open_folder(parent)?;
+            let stat = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            if FileType::from_raw_mode(stat.st_mode as RawMode) != FileType::Directory {
+                return Err(error);
+            }
+            rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
+            beneath::open_folder(path)?
         }
         other => other?,
     };
@@ -286,10 +292,10 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let Some((parent, name)) = path.parent().zip(path.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
-    let parent = match open(parent, OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+    let parent = match beneath::open_folder(parent) {
         Ok(parent) => parent,
-        Err(Errno::NOENT) => return Ok(()),
-        Err(error) => return Err(error.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
     };
     let name = std::ffi::CString::new(name.as_bytes())?;
     let mut raised = Raised { top: parent.as_fd(), names: Vec::new(), count: 0 };
@@ -353,6 +359,8 @@ fn unlink(at: BorrowedFd<'_>, name: &CStr, flags: AtFlags) -> Result<(), Errno> 
 mod tests {
     use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    use rustix::fs::open;
 
     use super::*;
 

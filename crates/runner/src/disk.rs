@@ -2,10 +2,16 @@
 //!
 //! A file is written under a temporary name beside its place, flushed, renamed, and its folder flushed. Temporary names
 //! begin with [`TEMPORARY`], so that what a killed process left is known.
+//!
+//! A results folder may come from somebody else. So everything below it is opened through [`files::beneath`]: no link is
+//! followed, only regular files are read, and never more of one than a stated number of bytes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use files::beneath;
+use rustix::fs::OFlags;
 
 use crate::RunError;
 
@@ -28,7 +34,17 @@ pub(crate) fn at(path: &Path, error: impl std::fmt::Display) -> RunError {
 
 /// Makes a folder and those above it.
 pub(crate) fn folder(path: &Path) -> Result<(), RunError> {
-    std::fs::create_dir_all(path).map_err(|error| at(path, error))
+    beneath::create_folders(path).map_err(|error| at(path, error))
+}
+
+/// Opens a file to write it anew.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    // What a killed process, or somebody else, left under this name is no file of ours.
+    match beneath::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    beneath::open_file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
 }
 
 /// Replaces a file.
@@ -44,14 +60,14 @@ pub(crate) fn write_with(
 ) -> Result<(), RunError> {
     let part = part_of(path);
     let done = (|| {
-        let mut file = BufWriter::with_capacity(64 << 10, File::create(&part)?);
+        let mut file = BufWriter::with_capacity(64 << 10, create(&part)?);
         fill(&mut file)?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         if keep == Keep::Durably {
             file.sync_data()?;
         }
         crate::faults::point("written");
-        std::fs::rename(&part, path)?;
+        beneath::rename(&part, path)?;
         crate::faults::point("renamed");
         if keep == Keep::Durably {
             sync_folder(path.parent())?;
@@ -59,7 +75,7 @@ pub(crate) fn write_with(
         Ok::<_, io::Error>(())
     })();
     done.map_err(|error| {
-        let _ = std::fs::remove_file(&part);
+        let _ = beneath::remove_file(&part);
         at(path, error)
     })
 }
@@ -69,6 +85,16 @@ pub(crate) fn write_json<T: serde::Serialize>(path: &Path, value: &T, keep: Keep
     let mut text = serde_json::to_vec_pretty(value).map_err(|error| at(path, error))?;
     text.push(b'\n');
     write(path, &text, keep)
+}
+
+/// Reads a folder that somebody else may have prepared, or whose file system may be out of reach: an error where there is no
+/// answer within [`files::deadline::LIMIT`].
+pub(crate) fn within_limit<T: Send + 'static>(
+    folder: &Path,
+    read: impl FnOnce(&Path) -> T + Send + 'static,
+) -> Result<T, RunError> {
+    let place = folder.to_owned();
+    files::deadline::within_limit(folder, move || read(&place)).map_err(|error| at(folder, error))
 }
 
 /// Does something short with a disk, in the middle of async code: others go on on another thread meanwhile. What takes long
@@ -84,9 +110,19 @@ pub(crate) fn briefly<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Reads a JSON file; nothing if it is not there.
-pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, RunError> {
-    match std::fs::read(path) {
+/// Most bytes of a JSON file that are read back: the feedback in a journal is the longest that we write.
+pub(crate) const LARGEST_JSON: u64 = 32 << 20;
+/// The same of the small files that are read of every run that is listed: the record of the run, and what its episodes are doing.
+/// What they hold takes up to a hundred times as much memory as it has bytes.
+pub(crate) const LARGEST_RECORD: u64 = 2 << 20;
+pub(crate) const LARGEST_STATUS: u64 = 256 << 10;
+
+/// Reads a JSON file of at most `cap` bytes; nothing if it is not there.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    cap: u64,
+) -> Result<Option<T>, RunError> {
+    match beneath::read_file(path, cap) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| at(path, error)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at(path, error)),
@@ -96,7 +132,7 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<O
 /// Flushes a folder, so that a rename in it is kept.
 pub(crate) fn sync_folder(path: Option<&Path>) -> io::Result<()> {
     match path {
-        Some(path) => File::open(path)?.sync_all(),
+        Some(path) => File::from(beneath::open_folder(path)?).sync_all(),
         None => Ok(()),
     }
 }

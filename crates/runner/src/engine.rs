@@ -45,11 +45,9 @@ pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
     if let Err(error) = boxes.clear(run).await {
         tracing::warn!("the run's boxes could not be cleared: {error}");
     }
-    match tokio::fs::remove_dir_all(place.gateway_folder()).await {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            tracing::warn!("the gateway's socket could not be removed: {error}");
-        }
-        Ok(()) | Err(_) => {}
+    let folder = place.gateway_folder();
+    if let Err(error) = crate::disk::briefly(|| crate::copy::remove(&folder)) {
+        tracing::warn!("the gateway's socket could not be removed: {error}");
     }
 }
 

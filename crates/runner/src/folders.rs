@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use files::beneath;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use sandbox::Volumes;
@@ -36,7 +37,7 @@ impl Folders {
     pub(crate) fn make(&self) -> Result<(), RunError> {
         let live = self.live();
         // A restore that was killed between taking away and putting back.
-        if !self.at("live").exists() && self.at("live.part/complete").exists() {
+        if !beneath::exists(&self.at("live")) && beneath::exists(&self.at("live.part/complete")) {
             self.put_back()?;
         }
         disk::folder(&live.workspace)?;
@@ -71,7 +72,7 @@ impl Folders {
 
     /// Which attempt the snapshot was made for.
     pub(crate) fn label(&self) -> Option<Label> {
-        disk::read_json(&self.at("before/label.json")).ok().flatten()
+        disk::read_json(&self.at("before/label.json"), disk::LARGEST_STATUS).ok().flatten()
     }
 
     /// Keeps the live folders as they are before an attempt.
@@ -85,11 +86,11 @@ impl Folders {
             copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
             disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)
         })?;
-        if before.exists() {
-            std::fs::rename(&before, &old).map_err(wrong)?;
+        if beneath::exists(&before) {
+            beneath::rename(&before, &old).map_err(wrong)?;
         }
         faults::point("snapshot about to count");
-        std::fs::rename(&part, &before).map_err(wrong)?;
+        beneath::rename(&part, &before).map_err(wrong)?;
         faults::point("snapshot counts");
         copy::remove(&old).map_err(wrong)
     }
@@ -101,7 +102,7 @@ impl Folders {
         copy::remove(&part).map_err(wrong)?;
         whole(&part, || {
             copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
-            std::fs::write(part.join("complete"), "").map_err(wrong)
+            disk::create(&part.join("complete")).map(drop).map_err(wrong)
         })?;
         faults::point("restored aside");
         copy::remove(&self.at("live")).map_err(wrong)?;
@@ -114,8 +115,8 @@ impl Folders {
     fn put_back(&self) -> Result<(), RunError> {
         let (part, live) = (self.at("live.part"), self.at("live"));
         let wrong = |error: io::Error| disk::at(&live, error);
-        std::fs::rename(&part, &live).map_err(wrong)?;
-        std::fs::remove_file(live.join("complete")).map_err(wrong)
+        beneath::rename(&part, &live).map_err(wrong)?;
+        beneath::remove_file(&live.join("complete")).map_err(wrong)
     }
 
     /// A fresh copy of the live folders, for a server box.

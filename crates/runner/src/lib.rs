@@ -23,6 +23,7 @@ mod episode;
 mod faults;
 mod folders;
 pub mod live;
+pub mod origin;
 mod outage;
 mod play;
 mod pool;
@@ -70,6 +71,9 @@ pub enum Event {
         turns: u32,
         /// Whether it goes on from an earlier part.
         resumed: bool,
+        /// The record as it was written, for a library that is to know the run again. It is in no file and on no output.
+        #[serde(skip)]
+        record: Option<Box<origin::Record>>,
     },
     /// A turn begins.
     Turn {
@@ -207,7 +211,7 @@ pub enum RunError {
         why: String,
     },
     /// The folder holds results already, and they are not to be gone on with.
-    #[error("{path} already holds a run; resume it, or choose another folder")]
+    #[error("{path} already contains a run; resume it, or choose another folder")]
     Taken {
         /// Which.
         path: PathBuf,
@@ -219,6 +223,12 @@ pub enum RunError {
         path: PathBuf,
         /// By whom.
         pid: u32,
+    },
+    /// It is not the run that the caller has looked at, or it is nobody's here.
+    #[error("{path} is not the run that was looked at: its record has changed since")]
+    Changed {
+        /// Which.
+        path: PathBuf,
     },
     /// There is nothing to resume.
     #[error("{path} holds no run of Stamina Lab that can be resumed: {why}")]
@@ -236,7 +246,8 @@ pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 /// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it can not
 /// play does not begin. Blocks.
 pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
-    begin::harness(settings, settings.harness_file.as_deref()).map(|_| ())
+    let file = settings.harness_file.as_deref().map(files::beneath::resolved);
+    begin::harness(settings, file.as_deref()).map(|_| ())
 }
 
 /// What a run with these settings would play: scenarios, counted from 0, and how many turns of each. An error where its pack,
@@ -244,11 +255,6 @@ pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
 pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunError> {
     let (_, planned) = scenarios::Scenarios::plan(&mut settings.clone())?;
     Ok(planned.into_iter().map(|episode| (episode.scenario, episode.turns)).collect())
-}
-
-/// The settings of the run in a folder, as it was begun or last gone on with. Blocks.
-pub fn settings_of(folder: &std::path::Path) -> Result<settings::RunSettings, RunError> {
-    Ok(state::RunFile::read(&state::Place::new(folder))?.settings)
 }
 
 /// Whether a folder holds results already. What was left by a begin that was killed is none. Blocks.
@@ -277,7 +283,14 @@ pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<F
     begin::begin(settings, on_event).await
 }
 
-/// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists).
-pub async fn resume(folder: PathBuf, change: Vec<String>, on_event: OnEvent) -> Result<Finish, RunError> {
-    resume::go_on(folder, change, on_event).await
+/// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists), and names what
+/// a run of somebody else gets of this machine. `looked_at` is the run that the caller has checked: where the folder holds
+/// another one by then, nothing is done ([`RunError::Changed`]).
+pub async fn resume(
+    folder: PathBuf,
+    change: Vec<String>,
+    looked_at: origin::Identity,
+    on_event: OnEvent,
+) -> Result<Finish, RunError> {
+    resume::go_on(folder, change, looked_at, on_event).await
 }

@@ -136,6 +136,29 @@ pub(crate) struct EpisodeFile {
     pub(crate) retries: u32,
 }
 
+/// Most turns of an episode, and most episodes of a run; no setting takes more.
+pub(crate) const MOST_TURNS: u32 = 1000;
+pub(crate) const MOST_EPISODES: usize = 1000;
+/// Most characters of a text that an episode's file holds.
+const LONGEST_TEXT: usize = 500;
+
+impl EpisodeFile {
+    /// Reads one; nothing where there is none that can be read. Somebody else may have written it: what is kept of it is bounded.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let mut file: Self = disk::read_json(path, disk::LARGEST_STATUS).ok().flatten()?;
+        let shown = &mut file.shown;
+        for text in [&mut shown.title, &mut shown.last_event_at, &mut shown.now, &mut shown.stuck]
+            .into_iter()
+            .flatten()
+        {
+            *text = text.chars().take(LONGEST_TEXT).collect();
+        }
+        shown.cells.truncate(MOST_TURNS as usize);
+        shown.cells.shrink_to_fit();
+        Some(file)
+    }
+}
+
 /// What the log of an agent's output holds: it is begun anew with every attempt, also with one that is played again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentLog {
@@ -149,8 +172,11 @@ pub struct AgentLog {
 
 /// What the log of an episode's agent holds now.
 pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
-    let path = Place::new(folder).episode_file(episode);
-    disk::read_json::<EpisodeFile>(&path).ok().flatten().map_or_else(AgentLog::default, |file| file.log)
+    let episode = episode.to_owned();
+    let read = disk::within_limit(folder, move |folder| {
+        EpisodeFile::read(&Place::new(folder).episode_file(&episode))
+    });
+    read.ok().flatten().map_or_else(AgentLog::default, |file| file.log)
 }
 
 impl LiveEpisode {
@@ -199,10 +225,14 @@ pub fn is_played_on(reason: model::EndReason) -> bool {
     )
 }
 
-/// Reads a run's folder.
+/// Reads a run's folder. Blocks; an error where its file system does not answer within [`files::deadline::LIMIT`].
 pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
-    let place = Place::new(folder);
-    let run = RunFile::read(&place)?;
+    let (place, run) = disk::within_limit(folder, |folder| {
+        let place = Place::new(folder);
+        let run = RunFile::read(&place)?;
+        Ok::<_, RunError>((place, run))
+    })??;
+    // It answers: the records of thousands of episodes may take longer.
     let living = run.finish.is_none() && !is_left(&place, &run);
     Ok(shown(&place, run, living))
 }
@@ -226,7 +256,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
     let mut episodes = Vec::with_capacity(run.episodes.len());
     let mut last_sign: Option<String> = None;
     for planned in &run.episodes {
-        let file: Option<EpisodeFile> = disk::read_json(&place.episode_file(&planned.name)).ok().flatten();
+        let file = EpisodeFile::read(&place.episode_file(&planned.name));
         let Some(EpisodeFile { mut shown, at, .. }) = file else {
             episodes.push(LiveEpisode { turns: planned.turns, ..LiveEpisode::queued(&planned.name) });
             continue;
@@ -291,8 +321,11 @@ pub struct NotPassed {
 
 /// The last attempt of the first episode that stands at a turn that is not passed.
 pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
-    let place = Place::new(folder);
-    let episodes = RunFile::read(&place).ok()?.episodes;
+    disk::within_limit(folder, |folder| not_passed(&Place::new(folder))).ok()?
+}
+
+fn not_passed(place: &Place) -> Option<NotPassed> {
+    let episodes = RunFile::read(place).ok()?.episodes;
     episodes.iter().find_map(|planned| {
         let trajectory = crate::record::Trajectory::read(&place.episode(&planned.name)).ok()??;
         let current = trajectory.current?;
@@ -421,7 +454,7 @@ fn faults(requests: &[gateway::Record], faulted: &[gateway::Faulted]) -> Vec<(u1
 
 /// The last lines of a log, those that can be read: as far back as [`FAULTS_SINCE`], within [`TAIL`].
 fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
-    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
+    let Ok(mut file) = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY) else { return Vec::new() };
     let length = file.metadata().map_or(0, |meta| meta.len());
     let mut wanted = TAIL.0;
     loop {

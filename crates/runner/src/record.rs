@@ -162,7 +162,7 @@ impl EpisodeFolder {
         copy::copy(workspace, &part, CODE).map_err(wrong)?;
         scrubbed(&part, &self.scrub).map_err(wrong)?;
         copy::remove(&path).map_err(wrong)?;
-        std::fs::rename(&part, &path).map_err(wrong)?;
+        files::beneath::rename(&part, &path).map_err(wrong)?;
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }

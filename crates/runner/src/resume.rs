@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use gateway::Spent;
 use sandbox::Process;
 
-use crate::agent::blocking;
+use crate::agent::{blocking, trial};
 use crate::disk::{self, Keep};
+use crate::origin::{self, Identity};
 use crate::scenarios::Scenarios;
 use crate::schedule::Ready;
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
@@ -21,6 +22,7 @@ const CHANGEABLE: [&str; 6] =
 pub(crate) async fn go_on(
     folder: PathBuf,
     change: Vec<String>,
+    looked_at: Identity,
     on_event: OnEvent,
 ) -> Result<Finish, RunError> {
     let (ready, harness) = blocking(move || {
@@ -28,13 +30,21 @@ pub(crate) async fn go_on(
         let place = Place::new(&folder);
         RunFile::read(&place)?;
         let lock = Lock::take(&place)?;
+        begin::fresh_gateway_folder(&place)?;
         // As the part before has left it: that may have ended only now.
         let mut run = RunFile::read(&place)?;
+        settings::check_record(&run.settings)?;
+        // One from a file is kept with the run, so that a resume has the one that it began with. It is read once: what was
+        // looked at is what plays.
+        let kept = run.settings.harness_file.as_ref().map(|_| place.harness_file());
+        let harness = begin::load(&run.settings, kept.as_deref())?;
+        if origin::of_run(&place, &run, harness.text())? != looked_at {
+            return Err(RunError::Changed { path: folder });
+        }
         run.settings = changed(&run.settings, &folder, &change)?;
+        settings::check(&run.settings)?;
         can_be_kept(&run.settings)?;
-        // One from a file is kept with the run, so that a resume has the one that it began with.
-        let kept = place.own().join("harness.toml");
-        let harness = begin::harness(&run.settings, run.settings.harness_file.as_ref().map(|_| kept.as_path()))?;
+        trial(&*harness, &run.settings)?;
         let mut again = run.settings.clone();
         let (scenarios, _) = Scenarios::plan(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {

@@ -16,7 +16,7 @@ use crate::play::{Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
 use crate::state::{Events, Lock, Place, RunFile};
-use crate::{Event, Finish, OnEvent, RunError, accounts, clock, faults, pool};
+use crate::{Event, Finish, OnEvent, RunError, accounts, clock, faults, origin, pool};
 
 /// A run whose folder is made and held.
 pub(crate) struct Ready {
@@ -37,6 +37,8 @@ pub(crate) async fn play(
     crate::copy::allow_open_files();
     let settings = run.settings.clone();
     let events = Events::open(&place, on_event)?;
+    // Of what this process holds: the folder may be another's to write to.
+    let record = origin::of_begun(&place, &run, harness.text())?;
     events.tell(&Event::Started {
         at: clock::now(),
         output_dir: place.results.to_string_lossy().into_owned(),
@@ -46,6 +48,7 @@ pub(crate) async fn play(
         episodes: run.episodes.len() as u32,
         turns: run.turns(),
         resumed,
+        record: Some(Box::new(record)),
     });
     let (accounts, run) = {
         let place = place.clone();

@@ -184,7 +184,8 @@ mod tests {
 
     fn scrub(pairs: &[(&str, &str)]) -> Scrub {
         let forwarded: Vec<_> = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        let values = ["agent=MOCK", "output_dir=x", "docker.env_vars=LEVEL=abcdefgh12345678"];
+        let values =
+            ["agent=MOCK", "use_docker=true", "output_dir=x", "docker.env_vars=LEVEL=abcdefgh12345678"];
         let settings = crate::settings::resolve(&[], &values.map(str::to_owned)).unwrap();
         Scrub::of(&forwarded, &settings)
     }

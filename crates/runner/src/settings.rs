@@ -16,8 +16,10 @@
 //! Unknown keys are errors that name the nearest. All keys stand in one table, [`scenario::config::KEYS`]; what is theirs
 //! alone (an agent's, Docker's) is kept as it was given.
 //!
-//! Where nothing says how the model is reached: `endpoint.base_url` means `gateway`, `agent=MOCK` means `oracle`, and
-//! anything else is `direct`, which is what the original does. Without `use_docker` every agent but the mock is in a box.
+//! Where nothing says how the model is reached, `endpoint.base_url` means `gateway`, and without it the simulated model
+//! (`oracle`) plays. A model that is named without an endpoint is an error: `direct`, which is what the original does, hands
+//! credentials of this machine to the container and is never a default. Without `use_docker` every agent but the mock runs in
+//! a container.
 
 mod arguments;
 mod resolve;
@@ -34,6 +36,7 @@ use serde::{Deserialize, Serialize};
 pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
+pub(crate) use self::resolve::{check, check_record};
 pub use self::resolve::{read, resolve};
 pub(crate) use self::secrets::is_secret_name;
 

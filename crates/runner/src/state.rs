@@ -21,11 +21,13 @@
 //! is killed when, one look at these three says where to go on.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use files::beneath;
+use rustix::fs::OFlags;
 use sandbox::Process;
 use scenario::pack::{Generator, PACK_VERSION};
 use serde::{Deserialize, Serialize};
@@ -33,10 +35,12 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::disk::{self, Keep};
 use crate::settings::RunSettings;
-use crate::{Event, Finish, OnEvent, RunError};
+use crate::{Event, Finish, OnEvent, RunError, live};
 
 /// Its name.
 pub(crate) const FOLDER: &str = ".stamina";
+/// Most bytes of a lock that are read: it names a process.
+const LONGEST_LOCK: u64 = 4 << 10;
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
 
@@ -48,8 +52,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The folder itself may be reached through links; nothing below it is ([`files::beneath`]).
     pub(crate) fn new(results: &Path) -> Self {
-        Self { results: results.to_owned() }
+        Self { results: files::beneath::resolved(results) }
     }
 
     pub(crate) fn own(&self) -> PathBuf {
@@ -66,6 +71,11 @@ impl Place {
 
     pub(crate) fn gateway_log(&self) -> PathBuf {
         self.own().join("gateway.jsonl")
+    }
+
+    /// The file that describes the harness, kept so that a resume has the one that the run began with.
+    pub(crate) fn harness_file(&self) -> PathBuf {
+        self.own().join("harness.toml")
     }
 
     /// Where the gateway has its socket while the run is played.
@@ -130,6 +140,11 @@ pub(crate) struct Planned {
     pub(crate) turns: u32,
 }
 
+/// The name of an episode and of its folder.
+pub(crate) fn episode_name(scenario: u32) -> String {
+    format!("scenario_{scenario}")
+}
+
 /// `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunFile {
@@ -185,13 +200,46 @@ impl RunFile {
     pub(crate) fn read(place: &Place) -> Result<Self, RunError> {
         let path = place.run_file();
         let why = |why: String| RunError::NotResumable { path: place.results.clone(), why };
-        let read = disk::read_json::<Self>(&path).map_err(|error| why(error.to_string()))?;
+        let read =
+            disk::read_json::<Self>(&path, disk::LARGEST_RECORD).map_err(|error| why(error.to_string()))?;
         let run = read.ok_or_else(|| why(format!("there is no {FOLDER}/run.json")))?;
-        if run.version == VERSION {
-            Ok(run)
-        } else {
-            Err(why(format!("it is of the version {}, this program knows {VERSION}", run.version)))
+        if run.version != VERSION {
+            return Err(why(format!("it is of the version {}, this program knows {VERSION}", run.version)));
         }
+        run.check_names().map_err(why)?;
+        Ok(run)
+    }
+
+    /// Names in the record become paths: each is the one that this program gives, and no two episodes share one.
+    pub(crate) fn check_names(&self) -> Result<(), String> {
+        let is_id = self.id.len() == 8 && self.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_id {
+            return Err("its id is not eight hexadecimal digits".to_owned());
+        }
+        if self.episodes.len() > live::MOST_EPISODES {
+            return Err(format!(
+                "it names {} episodes; a run has at most {}",
+                self.episodes.len(),
+                live::MOST_EPISODES
+            ));
+        }
+        if let Some(planned) = self.episodes.iter().find(|planned| planned.turns > live::MOST_TURNS) {
+            return Err(format!(
+                "it plans {} turns of an episode; at most {} are played",
+                planned.turns,
+                live::MOST_TURNS
+            ));
+        }
+        let mut numbers = BTreeSet::new();
+        for planned in &self.episodes {
+            if planned.name != episode_name(planned.scenario) || !numbers.insert(planned.scenario) {
+                return Err(format!(
+                    "it names an episode \"{}\"; the names of episodes are scenario_0, scenario_1, …, each once",
+                    planned.name.chars().take(80).collect::<String>().escape_debug()
+                ));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn write(&self, place: &Place) -> Result<(), RunError> {
@@ -252,16 +300,10 @@ impl Lock {
     pub(crate) fn take(place: &Place) -> Result<Self, RunError> {
         let path = place.own().join("lock");
         let wrong = |error: std::io::Error| disk::at(&path, error);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(wrong)?;
+        let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         if file.try_lock().is_err() {
             let mut text = String::new();
-            let _ = file.read_to_string(&mut text);
+            let _ = (&mut file).take(LONGEST_LOCK).read_to_string(&mut text);
             let owner: Option<Process> = serde_json::from_str(&text).ok();
             return Err(RunError::Running {
                 path: place.results.clone(),
@@ -288,7 +330,7 @@ pub(crate) struct Events {
 impl Events {
     pub(crate) fn open(place: &Place, on_event: OnEvent) -> Result<Self, RunError> {
         let path = place.events();
-        let file = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let file = beneath::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
         let mut file = file.map_err(|error| disk::at(&path, error))?;
         // A line that a killed process did not end would swallow the next one.
         if let Ok(length) = file.seek(std::io::SeekFrom::End(0))
@@ -369,7 +411,7 @@ impl Journal {
     }
 
     pub(crate) fn read(state: &Path) -> Result<Self, RunError> {
-        Ok(disk::read_json(&state.join("journal.json"))?.unwrap_or_default())
+        Ok(disk::read_json(&state.join("journal.json"), disk::LARGEST_JSON)?.unwrap_or_default())
     }
 
     pub(crate) fn write(&self, state: &Path) -> Result<(), RunError> {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use crate::clock::{self, Stopwatch};
 use crate::disk::{self, Keep};
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
@@ -54,7 +56,7 @@ fn begins_anew(logged: u64, output: &[u8]) -> bool {
 
 /// Number of the last wish to retry that was fulfilled, as it was last written; 0 = none. Blocks.
 pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
-    disk::read_json::<EpisodeFile>(path).ok().flatten().map_or(0, |file| file.retries)
+    EpisodeFile::read(path).map_or(0, |file| file.retries)
 }
 
 impl Status {
@@ -66,7 +68,7 @@ impl Status {
         scrub: Arc<Scrub>,
         of_run: Arc<Mutex<Stopwatch>>,
     ) -> Self {
-        let file: Option<EpisodeFile> = disk::read_json(&path).ok().flatten();
+        let file = EpisodeFile::read(&path);
         let mut file = file.unwrap_or_else(|| EpisodeFile {
             shown: LiveEpisode::queued(name),
             at: clock::now(),
@@ -122,7 +124,9 @@ impl Status {
     /// It does something else now.
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
-            let fresh = disk::briefly(|| std::fs::File::create(self.log()));
+            let fresh = disk::briefly(|| {
+                files::beneath::open_file(&self.log(), OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
+            });
             let mut inner = lock(&self.inner);
             inner.logged = fresh.is_ok().then_some(0);
             let EpisodeFile { shown, log, .. } = &mut inner.file;
@@ -203,8 +207,8 @@ impl Status {
     /// Puts output behind what is in the log. Gives its size; `None` = it can not be written, which ends no run.
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
         let fresh = begins_anew(logged, output);
-        let mut file =
-            std::fs::OpenOptions::new().write(true).append(!fresh).truncate(fresh).open(self.log()).ok()?;
+        let how = if fresh { OFlags::TRUNC } else { OFlags::APPEND };
+        let mut file = files::beneath::open_file(&self.log(), OFlags::WRONLY | how).ok()?;
         file.write_all(output).ok()?;
         Some(if fresh { output.len() as u64 } else { logged + output.len() as u64 })
     }

@@ -26,7 +26,12 @@ fn told(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {
 async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
     let (on_event, events) = keep();
     let change = change.iter().map(|&pair| pair.to_owned()).collect();
-    assert_eq!(runner::resume(folder.to_owned(), change, on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(
+        runner::resume(folder.to_owned(), change, runner::origin::identity(folder).unwrap(), on_event)
+            .await
+            .unwrap(),
+        Finish::Finished
+    );
     told(&events)
 }
 

@@ -99,7 +99,9 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
             *last.lock().unwrap() = std::fs::read_to_string(&at).unwrap();
         }
     });
-    let finish = runner::resume(folder.clone(), vec!["batch_size=2".to_owned()], on_event).await.unwrap();
+    let known = runner::origin::identity(&folder).unwrap();
+    let change = vec!["batch_size=2".to_owned()];
+    let finish = runner::resume(folder.clone(), change, known, on_event).await.unwrap();
     assert_eq!(finish, Finish::Finished);
     assert!(matches!(events.lock().unwrap()[0], Event::Started { resumed: true, .. }));
     for episode in episodes(&folder) {

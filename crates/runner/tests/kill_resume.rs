@@ -82,7 +82,8 @@ fn play(folder: &Path, pack: &Path) -> ExitCode {
     let resumed = folder.join(".stamina/run.json").exists();
     let played = runtime.block_on(async {
         if resumed {
-            return runner::resume(folder.to_owned(), Vec::new(), quiet).await;
+            let known = runner::origin::identity(folder)?;
+            return runner::resume(folder.to_owned(), Vec::new(), known, quiet).await;
         }
         let settings = runner::settings::resolve(&[], &values(folder, pack)).unwrap();
         runner::run(settings, quiet).await

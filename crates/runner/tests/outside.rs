@@ -66,7 +66,12 @@ async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
     // What was mended is played.
     std::fs::write(&suite, &whole).unwrap();
     let (on_event, found) = ends();
-    assert_eq!(runner::resume(folder.clone(), Vec::new(), on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(
+        runner::resume(folder.clone(), Vec::new(), runner::origin::identity(&folder).unwrap(), on_event)
+            .await
+            .unwrap(),
+        Finish::Finished
+    );
     let found = found.lock().unwrap().clone();
     assert!(matches!(found["scenario_0"], EndReason::GaveUp | EndReason::NoChange), "{found:?}");
     assert!(trajectory(&folder, "scenario_0")["exception"].is_null());
@@ -86,7 +91,8 @@ async fn scenarios_that_another_program_would_make_anew_are_not_gone_on_with() {
     ];
     let settings = runner::settings::resolve(&[], &values).unwrap();
     assert_eq!(runner::run(settings, Arc::new(|_| {})).await.unwrap(), Finish::Finished);
-    let resume = || runner::resume(folder.clone(), Vec::new(), Arc::new(|_| {}));
+    let known = || runner::origin::identity(&folder).unwrap();
+    let resume = || runner::resume(folder.clone(), Vec::new(), known(), Arc::new(|_| {}));
     assert_eq!(resume().await.unwrap(), Finish::Finished);
     let file = folder.join(".stamina/run.json");
     let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();

@@ -145,10 +145,18 @@ async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_playe
     let (before, after) = text.split_once("\"agent_seconds\":").unwrap();
     let after = after.find([',', '}']).map(|end| &after[end..]).unwrap();
     std::fs::write(&at, format!("{before}\"agent_seconds\":null{after}")).unwrap();
-    let playing = tokio::spawn(runner::resume(folder.clone(), Vec::new(), Arc::new(|_| {})));
-    calls(&folder, 5, "waiting").await;
-    control::write(&folder, &Wish { stop: true, ..again(3) }).unwrap();
-    assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
+    // Without containers nothing is resumed that asks a real endpoint: the simulated model takes over.
+    let record = folder.join(".stamina/run.json");
+    let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    run["settings"]["endpoint"] = serde_json::json!({ "mode": "oracle" });
+    std::fs::write(&record, run.to_string()).unwrap();
+    let looked_at = runner::origin::identity(&folder).unwrap();
+    let finish = runner::resume(folder.clone(), Vec::new(), looked_at, Arc::new(|_| {})).await.unwrap();
+    assert_eq!(finish, Finish::Finished);
+    let calls = shown(&folder, "scenario_0").unwrap()["log"]["number"].as_u64();
+    assert!(calls > Some(4), "the attempt is played: {calls:?}");
+    let episode = common::episodes(&folder).into_iter().next().unwrap();
+    assert_ne!(episode.turns[0].attempts[0].end_reason, Some(EndReason::Endpoint));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

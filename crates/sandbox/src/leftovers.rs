@@ -116,7 +116,12 @@ impl Engine {
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
-        let left = self.labelled(&format!("{}={run}", key("run"))).await?;
+        let mut left = self.labelled(&format!("{}={run}", key("run"))).await?;
+        // The id stands in a file of the results folder: another run that is alive may have the same.
+        let ours = Process::this().label().to_owned();
+        left.retain(|leftover| {
+            !leftover.in_use || leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == ours)
+        });
         let removed = self.remove(&left).await;
         self.forget_relays(run).await;
         let still = self.labelled(&format!("{}={run}", key("run"))).await?;

@@ -26,10 +26,13 @@ use crate::{AgentBox, BoxEnd, BoxExit, SandboxError, ServerAt, ServerBox, Server
 /// moment ago is not some client's the next.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 
+/// The schema that the scripted model leaves in the workspace where there are no containers.
+const SCHEMA: &str = "schema.yaml";
+
 /// Plain processes. Clones share the servers that run.
 #[derive(Clone)]
 pub struct Local {
-    /// What `run.sh` finds as `$STAMINA`: a program that understands `serve-reference`.
+    /// Serves a schema: a program that understands `serve-reference --schema FILE --port PORT`.
     pub program: PathBuf,
     served: Arc<Mutex<HashMap<String, Served>>>,
 }
@@ -41,7 +44,7 @@ struct Served {
 }
 
 impl Local {
-    /// `program` is what `run.sh` finds as `$STAMINA`.
+    /// `program` understands `serve-reference --schema FILE --port PORT`.
     pub fn new(program: PathBuf) -> Self {
         Self { program, served: Arc::default() }
     }
@@ -59,7 +62,8 @@ impl Local {
         let mut command = self.command(program, &what.volumes);
         command
             .args(arguments)
-            .envs(what.extra.env.iter().chain(&what.env).map(|(name, value)| (name, value)));
+            // Variables of the configuration are for containers: here they could make this machine load and run other files.
+            .envs(what.env.iter().map(|(name, value)| (name, value)));
         // Dropping the group kills it: so does dropping this future.
         let mut group = Group::start(command, program)?;
         let began = Instant::now();
@@ -109,11 +113,22 @@ impl Local {
         Ok(printed.into_end(exit, began.elapsed().as_secs_f64()))
     }
 
+    /// Serves the schema that lies in the workspace by this program itself. `run.sh` is not run: the workspace may have come
+    /// with a results folder from somebody else, and here is no container around it.
     pub(crate) fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+        let schema = what.volumes.workspace.join(SCHEMA);
+        if std::fs::symlink_metadata(&schema).is_ok_and(|found| !found.is_file()) {
+            return Err(SandboxError::Files {
+                path: schema.display().to_string(),
+                why: "it is not a regular file, and without containers only such a schema is served"
+                    .to_owned(),
+            });
+        }
         let port = free_port()?;
-        let mut command = self.command("sh", &what.volumes);
-        command.arg("run.sh").env("PORT", port.to_string());
-        let mut group = Group::start(command, "sh")?;
+        let program = self.program.display().to_string();
+        let mut command = self.command(&program, &what.volumes);
+        command.args(["serve-reference", "--schema", SCHEMA, "--port", &port.to_string()]);
+        let mut group = Group::start(command, &program)?;
         let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
         pass_on(group.child.stdout.take(), false, &send);

@@ -56,12 +56,12 @@ impl Process {
     }
 
     /// As a label has it.
-    pub(crate) fn of_label(label: &str) -> Self {
+    pub fn of_label(label: &str) -> Self {
         Self(label.to_owned())
     }
 
     /// As a label has it.
-    pub(crate) fn label(&self) -> &str {
+    pub fn label(&self) -> &str {
         &self.0
     }
 

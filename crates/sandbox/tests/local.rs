@@ -14,10 +14,14 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
+        Self::with_program("/opt/stamina")
+    }
+
+    fn with_program(program: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("workspace")).unwrap();
         std::fs::create_dir(dir.path().join("home")).unwrap();
-        Self { boxes: Boxes::Local(Local::new("/opt/stamina".into())), dir }
+        Self { boxes: Boxes::Local(Local::new(program.into())), dir }
     }
 
     fn volumes(&self) -> Volumes {
@@ -101,9 +105,12 @@ fn sleeping(mark: &str) -> bool {
 
 #[tokio::test]
 async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
-    let place = Place::new();
-    let script = "echo \"listening on $PORT\"; touch ready-$PORT; exec sleep 3600\n";
-    std::fs::write(place.dir.path().join("workspace/run.sh"), script).unwrap();
+    // A shell stands in for the program: it takes `serve-reference` for a script.
+    let place = Place::with_program("/bin/sh");
+    let script = "echo \"$0 $1 $2 $3 listening on $4\"; touch ready-$4; exec sleep 3600\n";
+    std::fs::write(place.dir.path().join("workspace/serve-reference"), script).unwrap();
+    // What lies in the workspace is never run: it may have come from somebody else.
+    std::fs::write(place.dir.path().join("workspace/run.sh"), "touch ran\n").unwrap();
     let what = ServerBox {
         owner: Place::owner(),
         image: String::new(),
@@ -123,9 +130,10 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     }
     let end = place.boxes.end(one).await.unwrap();
     assert_eq!(end.exited, None);
-    assert_eq!(text(&end.log), format!("listening on {port}\n"));
+    assert_eq!(text(&end.log), format!("serve-reference --schema schema.yaml --port listening on {port}\n"));
+    assert!(!place.dir.path().join("workspace/ran").exists());
 
-    std::fs::write(place.dir.path().join("workspace/run.sh"), "exit 4\n").unwrap();
+    std::fs::write(place.dir.path().join("workspace/serve-reference"), "exit 4\n").unwrap();
     let three = place.boxes.serve(&what).await.unwrap();
     let began = Instant::now();
     while place.boxes.runs(&three).await.unwrap() {
@@ -135,4 +143,8 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     assert_eq!(place.boxes.end(three).await.unwrap().exited.unwrap().code, Some(4));
     place.boxes.clear("00000000").await.unwrap();
     assert!(!place.boxes.runs(&two).await.unwrap());
+
+    std::os::unix::fs::symlink("/etc/passwd", place.dir.path().join("workspace/schema.yaml")).unwrap();
+    let refused = place.boxes.serve(&what).await.unwrap_err().to_string();
+    assert!(refused.contains("not a regular file"), "{refused}");
 }

@@ -120,7 +120,7 @@ impl Generation {
             Err(ConfigError::Value {
                 key: format!("{section}.{name}"),
                 given: value.to_string(),
-                wanted: format!("an integer from {low} to {high}"),
+                wanted: format!("a whole number from {low} to {high}"),
                 place: String::new(),
             })
         };

@@ -20,7 +20,8 @@ const READERS: usize = 4;
 pub struct Store {
     /// `None` = in memory: there is one connection, which also reads.
     path: Option<PathBuf>,
-    writer: Mutex<Writer>,
+    /// `None` = the file cannot be written; the pool has the one connection that reads it.
+    writer: Option<Mutex<Writer>>,
     readers: Mutex<Vec<Connection>>,
 }
 
@@ -50,15 +51,38 @@ impl Store {
             std::fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Folder { path: path.to_path_buf(), source })?;
         }
-        let conn = patiently(|| {
+        let opened = patiently(|| {
             let mut conn = Connection::open(path)?;
             conn.busy_timeout(BUSY)?;
             schema::check(&conn, path)?;
             set_up_writer(&conn)?;
             schema::migrate(&mut conn)?;
             Ok(conn)
-        })?;
-        Ok(Self::over(conn, Some(path.to_path_buf())))
+        });
+        match opened {
+            Ok(conn) => Ok(Self::over(conn, Some(path.to_path_buf()))),
+            Err(StoreError::Sqlite(error)) if is_about_writing(&error) && path.is_file() => {
+                Self::open_read_only(path)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a library that cannot be written, as it was when it was last closed in good order.
+    fn open_read_only(path: &Path) -> Result<Self> {
+        let reader = open_unwritable(path)?;
+        schema::check_current(&reader, path)?;
+        Ok(Self { path: Some(path.to_path_buf()), writer: None, readers: Mutex::new(vec![reader]) })
+    }
+
+    /// Where the library lies; `None` = in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Whether the library can only be looked at.
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
     }
 
     /// A library that lives as long as this value; for tests and one-off commands.
@@ -71,12 +95,15 @@ impl Store {
 
     fn over(conn: Connection, path: Option<PathBuf>) -> Self {
         let writer = Writer { conn, interned: Interned::default(), seen: 0 };
-        Self { path, writer: Mutex::new(writer), readers: Mutex::new(Vec::new()) }
+        Self { path, writer: Some(Mutex::new(writer)), readers: Mutex::new(Vec::new()) }
     }
 
     /// Runs `f` in one write transaction; an error takes everything back.
     pub(crate) fn write<T>(&self, f: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
-        let mut writer = lock(&self.writer);
+        let Some(writer) = &self.writer else {
+            return Err(StoreError::ReadOnly { path: self.path.clone().unwrap_or_default() });
+        };
+        let mut writer = lock(writer);
         let Writer { conn, interned, seen } = &mut *writer;
         let tx = Transaction::new(conn, TransactionBehavior::Immediate)?;
         let now: i64 = tx.pragma_query_value(None, "data_version", |row| row.get(0))?;
@@ -100,14 +127,19 @@ impl Store {
 
     /// Runs `f` on one unchanging snapshot.
     pub(crate) fn read<T>(&self, f: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let Some(path) = &self.path else {
-            let writer = lock(&self.writer);
-            let tx = writer.conn.unchecked_transaction()?;
-            return f(&tx);
+        let path = match (&self.path, &self.writer) {
+            (Some(path), _) => path,
+            (None, Some(writer)) => {
+                let writer = lock(writer);
+                let tx = writer.conn.unchecked_transaction()?;
+                return f(&tx);
+            }
+            (None, None) => return Err(StoreError::ReadOnly { path: PathBuf::new() }),
         };
         let pooled = lock(&self.readers).pop();
         let conn = match pooled {
             Some(conn) => conn,
+            None if self.is_read_only() => open_unwritable(path)?,
             None => open_reader(path)?,
         };
         let result = {
@@ -151,6 +183,36 @@ fn open_reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
+/// Whether SQLite says that a file, or those that it needs beside it, cannot be written or made.
+fn is_about_writing(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(ReadOnly | CannotOpen | PermissionDenied))
+}
+
+/// Opens a file that nobody here can write. `immutable` keeps SQLite from looking for the files that WAL needs beside it;
+/// what another machine writes meanwhile may be missed.
+fn open_unwritable(path: &Path) -> Result<Connection> {
+    let absolute = std::path::absolute(path)
+        .map_err(|source| StoreError::Folder { path: path.to_path_buf(), source })?;
+    // In a URI only these have a meaning of their own.
+    let escaped: String = absolute
+        .to_string_lossy()
+        .chars()
+        .map(|c| match c {
+            '%' => "%25".to_owned(),
+            '?' => "%3f".to_owned(),
+            '#' => "%23".to_owned(),
+            other => other.to_string(),
+        })
+        .collect();
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.set_prepared_statement_cache_capacity(128);
+    Ok(conn)
+}
+
 /// Tries again while another process has the file for itself. SQLite's own patience does not cover the change to WAL.
 fn patiently<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let begin = Instant::now();
@@ -159,5 +221,31 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
             Err(StoreError::Busy) if begin.elapsed() < BUSY => std::thread::sleep(Duration::from_millis(10)),
             other => return other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunFilter;
+
+    #[test]
+    fn a_library_that_cannot_be_written_can_be_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a %41#?.sqlite");
+        Store::open(&path).unwrap().put_source("/data/results", "results", false).unwrap();
+        let store = Store::open_read_only(&path).unwrap();
+        assert!(store.is_read_only());
+        assert_eq!(store.sources().unwrap().len(), 1);
+        assert_eq!(store.list_runs(&RunFilter::default()).unwrap().total, 0);
+        let refused = store.put_source("/data/more", "more", false).unwrap_err();
+        assert_eq!(refused.code(), "store.read_only");
+        assert!(refused.to_string().contains("--db"), "{refused}");
+        // Nothing was made beside it, and one of an older layout is not taken for a current one.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "user_version", 1).unwrap();
+        drop(conn);
+        assert_eq!(Store::open_read_only(&path).unwrap_err().code(), "store.read_only");
     }
 }

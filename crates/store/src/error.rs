@@ -31,6 +31,14 @@ pub enum StoreError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The file or its folder cannot be written, and what was asked for writes.
+    #[error(
+        "The library {path} cannot be written, so it can only be looked at. Make the file and its folder writable, or choose another file with --db."
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process wrote for longer than the program waits.
     #[error("The library is in use by another program and did not become free within 5 s. Try again.")]
     Busy,
@@ -52,6 +60,7 @@ impl StoreError {
             Self::Newer { .. } => "store.newer",
             Self::Foreign { .. } => "store.foreign",
             Self::Folder { .. } => "store.folder",
+            Self::ReadOnly { .. } => "store.read_only",
             Self::Busy => "store.busy",
             Self::Damaged(_) => "store.damaged",
             Self::NoSource(_) => "source.not_found",

@@ -20,6 +20,7 @@ mod error;
 mod interned;
 mod library;
 pub mod limits;
+mod origins;
 mod parts;
 mod plays;
 mod policy;

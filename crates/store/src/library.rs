@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 
+use model::WarningCounts;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::runs::{self, read_entry};
-use crate::values::{range, whole, words};
-use crate::{Result, RunEntry, SourceId, Store, summaries};
+use crate::values::{range, words};
+use crate::{Result, RunEntry, SourceId, Store, summaries, warnings};
+
+/// SQL: the warnings of a run.
+const SEVERE: &str = "SELECT 1 FROM warning WHERE warning.run = run.id";
 
 /// Columns by which runs are sorted. Unknown values come last in either direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,7 +74,7 @@ pub struct RunFilter {
     pub tags: Vec<String>,
     /// Leaves out baselines and simulated runs.
     pub real_only: bool,
-    /// Only runs with import warnings.
+    /// Only runs with import warnings that may make a number wrong.
     pub with_warnings: bool,
     /// At least so many episodes.
     pub min_episodes: Option<u32>,
@@ -100,7 +104,7 @@ pub struct RunList {
 }
 
 /// A group of runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GroupEntry {
     /// What they share; `None` = unknown, or not grouped.
     pub title: Option<String>,
@@ -110,6 +114,8 @@ pub struct GroupEntry {
     pub planned_turns: Option<(u32, u32)>,
     /// Least and greatest τ of its runs.
     pub tau: Option<(u32, u32)>,
+    /// Greatest mean stamina of its runs, or upper end of the interval of one.
+    pub most_stamina: Option<f64>,
 }
 
 /// A value to filter by.
@@ -143,9 +149,11 @@ pub struct Facets {
 pub struct LibraryCounts {
     /// Runs in open sources.
     pub runs: u32,
-    /// Import warnings of open sources.
+    /// Entries of the import reports of open sources.
     pub warnings: u64,
-    /// Runs with at least one warning.
+    /// The same by severity.
+    pub severities: WarningCounts,
+    /// Runs with at least one warning that may make a number wrong.
     pub runs_with_warnings: u32,
     /// Runs that are neither baseline nor simulated.
     pub real_runs: u32,
@@ -245,7 +253,7 @@ impl Condition {
             condition.and(REAL, []);
         }
         if filter.with_warnings {
-            condition.and("EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id)", []);
+            condition.and(&format!("EXISTS ({SEVERE} AND {})", warnings::is_severe()), []);
         }
         if let Some(least) = filter.min_episodes {
             condition.and("run_totals.episodes >= ?", [least.into()]);
@@ -276,7 +284,8 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
     let (key, title) = filter.group.expressions();
     let sql = format!(
         "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(run_totals.planned_min),
-           max(run_totals.planned_max), min(run_summary.tau), max(run_summary.tau)
+           max(run_totals.planned_max), min(run_summary.tau), max(run_summary.tau),
+           max(coalesce(run_summary.ci_high, run_summary.mean))
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
         runs::FROM,
         condition.sql
@@ -288,6 +297,7 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
             runs: row.get(2)?,
             planned_turns: range(row, 3)?,
             tau: range(row, 5)?,
+            most_stamina: row.get(7)?,
         };
         Ok((row.get(0)?, entry))
     })?;
@@ -345,13 +355,18 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
     let (key, title) = filter.group.expressions();
     let order = filter.order.expression();
     let direction = if filter.ascending { "ASC" } else { "DESC" };
+    // Means over different horizons are not comparable: stamina sorts within each benchmark.
+    let within = match filter.order {
+        RunOrder::Stamina => "run.benchmark_name COLLATE NOCASE, run.benchmark, ",
+        _ => "",
+    };
     let limit = if filter.limit == 0 { "-1".to_owned() } else { filter.limit.to_string() };
     // The groups stand in the order of `groups`: by the least title of each.
     let sql = format!(
         "SELECT {}, {}, {key} AS group_key, min({title}) OVER (PARTITION BY {key}) AS group_title FROM {} WHERE {}
-         ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key, {order} IS NULL, {order} {direction}, run_slug.slug
+         ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key, {within}{order} IS NULL, {order} {direction}, run_slug.slug
          LIMIT {limit} OFFSET {}",
-        runs::COLUMNS,
+        *runs::COLUMNS,
         summaries::COLUMNS,
         runs::FROM,
         condition.sql,
@@ -389,27 +404,31 @@ impl Store {
             let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
             let sql = format!(
                 "SELECT count(*), count(*) FILTER (WHERE {REAL}),
-                   count(*) FILTER (WHERE EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id)),
-                   (SELECT count(*) FROM warning JOIN source ON source.id = warning.source
+                   count(*) FILTER (WHERE EXISTS ({SEVERE} AND {})),
+                   (SELECT {} FROM warning JOIN source ON source.id = warning.source
                     WHERE source.closed_at IS NULL)
-                 FROM run {open}"
+                 FROM run {open}",
+                warnings::is_severe(),
+                warnings::by_severity()
             );
-            let counts = conn.prepare_cached(&sql)?.query_row([], |row| {
-                Ok(LibraryCounts {
-                    runs: row.get(0)?,
-                    real_runs: row.get(1)?,
-                    runs_with_warnings: row.get(2)?,
-                    warnings: whole(row, 3)?,
-                    tags: Vec::new(),
-                })
-            })?;
+            let (runs, real_runs, runs_with_warnings, listed): (u32, u32, u32, String) = conn
+                .prepare_cached(&sql)?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            let severities = warnings::counts(&listed)?;
             let sql = format!(
                 "SELECT tag, count(*) FROM tag JOIN run ON run.slug = tag.run {open}
                  GROUP BY tag ORDER BY tag COLLATE NOCASE, tag"
             );
             let mut find = conn.prepare_cached(&sql)?;
             let tags = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(LibraryCounts { tags: tags.collect::<rusqlite::Result<_>>()?, ..counts })
+            Ok(LibraryCounts {
+                runs,
+                real_runs,
+                runs_with_warnings,
+                warnings: severities.notes + severities.repairs + severities.warnings,
+                severities,
+                tags: tags.collect::<rusqlite::Result<_>>()?,
+            })
         })
     }
 }

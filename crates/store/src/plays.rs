@@ -82,6 +82,13 @@ ALTER TABLE play ADD COLUMN steps_turns INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE play ADD COLUMN steps_survived INTEGER;
 ",
     },
+    Migration {
+        version: 8,
+        sql: "
+-- None of an episode that survived no turn, and whose source says nothing of steps, were not known but counted as 0.
+UPDATE play SET steps_survived = NULL WHERE steps_turns = 0;
+",
+    },
 ];
 
 /// A number over those turns of an episode of which it is known.
@@ -104,7 +111,8 @@ pub struct Used {
     pub tool_calls: KnownSum,
     /// Steps of the agent: calls of its model.
     pub steps: KnownSum,
-    /// Steps of the turns before the first that was not passed; `None` = those of some attempt are not known.
+    /// Steps of the turns before the first that was not passed; `None` = those of some attempt are not known, or the source
+    /// says none of this episode.
     pub steps_survived: Option<u32>,
     /// Seconds in which the agent worked.
     pub seconds: KnownSum,
@@ -144,7 +152,8 @@ impl Used {
             used.steps.add(turn, |attempt| attempt.steps.map(f64::from));
             used.seconds.add(turn, |attempt| attempt.timing.agent_seconds);
         }
-        used.steps_survived = steps_survived(episode);
+        // An episode that survived no turn took no step on one: that says something only where its steps are known at all.
+        used.steps_survived = steps_survived(episode).filter(|_| used.steps.turns > 0);
         used.cost.given(episode.cost_usd, reached);
         used.tokens.given(episode.tokens.and_then(tokens), reached);
         used.seconds.given(episode.timing.agent_seconds, reached);

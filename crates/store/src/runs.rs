@@ -1,19 +1,22 @@
 //! Runs: what is known of them before any episode is read.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use model::{Baseline, Benchmark, Reported, Run};
+use model::{Baseline, Benchmark, Reported, Run, WarningCounts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::schema::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
     Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, slugs, sources, summaries,
+    warnings,
 };
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
@@ -49,7 +52,19 @@ CREATE TABLE run (
   UNIQUE (source, place, key)
 ) STRICT;
 ",
-}];
+    },
+    Migration {
+        version: 8,
+        sql: "
+-- changes of its episodes that its sums do not have yet
+ALTER TABLE run ADD COLUMN unsummed INTEGER NOT NULL DEFAULT 0;
+",
+    },
+];
+
+/// The sums of a run are made again when this part of its episodes changed: making them takes a time that grows with the
+/// run, and with every single change that would make reading a large run quadratic.
+const SUMMED_PART: u32 = 8;
 
 /// A run as lists show it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +109,10 @@ pub struct RunEntry {
     pub finished_at: Option<String>,
     /// Figures that the source reports about itself.
     pub reported: Vec<(String, f64)>,
-    /// Import warnings that concern it.
+    /// Entries of the import report that concern it.
     pub warnings: u32,
+    /// The same by severity.
+    pub severities: WarningCounts,
     /// Tags of the user, by name.
     pub tags: Vec<String>,
     /// Note of the user.
@@ -120,17 +137,21 @@ pub struct RunRecord {
 }
 
 /// The columns that [`read_entry`] reads; the tables are those of [`FROM`].
-pub(crate) const COLUMNS: &str =
-    "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
+pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
   run.benchmark, run.benchmark_name, run.harness, run.harness_version, run.runner, run.runner_version,
   run.model, run.provider, run.baseline, run.simulated, run.planned_episodes, run.attempt_limit,
   run.started_at, run.finished_at, run.reported,
   (SELECT count(*) FROM warning WHERE warning.run = run.id),
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
-  coalesce(note.note, '')";
+  coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id)",
+        warnings::by_severity()
+    )
+});
 
 /// How many columns [`COLUMNS`] are; [`summaries::COLUMNS`] follow.
-const COLUMN_COUNT: usize = 25;
+const COLUMN_COUNT: usize = 26;
 
 /// Runs of open sources.
 pub(crate) const FROM: &str = "run
@@ -169,6 +190,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
         finished_at: row.get(20)?,
         reported: parse(row.get_ref(21)?.as_str().map_err(rusqlite::Error::from)?)?,
         warnings: row.get(22)?,
+        severities: warnings::read_counts(row, 25)?,
         tags: parse(&row.get::<_, String>(23)?)?,
         note: row.get(24)?,
         totals: summaries::read_totals(row, COLUMN_COUNT)?,
@@ -176,7 +198,8 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     })
 }
 
-/// Notes that a run or its episodes changed: its sums are made again, its summary is stale, readers are told.
+/// Notes that a run or its episodes changed: its summary is stale, readers are told. Its sums are made again at once where
+/// the run is small or much of it changed, else by [`Store::sum_runs`].
 pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
     let found = conn
         .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
@@ -184,8 +207,39 @@ pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
         .optional()?;
     let Some((source, slug)) = found else { return Ok(()) };
     let seq = changes::log_run(conn, source, slug)?;
-    conn.prepare_cached("UPDATE run SET version = ?2 WHERE id = ?1")?.execute((run, seq))?;
-    summaries::put_totals(conn, run)
+    let (unsummed, episodes): (u32, u32) = conn
+        .prepare_cached(
+            "UPDATE run SET version = ?2, unsummed = unsummed + 1 WHERE id = ?1
+             RETURNING unsummed, coalesce((SELECT episodes FROM run_totals WHERE run_totals.run = run.id), 0)",
+        )?
+        .query_row((run, seq), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if unsummed.saturating_mul(SUMMED_PART) >= episodes { sum(conn, run) } else { Ok(()) }
+}
+
+/// Makes the sums of a run again.
+fn sum(conn: &Connection, run: RunId) -> Result<()> {
+    summaries::put_totals(conn, run)?;
+    conn.prepare_cached("UPDATE run SET unsummed = 0 WHERE id = ?1")?.execute([run])?;
+    Ok(())
+}
+
+impl Store {
+    /// Makes the sums of the runs of a source that are behind their episodes. Call it after the last part was put.
+    pub fn sum_runs(&self, source: SourceId) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let mut find =
+                conn.prepare_cached("SELECT id, slug FROM run WHERE source = ?1 AND unsummed > 0")?;
+            let behind: Vec<(RunId, i64)> = find
+                .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (run, slug) in behind {
+                sum(conn, run)?;
+                changes::log_run(conn, source, slug)?;
+            }
+            Ok(())
+        })
+    }
 }
 
 /// Deletes a run with its episodes. Parts that gave them must be read again if the run comes back.
@@ -321,9 +375,10 @@ impl Store {
     pub fn run(&self, slug: &str) -> Result<Option<RunRecord>> {
         self.read(|conn| {
             let sql = format!(
-                "SELECT {COLUMNS}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra,
+                "SELECT {}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra,
                    (SELECT json_group_array(tag) FROM source_tag WHERE source_tag.run = run.slug)
                  FROM {FROM} WHERE run_slug.slug = ?1",
+                *COLUMNS,
                 summaries::COLUMNS
             );
             let mut find = conn.prepare_cached(&sql)?;

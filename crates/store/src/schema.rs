@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
-pub const VERSION: i64 = 7;
+pub const VERSION: i64 = 8;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -39,6 +39,7 @@ const ALL: &[&[Migration]] = &[
     crate::annotations::MIGRATIONS,
     crate::policy::MIGRATIONS,
     crate::views::MIGRATIONS,
+    crate::origins::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,
 ];
@@ -79,6 +80,16 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
             Err(StoreError::Foreign { path: path.to_path_buf() })
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Says no to files that are not libraries of this layout, where they cannot be brought to it.
+pub(crate) fn check_current(conn: &Connection, path: &Path) -> Result<()> {
+    check(conn, path)?;
+    if found(conn)? == Found::Library(VERSION) {
+        Ok(())
+    } else {
+        Err(StoreError::ReadOnly { path: path.to_path_buf() })
     }
 }
 

@@ -170,7 +170,7 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
         let scenario: String = row.get(2)?;
         let title: Option<String> = row.get(3)?;
         Ok(Match {
-            title: title.unwrap_or_else(|| scenario.clone()),
+            title: episode_name(scenario.clone(), title),
             detail: scenario,
             episode: row.get(1)?,
             also: row.get(4)?,
@@ -181,13 +181,25 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How an episode is called: by its title; a short scenario name stays in front, because titles of generated scenarios repeat.
+fn episode_name(scenario: String, title: Option<String>) -> String {
+    const SHORT: usize = 16;
+    match title {
+        Some(title) if title != scenario && scenario.chars().count() <= SHORT => {
+            format!("{scenario} · {title}")
+        }
+        Some(title) => title,
+        None => scenario,
+    }
+}
+
 fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
     // The best texts first, then where they are played: the other way round every place of every text would be looked at.
     let mut best =
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
     let sql = format!(
         "SELECT min(run_slug.slug), episode.slug, turn.number, turn.title, episode.scenario, request.body, count(*) - 1,
-           run.simulated
+           run.simulated, episode.title
          FROM request JOIN turn ON turn.request = request.id JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run {OPEN}
          WHERE request.id = ?1 HAVING count(*) > 0"
@@ -199,7 +211,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
             .query_row([request?], |row| {
                 let turn: u32 = row.get(2)?;
                 let title: Option<String> = row.get(3)?;
-                let scenario: String = row.get(4)?;
+                let scenario = episode_name(row.get(4)?, row.get(8)?);
                 let body: String = row.get(5)?;
                 Ok(Match {
                     title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use model::WarningCounts;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::schema::Migration;
 use crate::values::whole;
-use crate::{Result, SourceId, Store, StoreError, changes, interned, runs};
+use crate::{Result, SourceId, Store, StoreError, changes, interned, runs, warnings};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 CREATE TABLE source (
   -- never used twice: links hold it
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -27,7 +29,17 @@ CREATE TABLE source (
   closed_at TEXT
 ) STRICT;
 ",
-}];
+    },
+    Migration {
+        version: 8,
+        sql: "
+-- the process that reads it and may end over it; NULL = none
+ALTER TABLE source ADD COLUMN reader TEXT;
+-- whether a process ended while it read it, so that it is not read again unasked
+ALTER TABLE source ADD COLUMN set_aside INTEGER NOT NULL DEFAULT 0;
+",
+    },
+];
 
 /// RFC 3339, UTC, always of one length, so that texts compare as times do.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
@@ -52,10 +64,14 @@ pub struct Source {
     pub complete: bool,
     /// Why the last reading did not.
     pub message: Option<String>,
+    /// Whether a process ended while it read the source, so that it is not read again unasked.
+    pub set_aside: bool,
     /// Runs in it.
     pub runs: u32,
-    /// Warnings of its import.
+    /// Entries of its import report.
     pub warnings: u64,
+    /// The same by severity.
+    pub severities: WarningCounts,
     /// RFC 3339, UTC.
     pub opened_at: String,
 }
@@ -95,11 +111,17 @@ pub struct SourceCounts {
 }
 
 /// The columns that [`read_source`] reads.
-const COLUMNS: &str = "id, path, name, zip, format, complete, message, opened_at,
+fn columns() -> String {
+    format!(
+        "id, path, name, zip, format, complete, message, opened_at,
   (SELECT count(*) FROM run WHERE run.source = source.id),
-  (SELECT count(*) FROM warning WHERE warning.source = source.id)";
+  (SELECT {} FROM warning WHERE warning.source = source.id), set_aside",
+        warnings::by_severity()
+    )
+}
 
-fn read_source(row: &Row<'_>) -> rusqlite::Result<Source> {
+fn read_source(row: &Row<'_>) -> Result<Source> {
+    let severities = warnings::read_counts(row, 9)?;
     Ok(Source {
         id: row.get(0)?,
         path: row.get(1)?,
@@ -110,7 +132,9 @@ fn read_source(row: &Row<'_>) -> rusqlite::Result<Source> {
         message: row.get(6)?,
         opened_at: row.get(7)?,
         runs: row.get(8)?,
-        warnings: whole(row, 9)?,
+        warnings: severities.notes + severities.repairs + severities.warnings,
+        severities,
+        set_aside: row.get(10)?,
     })
 }
 
@@ -174,22 +198,69 @@ impl Store {
         self.write(|write| update(&write.tx, source, sql, stopped))
     }
 
+    /// Notes which process begins to read a source, so that a later one can tell that it ended over it. The source is no
+    /// longer set aside.
+    pub fn begin_reading(&self, source: SourceId, process: &str) -> Result<()> {
+        self.write(|write| {
+            let sql = "UPDATE source SET reader = ?2, set_aside = 0 WHERE id = ?1";
+            write.tx.prepare_cached(sql)?.execute((source, process))?;
+            Ok(())
+        })
+    }
+
+    /// Notes that the reading of a source is over, however it ended.
+    pub fn end_reading(&self, source: SourceId) -> Result<()> {
+        self.write(|write| {
+            write.tx.prepare_cached("UPDATE source SET reader = NULL WHERE id = ?1")?.execute([source])?;
+            Ok(())
+        })
+    }
+
+    /// Notes that a process that ends in good order reads nothing any more.
+    pub fn end_readings(&self, process: &str) -> Result<()> {
+        self.write(|write| {
+            write
+                .tx
+                .prepare_cached("UPDATE source SET reader = NULL WHERE reader = ?1")?
+                .execute([process])?;
+            Ok(())
+        })
+    }
+
+    /// The sources that are being read, each with its process.
+    pub fn readings(&self) -> Result<Vec<(SourceId, String)>> {
+        self.read(|conn| {
+            let mut find =
+                conn.prepare_cached("SELECT id, reader FROM source WHERE reader IS NOT NULL ORDER BY id")?;
+            let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Sets a source aside whose reader ended over it.
+    pub fn set_aside(&self, source: SourceId) -> Result<()> {
+        let sql = "UPDATE source SET set_aside = 1, reader = NULL, complete = 0, message = ?2 WHERE id = ?1";
+        self.write(|write| update(&write.tx, source, sql, None))
+    }
+
     /// The open sources, by name.
     pub fn sources(&self) -> Result<Vec<Source>> {
         self.read(|conn| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM source WHERE closed_at IS NULL ORDER BY name COLLATE NOCASE, path"
+                "SELECT {} FROM source WHERE closed_at IS NULL ORDER BY name COLLATE NOCASE, path",
+                columns()
             );
             let mut find = conn.prepare_cached(&sql)?;
-            Ok(find.query_map([], read_source)?.collect::<rusqlite::Result<_>>()?)
+            find.query_and_then([], read_source)?.collect()
         })
     }
 
     /// An open source.
     pub fn source(&self, source: SourceId) -> Result<Option<Source>> {
         self.read(|conn| {
-            let sql = format!("SELECT {COLUMNS} FROM source WHERE id = ?1 AND closed_at IS NULL");
-            Ok(conn.prepare_cached(&sql)?.query_row([source], read_source).optional()?)
+            let sql = format!("SELECT {} FROM source WHERE id = ?1 AND closed_at IS NULL", columns());
+            let mut find = conn.prepare_cached(&sql)?;
+            find.query_and_then([source], read_source)?.next().transpose()
         })
     }
 

@@ -1,11 +1,11 @@
 //! Import warnings: stored with the part that gave them, counted and paged for the import report.
 
-use model::{Treatment, Warning};
+use model::{Severity, Treatment, Warning, WarningCounts};
 use rusqlite::{Connection, Row};
 
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::schema::Migration;
-use crate::values::{int, no_word, whole};
+use crate::values::{int, no_word, parse, whole};
 use crate::{Result, RunId, SourceId, Store, changes, runs, sources};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -60,6 +60,40 @@ pub struct CodeCount {
     pub count: u64,
     /// The first of them by path.
     pub example: Warning,
+}
+
+/// Codes as a list of SQL.
+fn listed(codes: &[&str]) -> String {
+    format!("('{}')", codes.join("','"))
+}
+
+/// SQL: rows of `warning` by severity, as a list of three numbers for [`read_counts`].
+pub(crate) fn by_severity() -> String {
+    format!(
+        "json_array(count(*) FILTER (WHERE warning.code IN {}), count(*) FILTER (WHERE warning.code IN {}), count(*))",
+        listed(Severity::Note.codes()),
+        listed(Severity::Repair.codes())
+    )
+}
+
+/// SQL: whether a row of `warning` is one that may make a number wrong. What has no known code is.
+pub(crate) fn is_severe() -> String {
+    format!(
+        "warning.code NOT IN {} AND warning.code NOT IN {}",
+        listed(Severity::Note.codes()),
+        listed(Severity::Repair.codes())
+    )
+}
+
+/// What [`by_severity`] gave, in this column.
+pub(crate) fn read_counts(row: &Row<'_>, at: usize) -> Result<WarningCounts> {
+    counts(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
+}
+
+/// The same of its text.
+pub(crate) fn counts(list: &str) -> Result<WarningCounts> {
+    let (notes, repairs, all): (u64, u64, u64) = parse(list)?;
+    Ok(WarningCounts { notes, repairs, warnings: all.saturating_sub(notes + repairs) })
 }
 
 /// Replaces the warnings of a part. `run` says which run one concerns.
@@ -267,6 +301,8 @@ mod tests {
             store.warnings_by_treatment(source).unwrap(),
             [(Treatment::Repaired, 1), (Treatment::Skipped, 5)]
         );
+        let counts = WarningCounts { notes: 0, repairs: 0, warnings: 6 };
+        assert_eq!(store.source(source).unwrap().unwrap().severities, counts);
         let codes = store.warnings_by_code(source).unwrap();
         assert_eq!((codes[0].count, &codes[0].example), (5, &warnings[0]));
         assert_eq!(store.source_counts(source).unwrap().files_read, 7);

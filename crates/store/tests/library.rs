@@ -323,9 +323,11 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(order, [(0, "r3"), (0, "r4"), (0, "r5"), (1, "r2"), (1, "r0"), (1, "r1")], "unknown last");
 
     let flat = RunFilter { group: GroupBy::None, ascending: true, ..RunFilter::default() };
-    assert_eq!(slugs(&store, &flat)[..4], ["many.r3", "many.r0", "many.r2", "many.r1"], "unknown still last");
+    // Means over different horizons are not compared: in one list stamina sorts within each benchmark, unknown last in it.
+    let slugs_in_one_list = ["many.r3", "many.r4", "many.r5", "many.r0", "many.r2", "many.r1"];
+    assert_eq!(slugs(&store, &flat), slugs_in_one_list);
     let page = RunFilter { offset: 1, limit: 2, ..flat.clone() };
-    assert_eq!(slugs(&store, &page), ["many.r0", "many.r2"]);
+    assert_eq!(slugs(&store, &page), slugs_in_one_list[1..3]);
     assert_eq!(store.list_runs(&page).unwrap().total, 6);
 
     for order in [

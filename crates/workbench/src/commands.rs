@@ -117,6 +117,8 @@ macro_rules! with_commands {
             start_run(StartRun) -> StartedRun;
             "Goes on with a run that was stopped or killed, in the background of this process."
             resume_run(ResumeRun) -> StartedRun;
+            "Whether a run was begun by this library on this machine, and what a resume of it would do."
+            run_trust(RunFolder) -> RunTrust;
             "Runs that are or were played here or by the command line."
             list_live_runs(Nothing) -> LiveRuns;
             "What a run is doing now."

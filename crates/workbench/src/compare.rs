@@ -253,7 +253,7 @@ fn caveats(pool: &Pool) -> Vec<String> {
                 format!("{}: {partial}", entry.slug)
             });
         }
-        match entry.warnings {
+        match entry.severities.warnings {
             0 => {}
             1 => caveats.push(format!("1 import warning in {}", entry.slug)),
             n => caveats.push(format!("{n} import warnings in {}", entry.slug)),

@@ -149,6 +149,15 @@ pub(crate) fn analytics(schema: &Schema, before: Option<&Schema>) -> Vec<Diagram
         .collect()
 }
 
+/// The usual name of the case that `two_words` is written in.
+fn case_of(two_words: &str) -> &'static str {
+    match two_words {
+        name if name.contains('_') => "snake_case",
+        name if name.contains('-') => "kebab-case",
+        _ => "camelCase",
+    }
+}
+
 /// The conventions of a schema.
 pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramPart> {
     let of = |schema: &Schema| {
@@ -160,8 +169,8 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
                 "Paths begin with",
                 if all.prefix.is_empty() { "nothing".to_owned() } else { all.prefix.clone() },
             ),
-            ("path_case", "Names in paths", schema.path_name("like_this")),
-            ("field_case", "Names in JSON", schema.json_name("like_this")),
+            ("path_case", "Names in paths", case_of(&schema.path_name("two_words")).to_owned()),
+            ("field_case", "Names in JSON", case_of(&schema.json_name("two_words")).to_owned()),
             (
                 "error",
                 "Error body",

@@ -6,11 +6,13 @@ mod found;
 mod logs;
 mod repairs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use analysis::failures::FailureClass;
+use analysis::failures::history::{Standing, history};
 use analysis::failures::rules::rules;
 use analysis::proportion::wilson;
+use model::Episode;
 
 use self::cases::flips;
 use self::digest::Case;
@@ -19,13 +21,36 @@ use self::found::{Found, Grouping};
 use crate::Workbench;
 use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureShare,
-    Failures, FailuresRequest,
+    Failures, FailuresRequest, TestHistory,
 };
 use crate::compare::{members, settings};
 
 /// In the order of [`Case::origins`].
 const ORIGINS: [FailureOrigin; 4] =
-    [FailureOrigin::New, FailureOrigin::Regression, FailureOrigin::StillFailing, FailureOrigin::Unknown];
+    [FailureOrigin::New, FailureOrigin::Regressed, FailureOrigin::StillFailing, FailureOrigin::Unknown];
+
+/// How a failing test stood before, in the words of the API.
+pub(crate) const fn history_of(standing: Standing) -> TestHistory {
+    let (history, passed_in_turn, since_turn) = match standing {
+        Standing::New => (FailureOrigin::New, None, None),
+        Standing::Regression { passed_in_turn } => (FailureOrigin::Regressed, Some(passed_in_turn), None),
+        Standing::StillFailing { since_turn, passed_in_turn } => {
+            (FailureOrigin::StillFailing, passed_in_turn, Some(since_turn))
+        }
+        Standing::Unknown => (FailureOrigin::Unknown, None, None),
+    };
+    TestHistory { history, passed_in_turn, since_turn }
+}
+
+/// How the failing tests of an episode stood before, by turn, attempt and place among [`model::Attempt::tests`]. One that
+/// is not in it is unknown.
+pub fn histories(episode: &Episode) -> HashMap<(u32, u32, usize), TestHistory> {
+    let standings = history(episode).attempts.into_iter().flat_map(|attempt| {
+        let at = (attempt.turn, attempt.attempt);
+        attempt.tests.into_iter().map(move |test| ((at.0, at.1, test.test), history_of(test.standing)))
+    });
+    standings.collect()
+}
 
 /// Failed attempts that are counted together.
 #[derive(Default)]

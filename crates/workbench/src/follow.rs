@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use ingest::watch::{self, Hint};
+use sandbox::Process;
 use store::Source;
 
 use crate::Workbench;
@@ -44,8 +45,10 @@ impl Workbench {
     pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
         self.store.purge_removed(UNDO)?;
         let mut followed = Followed { change: self.store.last_change()?, indexing: true };
+        self.set_aside_what_ended_a_process()?;
         for source in self.store.sources()? {
-            if !(self.live.is_app && source.complete) {
+            let waits = self.live.is_app && source.complete;
+            if !source.set_aside && !waits {
                 self.live.read(source.id);
             }
         }
@@ -71,6 +74,25 @@ impl Workbench {
             })
             .map(drop)
             .map_err(|e| ApiError::new("app.thread", format!("No thread can be started: {e}")))
+    }
+
+    /// Sets aside each source over whose reading a process has ended, whatever ended it: reading it again at every start could
+    /// end every start.
+    fn set_aside_what_ended_a_process(&self) -> Result<(), ApiError> {
+        for (source, reader) in self.store.readings()? {
+            if !Process::of_label(&reader).lives() {
+                tracing::warn!(source, "a process ended while it read this source; it is set aside");
+                self.store.set_aside(source)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that this process ends in good order: what it was reading is no reason for it.
+    pub fn leave(&self) {
+        if let Err(error) = self.store.end_readings(Process::this().label()) {
+            tracing::warn!(%error, "sources that were being read will be set aside");
+        }
     }
 
     /// Passes on what was written to the store since; reads sources that another process opened.
@@ -101,7 +123,7 @@ impl Workbench {
     /// Begins to read the open sources that this process has not read yet. Gives all open ones.
     fn read_unknown(&self) -> Result<Vec<Source>, ApiError> {
         let open = self.store.sources()?;
-        for source in open.iter().filter(|source| !self.live.knows(source.id)) {
+        for source in open.iter().filter(|source| !source.set_aside && !self.live.knows(source.id)) {
             self.live.read(source.id);
         }
         Ok(open)
@@ -117,6 +139,12 @@ impl Workbench {
         while let Some(stop) = reading.stop_flag() {
             self.changes.add([source], []);
             let told = Cell::new(Instant::now());
+            // A run that this process plays is read again with every attempt: whoever ends the app then is not to find its own
+            // results set aside.
+            let is_noted = !reading.was_read() || !self.is_played_within(source);
+            if is_noted && let Err(error) = self.store.begin_reading(source, Process::this().label()) {
+                tracing::warn!(%error, source, "it is not noted that the source is being read");
+            }
             let outcome = self.read_source(source, &stop, &|done, total| {
                 reading.progress(done, total);
                 if told.get().elapsed() >= POLL || done == total {
@@ -124,6 +152,12 @@ impl Workbench {
                     self.changes.add([source], []);
                 }
             });
+            if is_noted && let Err(error) = self.store.end_reading(source) {
+                tracing::warn!(%error, source, "it is not noted that the source is no longer being read");
+            }
+            if outcome.is_ok() {
+                reading.is_read();
+            }
             if let Err(error) = &outcome {
                 tracing::warn!(%error, source, "reading stopped");
                 // What stopped it is shown with the source; the store may be the cause, so this may fail, too.
@@ -138,6 +172,12 @@ impl Workbench {
                 return;
             }
         }
+    }
+
+    /// Whether this process plays a run whose folder lies in a source.
+    fn is_played_within(&self, source: i64) -> bool {
+        let Ok(Some(source)) = self.store.source(source) else { return false };
+        self.runs.is_playing_within(Path::new(&source.path))
     }
 
     /// Begins to watch a source, if this process stays and does not watch it yet.

@@ -2,8 +2,10 @@
 //!
 //! Only files that the store's artifacts name can be read, and only through the source's [`Tree`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use analysis::failures::history::Standing;
 use files::{ReadError, Tree};
 use ingest::view;
 use model::{
@@ -14,8 +16,10 @@ use store::{EpisodeRecord, RunRecord};
 use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, AttemptRef, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail,
-    EpisodeRef, FileChange, FileStatus, GridSort, LogInfo, ReadText, TextPage, TurnDetail, TurnRef, TurnRow,
+    EpisodeRef, FileChange, FileStatus, GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail,
+    TurnRef, TurnRow,
 };
+use crate::failures::{histories, history_of};
 use crate::library::{grid_rows, row};
 use crate::summary::run_record;
 
@@ -115,17 +119,14 @@ impl Workbench {
         }
         let tree = self.tree_of(&found.run).ok();
         let turn = self.turn_of(&found, request.turn)?.unwrap_or_else(|| Turn::new(request.turn));
-        let before = match request.turn {
-            1 => None,
-            number => self.turn_of(&found, number - 1)?,
+        let histories = match self.store.whole_episode(found.episode.entry.id)? {
+            Some(mut episode) => {
+                // What came later says nothing of how a test stood before.
+                episode.turns.retain(|turn| turn.number <= request.turn);
+                histories(&episode)
+            }
+            None => HashMap::new(),
         };
-        let passed_before: Vec<&str> = before
-            .iter()
-            .filter_map(|t| t.attempts.last())
-            .flat_map(|a| &a.tests)
-            .filter(|t| t.outcome == TestOutcome::Passed)
-            .map(|t| t.id.as_str())
-            .collect();
         let state =
             detail.turns.iter().find(|t| t.number == request.turn).map_or(TurnState::NotReached, |t| t.state);
         let request_text = match (&turn.request, &tree) {
@@ -148,7 +149,7 @@ impl Workbench {
             attempts: turn
                 .attempts
                 .into_iter()
-                .map(|attempt| attempt_detail(tree.as_deref(), attempt, &passed_before))
+                .map(|attempt| attempt_detail(tree.as_deref(), request.turn, attempt, &histories))
                 .collect(),
             files,
             episode: detail,
@@ -356,11 +357,20 @@ fn turn_rows(episode: &EpisodeRecord) -> Vec<TurnRow> {
         .collect()
 }
 
-fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str]) -> AttemptDetail {
+fn attempt_detail(
+    tree: Option<&Tree>,
+    turn: u32,
+    attempt: Attempt,
+    histories: &HashMap<(u32, u32, usize), TestHistory>,
+) -> AttemptDetail {
     let logs = logs(tree, &attempt.artifacts);
     let has = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
     let (has_transcript, has_code) = (has(ArtifactKind::Transcript), has(ArtifactKind::Code));
     let failing_not_described = attempt.failing_not_described();
+    let unknown = history_of(Standing::Unknown);
+    let history = |at: usize| histories.get(&(turn, attempt.number, at)).copied().unwrap_or(unknown);
+    let failing_at = attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
+    let histories = failing_at.map(|(at, _)| history(at)).collect();
     let (failing, others): (Vec<TestResult>, Vec<TestResult>) =
         attempt.tests.into_iter().partition(TestResult::is_failing);
     AttemptDetail {
@@ -371,11 +381,7 @@ fn attempt_detail(tree: Option<&Tree>, attempt: Attempt, passed_before: &[&str])
         total: attempt.total,
         reward: attempt.reward,
         failing_not_described,
-        regressed: failing
-            .iter()
-            .filter(|t| passed_before.contains(&t.id.as_str()))
-            .map(|t| t.id.clone())
-            .collect(),
+        histories,
         failing,
         passed_tests: others.into_iter().filter(|t| t.outcome == TestOutcome::Passed).map(|t| t.id).collect(),
         tokens: attempt.tokens,

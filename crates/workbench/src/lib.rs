@@ -37,6 +37,7 @@ use std::sync::Arc;
 
 use api::ApiError;
 pub use export::{MadeAgain, ReportFolder, SpecFile, Watch};
+pub use failures::histories;
 /// p values in words, as figures, reports and tables have them.
 pub use figures::{p_number, p_value};
 pub use live::app_is_running;

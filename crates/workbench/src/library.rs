@@ -317,9 +317,19 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
         cost_known: entry.totals.cost_known,
         started_at: entry.started_at,
         warnings: entry.warnings,
+        severities: entry.severities,
         partial: summary.partial,
         tags: entry.tags,
         note: entry.note,
+    }
+}
+
+/// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half.
+fn scale(tau: u32, most: Option<f64>) -> u32 {
+    let tau = tau.max(1);
+    match most {
+        Some(most) if most * 2.0 < f64::from(tau) => (most.ceil() as u32).clamp(1, tau),
+        _ => tau,
     }
 }
 
@@ -330,7 +340,7 @@ fn group(group: store::GroupEntry) -> RunGroup {
         runs: group.runs,
         planned_turns: group.planned_turns,
         tau: group.tau,
-        scale: tau.max(1),
+        scale: scale(tau, group.most_stamina),
     }
 }
 

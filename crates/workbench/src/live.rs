@@ -27,6 +27,8 @@ struct Entry {
     /// A change came while it was being read.
     again: bool,
     progress: Option<(u32, u32)>,
+    /// This process read it to the end before.
+    was_read: bool,
     stop: Arc<AtomicBool>,
     watch: Option<Watch>,
 }
@@ -99,6 +101,8 @@ impl Live {
 
     /// Status, progress and watch mode of a source.
     pub(crate) fn state(&self, source: &Source) -> (SourceStatus, Option<(u32, u32)>, WatchMode) {
+        // Asked before the lock is taken: it may take a while.
+        let is_there = crate::sources::is_there(Path::new(&source.path));
         let entries = lock(&self.sources);
         let entry = entries.get(&source.id);
         let watch = entry.and_then(|e| e.watch.as_ref()).map_or(WatchMode::Off, |w| match w.mode() {
@@ -107,7 +111,9 @@ impl Live {
         });
         let status = if entry.is_some_and(|e| e.reading) {
             SourceStatus::Reading
-        } else if !Path::new(&source.path).exists() {
+        } else if source.set_aside {
+            SourceStatus::SetAside
+        } else if !is_there {
             SourceStatus::Missing
         } else if source.complete {
             SourceStatus::Ready
@@ -210,6 +216,16 @@ impl<'a> Reading<'a> {
     /// Notes how far it is.
     pub(crate) fn progress(&self, done: u32, total: u32) {
         self.with(|entry| entry.progress = Some((done, total)));
+    }
+
+    /// Whether this process has read the source to its end before.
+    pub(crate) fn was_read(&self) -> bool {
+        self.with(|entry| entry.was_read).unwrap_or(true)
+    }
+
+    /// Notes that the source was read to its end.
+    pub(crate) fn is_read(&self) {
+        self.with(|entry| entry.was_read = true);
     }
 
     /// Whether a change came meanwhile, so that the source must be read again. If not, the reading is over.

@@ -27,6 +27,9 @@ struct File {
     benchmark: String,
     /// What a person calls the publication.
     title: String,
+    /// Turns over which its mean staminas are; `None` = it has none, or does not say.
+    #[serde(default)]
+    turns: Option<u32>,
     sources: Vec<Source>,
     metrics: Vec<Metric>,
     statements: Vec<Statement>,
@@ -88,6 +91,7 @@ impl File {
             harness: number.harness.clone(),
             retries: number.retries,
             metric: number.metric.clone(),
+            turns: self.turns.filter(|_| self.is_stamina(&number.metric)),
             value: number.value,
             source: format!("{}: {}", self.title, source.text),
             second_hand: source.second_hand,

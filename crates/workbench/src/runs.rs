@@ -21,10 +21,10 @@ mod play;
 mod preflight;
 mod prices;
 mod shakedown;
+mod trust;
 
 use runner::settings::RunSettings;
 
-pub use self::binds::resumable;
 pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,
@@ -58,7 +58,7 @@ pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
         probe: harness.probe(),
     };
     match &settings.harness_file {
-        Some(file) => harness::load(file).map(|own| asked(&own)),
+        Some(file) => harness::load(&files::beneath::resolved(file)).map(|own| asked(&own)),
         None => harness::find(&settings.agent).map(asked),
     }
     .map_err(|error| error.to_string())

@@ -64,16 +64,28 @@ pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
     }
 }
 
+/// Whether something is at a path, and its file system answers.
+pub(crate) fn is_there(path: &Path) -> bool {
+    let asked = path.to_owned();
+    files::deadline::within_limit(path, move || asked.exists()).unwrap_or(false)
+}
+
 /// Opens a folder or zip for reading.
 pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     let shown = path.display().to_string();
-    if !path.exists() {
+    let asked = path.to_owned();
+    // Only whether it answers: the index of a large zip may take its time.
+    let is_there = files::deadline::within_limit(path, move || asked.exists()).map_err(|error| {
+        ApiError::new("source.no_answer", format!("The folder or zip cannot be opened: {error}"))
+            .at(shown.clone())
+    })?;
+    if !is_there {
         return Err(ApiError::new("source.missing", "There is no such folder or zip")
             .at(shown)
             .hint("Check the path"));
     }
     Tree::open(path).map_err(|e| {
-        ApiError::new("source.unreadable", format!("It can not be opened: {e}"))
+        ApiError::new("source.unreadable", format!("Could not open {}: {e}", name_of(path)))
             .at(shown)
             .hint("Stamina Lab opens folders and .zip files")
     })
@@ -151,13 +163,14 @@ impl Workbench {
         let counts = self.store.library_counts()?;
         Ok(AppState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            library: self.store.path().map(|path| path.display().to_string()),
             sources: self.store.sources()?.into_iter().map(|s| self.info(s)).collect(),
             recent: self
                 .store
                 .recent()?
                 .into_iter()
                 .map(|s| RecentSource {
-                    exists: Path::new(&s.path).exists(),
+                    exists: is_there(Path::new(&s.path)),
                     name: s.name,
                     path: s.path,
                     zip: s.zip,
@@ -166,6 +179,7 @@ impl Workbench {
                 .collect(),
             runs: counts.runs,
             warnings: counts.warnings,
+            severities: counts.severities,
             runs_with_warnings: counts.runs_with_warnings,
             real_runs: counts.real_runs,
             tags: counts.tags,
@@ -195,6 +209,7 @@ impl Workbench {
             message: source.message,
             runs: source.runs,
             warnings: source.warnings,
+            severities: source.severities,
             opened_at: source.opened_at,
         }
     }
@@ -318,6 +333,7 @@ impl Workbench {
                 .warnings_by_code(source.id)?
                 .into_iter()
                 .map(|c| WarningGroup {
+                    severity: model::Severity::of(&c.code),
                     code: c.code,
                     treatment: c.treatment,
                     count: c.count,

@@ -12,7 +12,8 @@ impl Workbench {
     /// Computes the summaries that are missing or older than the episodes or the policy.
     pub(crate) fn refresh_summaries(&self) -> Result<(), ApiError> {
         let stale = self.store.stale_runs()?;
-        if stale.is_empty() {
+        // In a library that can only be looked at they stay as they are.
+        if stale.is_empty() || self.store.is_read_only() {
             return Ok(());
         }
         let policy = self.store.get_policy()?;

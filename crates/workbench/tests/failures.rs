@@ -130,20 +130,24 @@ fn natural(operator: Operator) -> (&'static [C], u32) {
         O::WrongDefault => (&[C::WrongDefault], 90),
         O::DefaultDropped => (&[C::WrongDefault, C::Nullability], 75),
         O::NullRefused | O::NullAccepted | O::NullConfused => (&[C::Nullability], 85),
-        O::ComputedWrong | O::ComputedFrozen | O::AggregateWrong | O::EmptyAggregateWrong | O::GroupDropped
-        | O::GroupWrong | O::RestrictionDropped | O::RestrictionWrong | O::AnalyticFilterIgnored =>
+        // Without groups the answer lacks the list of them.
+        O::GroupDropped => (&[C::WrongAggregate, C::MissingField], 90),
+        O::ComputedWrong | O::ComputedFrozen | O::AggregateWrong | O::EmptyAggregateWrong | O::GroupWrong | O::RestrictionDropped | O::RestrictionWrong | O::AnalyticFilterIgnored =>
             (&[C::WrongAggregate], 90),
-        O::WrongDeleteRule | O::CascadeMissing | O::RestrictMissing | O::SetNullMissing | O::SoftDeleteDropped
-        | O::SoftDeletedSeen => (&[C::MissingCascade], 90),
+        O::WrongDeleteRule | O::CascadeMissing | O::RestrictMissing | O::SetNullMissing | O::SoftDeletedSeen => (&[C::MissingCascade], 90),
+        // Then no record shows the field `deleted`.
+        O::SoftDeleteDropped => (&[C::MissingCascade, C::MissingField], 90),
         O::SoftDeleteInvented => (&[C::InventedFeature, C::MissingCascade], 90),
         // Ignored ones take any value too.
         O::FilterIgnored | O::SortIgnored | O::NestedUnfiltered => (&[C::WrongList, C::TooLax], 100),
         O::FilterMissing | O::FilterWrong | O::SortMissing | O::SortWrong | O::DefaultSortWrong | O::PageOffByOne
         | O::PageIgnored | O::WrongPageSize | O::WrongPagination | O::TotalCountsPage => (&[C::WrongList], 90),
-        O::GuardDropped | O::GuardInverted | O::GuardOffByOne | O::GuardsConfused => (&[C::GuardIgnored], 80),
+        O::GuardDropped | O::GuardInverted | O::GuardsConfused => (&[C::GuardIgnored], 80),
+        // One that refuses too much refuses in the cases of effects, too.
+        O::GuardOffByOne => (&[C::GuardIgnored, C::TooStrict], 80),
         O::EffectDropped | O::EffectWrongValue | O::IncrementOffByOne | O::CreateEffectDropped
         | O::CreateEffectWrong | O::ActionAnswerWrong => (&[C::WrongEffect], 90),
-        O::EffectUnchecked => (&[C::WrongEffect, C::WrongStatus], 90),
+        O::EffectUnchecked => (&[C::WrongEffect, C::WrongStatus, C::TooLax], 90),
         O::ParamUnchecked => (&[C::TooLax, C::WrongStatus], 90),
         O::WrongStatus | O::WrongErrorCode | O::ChecksInWrongOrder => (&[C::WrongStatus], 90),
         O::WrongErrorShape => (&[C::WrongStatus, C::MissingField], 100),

@@ -10,7 +10,7 @@ use library::{Library, members};
 use workbench::api::{
     Annotate, Comparability, CompareRequest, ComparedMember, Comparison, ExportFormat, ExportOf,
     ExportRequest, FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope, FailuresRequest,
-    FigureOf, MatrixRequest, Measure, Member, Pairs, RetriesRequest, TableOf,
+    FigureOf, ListRuns, MatrixRequest, Measure, Member, Pairs, RetriesRequest, TableOf, TurnRef,
 };
 
 /// An attempt at a turn: the outcomes of its tests, and what is known of its use.
@@ -354,18 +354,19 @@ fn failing_tests_say_where_they_passed_before() {
         .rows
         .iter()
         .map(|row| {
-            let of =
-                |t: &workbench::api::StandingTest| (t.test.clone(), t.origin, t.passed_in_turn, t.since_turn);
+            let of = |t: &workbench::api::StandingTest| {
+                (t.test.clone(), t.stood.history, t.stood.passed_in_turn, t.stood.since_turn)
+            };
             row.failing.iter().map(of).collect()
         })
         .collect();
     let [one, two] = ["t::one", "t::two"].map(str::to_owned);
     assert_eq!(standing[0], [(two.clone(), FailureOrigin::New, None, None)]);
-    assert_eq!(standing[1], [(two.clone(), FailureOrigin::Regression, Some(2), None)]);
+    assert_eq!(standing[1], [(two.clone(), FailureOrigin::Regressed, Some(2), None)]);
     assert_eq!(
         standing[2],
         [
-            (one, FailureOrigin::Regression, Some(3), None),
+            (one, FailureOrigin::Regressed, Some(3), None),
             (two, FailureOrigin::StillFailing, Some(2), Some(3))
         ]
     );
@@ -452,12 +453,12 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     let all = library.compared(members(&["lab.whole", "lab.another", "lab.short"]), Pairs::Reference);
     assert_eq!(all.tau, 2);
     let said = |c: &&String| {
-        c.starts_with("τ is 2 because ")
-            && c.ends_with(" is known no further; the others are known to turn 4.")
+        c.starts_with("Compared over 2 turns: ")
+            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
     };
     assert_eq!(all.cautions.iter().filter(said).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
-    assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("known no further")));
+    assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("no data beyond")));
 
     let matrix = |request: MatrixRequest| library.workbench.get_matrix(request).unwrap();
     let held = matrix(MatrixRequest::default());
@@ -466,7 +467,11 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
         (held.tau, shortest.runs.as_slice(), shortest.otherwise),
         (2, &["lab.short".to_owned()][..], 4)
     );
-    assert!(held.cautions.iter().any(|c| c.starts_with("τ is 2 because lab.short is known no further")));
+    assert!(
+        held.cautions
+            .iter()
+            .any(|c| c.starts_with("Compared over 2 turns: lab.short has no data beyond turn 2"))
+    );
     let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
     assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
     let asked = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
@@ -539,4 +544,50 @@ fn a_series_of_retries_is_of_the_runs_that_its_cell_has() {
         library.workbench.get_retries(request).unwrap().series.remove(0).points[0].stamina.n
     };
     assert_eq!((of(&[]), of(&["a1", "a2"])), (3, 2));
+}
+
+/// Every failed attempt of real jobs and of the sample, as the Turn page and the Failures page tell it: the same words and
+/// numbers for the same test. In the sample the suite is a new file every turn (`turn_15.py`).
+#[test]
+fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
+    let sample = library::repository().join("data/sample-simulated.zip");
+    let mut regressed = 0;
+    for path in [sample, library::repository().join("tests/fixtures/harbor")] {
+        let library = Library::of(&[path]);
+        for run in library.workbench.list_runs(ListRuns::default()).unwrap().rows {
+            let of = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
+            let asked = FailureCasesRequest { of, most_tests: 100_000, limit: 10_000, ..Default::default() };
+            let page = library.workbench.list_failure_cases(asked).unwrap();
+            // Every seventh is enough of the sample's many.
+            let cases = page.rows.iter().filter(|case| !case.failing.is_empty());
+            for case in cases.step_by(if page.rows.len() > 50 { 7 } else { 1 }) {
+                let at = TurnRef { run: run.id.clone(), episode: case.episode.clone(), turn: case.turn };
+                let turn = library.workbench.get_turn(at).unwrap();
+                let attempt = turn.attempts.iter().find(|attempt| attempt.number == case.attempt).unwrap();
+                let mut of_turn: Vec<_> = attempt
+                    .failing
+                    .iter()
+                    .map(|test| test.id.clone())
+                    .zip(attempt.histories.clone())
+                    .collect();
+                let mut of_case: Vec<_> =
+                    case.failing.iter().map(|test| (test.test.clone(), test.stood)).collect();
+                of_turn.sort_by(|a, b| a.0.cmp(&b.0));
+                of_case.sort_by(|a, b| a.0.cmp(&b.0));
+                assert_eq!(of_turn, of_case, "{} {} turn {}", run.id, case.episode, case.turn);
+                let counted =
+                    |history| attempt.histories.iter().filter(|of| of.history == history).count() as u32;
+                regressed += counted(FailureOrigin::Regressed);
+                let (new, was, still, unknown) = case.origins;
+                let all = [
+                    (FailureOrigin::New, new),
+                    (FailureOrigin::Regressed, was),
+                    (FailureOrigin::StillFailing, still),
+                    (FailureOrigin::Unknown, unknown),
+                ];
+                assert_eq!(all.map(|(history, _)| counted(history)), all.map(|(_, n)| n));
+            }
+        }
+    }
+    assert!(regressed > 10, "the sample has tests that passed in an earlier turn: {regressed}");
 }

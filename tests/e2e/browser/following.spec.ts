@@ -127,17 +127,17 @@ test("a log follows at its end, and never scrolls against its reader", async ({ 
   const fromEnd = (): Promise<number> => log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop);
   /** More lines come, and the reader is at their end. */
   const follows = async (): Promise<void> => {
-    await expect(status).toHaveText("following", TOLD);
+    await expect(status).toHaveText("live", TOLD);
     write(30);
     await expect(line(lines - 1)).toBeInViewport(TOLD);
-    await expect(status).toHaveText("following");
+    await expect(status).toHaveText("live");
     await expect.poll(fromEnd).toBeLessThan(12);
   };
   /** More lines come, and the reader stays where they are: those that came are counted. */
   const stays = async (before = 0): Promise<void> => {
     const at = await top();
     write(15);
-    await expect(status).toHaveText(`held, ${String(before + 15)} new lines`, TOLD);
+    await expect(status).toHaveText(`paused, ${String(before + 15)} new lines`, TOLD);
     await expect(line(lines - 1)).toHaveCount(1);
     expect(await top()).toBe(at);
     await expect(line(lines - 1)).not.toBeInViewport();
@@ -151,7 +151,7 @@ test("a log follows at its end, and never scrolls against its reader", async ({ 
   await expect.poll(fromEnd).toBeGreaterThan(300);
   await stays();
   await stays(15);
-  await pane.getByRole("button", { name: "Follow", exact: true }).click();
+  await pane.getByRole("button", { name: "Resume log", exact: true }).click();
   await follows();
 
   // By keys.
@@ -164,19 +164,19 @@ test("a log follows at its end, and never scrolls against its reader", async ({ 
 
   // By the scroll bar, or a finger: there is neither a wheel nor a key.
   await log.evaluate((box) => (box.scrollTop -= 500));
-  await expect(status).toHaveText("held");
+  await expect(status).toHaveText("paused");
   await stays();
   await log.evaluate((box) => (box.scrollTop = box.scrollHeight));
   await follows();
   // A little up and back again before something comes.
   await log.evaluate((box) => (box.scrollTop -= 200));
-  await expect(status).toHaveText("held");
+  await expect(status).toHaveText("paused");
   await log.evaluate((box) => (box.scrollTop = box.scrollHeight));
   await follows();
 
   // Held by the button, at the end; by its key it follows again.
-  await pane.getByRole("button", { name: "Hold", exact: true }).click();
-  await expect(status).toHaveText("held");
+  await pane.getByRole("button", { name: "Pause log", exact: true }).click();
+  await expect(status).toHaveText("paused");
   await stays();
   await page.getByRole("heading", { name: "scenario_0", exact: true }).click();
   await page.keyboard.press("h");

@@ -63,6 +63,12 @@ test("a zip is read in place, damage is told in the import report", async ({ lab
   await expect(report).toContainText("Nothing in the zip was changed");
   await expect(report).toContainText(trial.slice("job/".length));
   await expect(report).toContainText("outside.json");
+  // What may make a number wrong stands apart from what is only good to know.
+  await expect(report.getByRole("group", { name: "Severity" }).getByRole("button")).toHaveText([/^All \d+$/, /^Warnings \d+$/, /^Repairs \d+$/, /^Notes \d+$/]);
+  await page.keyboard.press("Control+e");
+  await expect(page.getByRole("dialog", { name: /Export/ })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name: /Export/ })).toBeHidden();
   await expect(page).toHaveURL(/#\/report\//);
   const link = page.url();
   await page.keyboard.press("Escape");

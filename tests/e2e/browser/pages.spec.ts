@@ -118,6 +118,39 @@ test("the same way by keys alone", async ({ lab, go, page }) => {
   await expect(page).toHaveURL(new RegExp(`/${String(first.failed_turn! - 1)}(\\?|$)`));
   await page.keyboard.press("Escape");
   await expect(grid).toBeVisible();
+  // And up to the list as it was left: its filter, the row, and the focus in it.
+  await expect(grid).toBeFocused();
+  await page.keyboard.press("Escape");
+  const runs = page.getByRole("grid", { name: "Runs" });
+  await expect(runs.locator("tbody tr:has(a)")).toHaveCount(1);
+  await expect(runs.locator("tr.on")).toContainText("failures-k1");
+  await expect(runs).toBeFocused();
+});
+
+test("after Back by mouse, with nothing further back, keys work", async ({ go, page }) => {
+  await go("library");
+  await page.locator(`a[href="#/run/${RUN}"]`).click();
+  await expect(page.getByRole("grid", { name: "Episodes by turns" })).toBeVisible();
+  await page.getByRole("button", { name: "Back", exact: true }).click();
+  await expect(page.getByRole("grid", { name: "Runs" })).toBeVisible();
+  const on = page.getByRole("grid", { name: "Runs" }).locator("tr.on");
+  await page.keyboard.press("j");
+  await expect(on).toHaveCount(1);
+  const first = await on.innerText();
+  await page.keyboard.press("j");
+  await expect(on).not.toHaveText(first, { useInnerText: true });
+  await page.keyboard.press("Space");
+  await expect(page.getByRole("complementary", { name: /^Peek at/ })).toBeVisible();
+});
+
+test("about says which version this is and where its library lies", async ({ lab, go, page }) => {
+  await go("library");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("about");
+  await page.keyboard.press("Enter");
+  const about = page.getByRole("dialog", { name: "About Stamina Lab" });
+  await expect(about).toContainText(/\d+\.\d+\.\d+/);
+  await expect(about).toContainText(lab.at(""));
 });
 
 test("the palette goes to runs, to turns by their text, and runs commands", async ({ lab, go, page }) => {
@@ -126,6 +159,9 @@ test("the palette goes to runs, to turns by their text, and runs commands", asyn
   await go("library");
   await page.keyboard.press("Control+k");
   const field = page.getByRole("combobox", { name: "Go to, search or run a command" });
+  // A command that fits stands before whatever is found.
+  await field.fill("new run");
+  await expect(page.getByRole("option").first()).toContainText("New run");
   await field.fill("gpt-4o");
   await page.getByRole("option", { name: /gpt-4o-mini/ }).first().click();
   await expect(page).toHaveURL(/#\/run\/jobs\.terminus2/);

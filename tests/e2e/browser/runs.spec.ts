@@ -25,18 +25,25 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   const folder = lab.at("results");
   await go("runs/new");
   await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
+  // It opens valid, with an estimate and a folder that is free.
+  await expect(page.getByRole("region", { name: "Estimate" })).toContainText("at most", PLAYED);
+  await expect(page.getByText(/to fix/)).toHaveCount(0);
+  await expect(page.getByLabel("Folder", { exact: true })).toHaveValue(/stamina-results\/[a-z-]+-\d+$/);
   await fill(page, folder, { Episodes: "2", Turns: "0", "Parallel episodes": "2", Tags: "from the form, e2e" });
 
   // What is wrong is said at the field (a moment later in the preflight, too), and nothing begins.
   const form = page.getByRole("form", { name: "Settings of the run" });
-  await expect(form.getByText("integer from 1 to 1000")).toBeVisible();
+  await expect(form.getByRole("alert").getByText("enter a whole number from 1 to 1000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Start run" })).toBeDisabled();
+  // Plain processes have none of a container's limits.
+  await expect(page.getByLabel("CPU per box")).toHaveCount(0);
+  await expect(page.getByLabel("Time per attempt")).toBeVisible();
   await page.getByLabel("Turns", { exact: true }).fill("three");
   await expect(form.getByText("must be a number")).toBeVisible();
   await page.getByLabel("Turns", { exact: true }).fill("4");
   await expect(form.getByText("must be a number")).toHaveCount(0);
   await page.getByLabel("Oracle: turns with defects").fill("0.5");
-  await expect(page.getByRole("contentinfo")).toContainText(/\d+ fields differ from the defaults \(marked\)/);
+  await expect(page.getByRole("contentinfo")).toContainText(/\d+ fields differ from the defaults of mock agent \(marked\)/);
 
   // Preflight without an engine: nothing fails.
   const preflight = page.getByRole("region", { name: "Preflight" });
@@ -122,11 +129,11 @@ test("a run is paused, stopped, and gone on with from where it was", async ({ la
   }).toPass(PLAYED);
   await expect(page.getByRole("link", { name: "Runs 1 live" })).toBeVisible();
 
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
   await expect(page.getByRole("button", { name: "Go on" })).toBeVisible();
   await expect(page.getByText("Paused: no new attempt begins")).toBeVisible();
   await page.getByRole("button", { name: "Go on" }).click();
-  await expect(page.getByRole("button", { name: "Pause" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Pause", exact: true })).toBeVisible();
 
   await page.getByRole("button", { name: "Stop…" }).click();
   const dialog = page.getByRole("dialog");

@@ -107,7 +107,7 @@ test("a pack is validated and another one made from the form", async ({ lab, go,
 
   await page.getByRole("button", { name: "Generate…" }).first().click();
   await dialog.getByRole("spinbutton", { name: "Turns" }).fill("0");
-  await expect(dialog.getByText("must be an integer from 1 to 1000")).toBeVisible();
+  await expect(dialog.getByText("must be a whole number from 1 to 1000")).toBeVisible();
   await dialog.getByRole("spinbutton", { name: "Turns" }).fill("2");
   await dialog.getByRole("spinbutton", { name: "Scenarios" }).fill("1");
   await expect(dialog.getByRole("status", { name: "Estimate" })).toContainText("14 files");

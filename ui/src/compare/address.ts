@@ -31,7 +31,8 @@ export interface CompareAddress {
   /** Words of scenarios that are listed. */
   readonly text: string;
   readonly figure: FigureTab;
-  readonly contrast: ContrastTab;
+  /** What was chosen; null = the page chooses ([`contrastOf`]). */
+  readonly contrast: ContrastTab | null;
   readonly numbers: NumbersTab;
   readonly measure: Measure;
   /** Whether every pair is tested in the table of tests. */
@@ -60,7 +61,7 @@ export function readAddress(query: Query): CompareAddress {
     sort: sorts.find((s) => s === query["sort"]) ?? "reference_fails",
     text: query["q"] ?? "",
     figure: figures.find((f) => f === query["figure"]) ?? "survival",
-    contrast: contrasts.find((c) => c === query["contrast"]) ?? "difference",
+    contrast: contrasts.find((c) => c === query["contrast"]) ?? null,
     numbers: numbers.find((n) => n === query["numbers"]) ?? "runs",
     measure: measures.find((m) => m === query["measure"]) ?? "stamina",
     allPairs: query["pairs"] === "all",

@@ -1,6 +1,8 @@
 // Pairs of members as they are read here: always the other one against the reference. Pure.
 import type { ComparedPair } from "../host/bindings/ComparedPair";
 import type { Comparison } from "../host/bindings/Comparison";
+import type { ContrastTab } from "./address";
+import type { PairedComparison } from "../host/bindings/PairedComparison";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
 export function pairWith(comparison: Comparison, other: number): ComparedPair | undefined {
@@ -11,4 +13,18 @@ export function pairWith(comparison: Comparison, other: number): ComparedPair | 
 export function otherOf(members: number, reference: number, chosen: number | null): number {
   if (chosen !== null && chosen !== reference && chosen < members) return chosen;
   return reference === 0 ? 1 : 0;
+}
+
+/** Whether censoring makes the mean of the differences another one, as it is shown, than the mean of the observed differences. */
+export function isAdjusted(paired: PairedComparison): boolean {
+  return paired.mean.toFixed(2) !== paired.observed_mean.toFixed(2);
+}
+
+/**
+ * How members are contrasted where nobody chose: scenario by scenario if the reference and the other share at least two, since
+ * that interval is the one to trust first (docs/metrics.md, Paired); else by the difference of their means.
+ */
+export function contrastOf(comparison: Comparison, other: number, chosen: ContrastTab | null): ContrastTab {
+  if (chosen !== null) return chosen;
+  return (pairWith(comparison, other)?.paired?.n ?? 0) >= 2 ? "paired" : "difference";
 }

@@ -7,6 +7,7 @@ import type { DisagreementSort } from "../host/bindings/DisagreementSort";
 import type { KnownOver } from "../host/bindings/KnownOver";
 import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
+import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
 import { UNKNOWN, costInWords, counted, dollars, duration, pValue, thin } from "../parts/format";
 
@@ -108,12 +109,22 @@ export function whatIsCompared(c: Comparison): string {
   return `${of} · ${names.length === 1 ? (names[0] ?? "") : `${String(names.length)} benchmarks`}`;
 }
 
+/** Whether two known values differ; else the setting may still be the same for all. */
+export const differs = (d: Pick<SettingDifference, "values">): boolean => new Set(d.values.filter((value) => value !== null)).size > 1;
+
+/** The mark of a setting that differs; `""` = no effect on stamina. */
+export function markInWords(d: Pick<SettingDifference, "values" | "comparability">): string {
+  if (d.comparability === "no_effect") return "";
+  return d.comparability === "not_comparable" ? "not comparable" : differs(d) ? "effect unknown" : "may differ (unknown)";
+}
+
 /** How many settings make what, for the status bar. */
 export function comparabilityInWords(c: Comparison): string {
-  const of = (mark: Comparison["comparability"]): number => c.differences.filter((d) => d.comparability === mark).length;
-  const never = of("not_comparable");
-  const open = of("cannot_be_ruled_out");
+  const never = c.differences.filter((d) => d.comparability === "not_comparable").length;
+  const open = c.differences.filter((d) => d.comparability === "cannot_be_ruled_out");
+  const known = open.filter(differs).length;
   if (never > 0) return `${counted(never, "setting")} ${never === 1 ? "makes" : "make"} runs not comparable`;
-  if (open > 0) return `${counted(open, "setting")} cannot be ruled out`;
+  if (known > 0) return `${counted(known, "setting")} ${known === 1 ? "differs" : "differ"}, effect unknown`;
+  if (open.length > 0) return `${counted(open.length, "setting")} may differ (unknown)`;
   return c.members.length < 2 ? "" : "no setting that matters differs";
 }

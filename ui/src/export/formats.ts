@@ -17,9 +17,9 @@ const figure: readonly Format[] = [
   { format: "svg", name: "SVG", about: "vector, text as text" },
   { format: "png", name: "PNG", about: "300 dpi, physical size set" },
   { format: "tex", name: "LaTeX", about: "pgfplots picture", text: true },
-  { format: "csv", name: "CSV", about: "the data behind", text: true },
-  { format: "parquet", name: "Parquet", about: "the data behind, in columns" },
-  { format: "toml", name: "Spec", about: "makes the same bytes again", text: true },
+  { format: "csv", name: "CSV", about: "underlying data", text: true },
+  { format: "parquet", name: "Parquet", about: "underlying data, in columns" },
+  { format: "toml", name: "Spec", about: "reproduces this file exactly", text: true },
 ];
 const table: readonly Format[] = [
   { format: "tex", name: "LaTeX", about: "booktabs table", text: true },
@@ -30,7 +30,7 @@ const table: readonly Format[] = [
   { format: "parquet", name: "Parquet", about: "in columns" },
   { format: "md", name: "Markdown", about: "for notes and issues", text: true },
   { format: "html", name: "HTML", about: "for pages", text: true },
-  { format: "toml", name: "Spec", about: "makes the same bytes again", text: true },
+  { format: "toml", name: "Spec", about: "reproduces this file exactly", text: true },
 ];
 /** What is drawn, for a venue. */
 const pictures: readonly ExportFormat[] = ["pdf", "svg", "png"];

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { caseRoute, originsInWords, percent, readChoice, repairedInWords, standingInWords, tables, tabs } from "./words";
+import { caseRoute, originsInWords, percent, readChoice, repairedInWords, historyInWords, tables, tabs } from "./words";
 
-test("an address that says nothing shows every failed attempt by run", () => {
-  expect(readChoice({})).toEqual({ group: "member", scope: "attempts", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
-  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regression" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", byTests: false, origin: "regression" });
+test("an address that says nothing shows the first failures by run", () => {
+  expect(readChoice({})).toEqual({ group: "member", scope: "first", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
+  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regressed" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", byTests: false, origin: "regressed" });
   expect([readChoice({ class: "guard_ignored", of: "tests" }).byTests, readChoice({ of: "tests" }).byTests]).toEqual([true, false]);
   expect(readChoice({ group: "x", origin: "y" }).group).toBe("member");
 });
@@ -18,7 +18,7 @@ test("a case leads to its attempt and test", () => {
 });
 
 test("origins are counted in words", () => {
-  expect(originsInWords([2, 1, 0, 0])).toBe("2 new, 1 regression");
+  expect(originsInWords([2, 1, 0, 0])).toBe("2 new, 1 regressed");
 });
 
 test("what was tried again and failed again was tried again", () => {
@@ -29,9 +29,9 @@ test("what was tried again and failed again was tried again", () => {
 });
 
 test("a failing test says where it passed before", () => {
-  expect(standingInWords({ origin: "new", passed_in_turn: null, since_turn: null })).toBe("new");
-  expect(standingInWords({ origin: "regression", passed_in_turn: 2, since_turn: null })).toBe("regression, passed in turn 2");
-  expect(standingInWords({ origin: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe("still failing since turn 3, passed in turn 1");
+  expect(historyInWords({ history: "new", passed_in_turn: null, since_turn: null })).toBe("new");
+  expect(historyInWords({ history: "regressed", passed_in_turn: 2, since_turn: null })).toBe("regressed, passed in turn 2");
+  expect(historyInWords({ history: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe("still failing since turn 3, passed in turn 1");
 });
 
 test("every tab can be taken away as what it shows", () => {

@@ -7,7 +7,7 @@ import type { Failures } from "../host/bindings/Failures";
 import type { FailureCasesRequest } from "../host/bindings/FailureCasesRequest";
 import type { FailuresRequest } from "../host/bindings/FailuresRequest";
 import type { Repair } from "../host/bindings/Repair";
-import type { StandingTest } from "../host/bindings/StandingTest";
+import type { TestHistory } from "../host/bindings/TestHistory";
 import type { ExportSubject } from "../export/open.svelte";
 import { counted } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
@@ -27,7 +27,7 @@ export const scopes: readonly { readonly scope: FailureScope; readonly name: str
 
 export const originNames: Readonly<Record<FailureOrigin, string>> = {
   new: "new",
-  regression: "regression",
+  regressed: "regressed",
   still_failing: "still failing",
   unknown: "unknown",
 };
@@ -69,12 +69,12 @@ export interface Choice {
 export function readChoice(query: Query): Choice {
   return {
     group: groupings.find((g) => g.by === query["group"])?.by ?? "member",
-    scope: scopes.find((s) => s.scope === query["scope"])?.scope ?? "attempts",
+    scope: scopes.find((s) => s.scope === query["scope"])?.scope ?? "first",
     tab: tabs.find((t) => t === query["tab"]) ?? "cases",
     at: query["at"] ?? "",
     class: query["class"],
     byTests: query["of"] === "tests" && query["class"] !== undefined,
-    origin: (["new", "regression", "still_failing", "unknown"] as const).find((o) => o === query["origin"]),
+    origin: (["new", "regressed", "still_failing", "unknown"] as const).find((o) => o === query["origin"]),
   };
 }
 
@@ -106,18 +106,18 @@ export function madeInWords(scope: FailureScope, made: number): string {
 }
 export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts: "Failed attempts", turns: "Turns not passed", first: "First failures" };
 
-/** `regression, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */
-export function standingInWords(test: Pick<StandingTest, "origin" | "passed_in_turn" | "since_turn">): string {
+/** `regressed, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */
+export function historyInWords(test: TestHistory): string {
   const since = test.since_turn === null ? "" : ` since turn ${String(test.since_turn)}`;
   const passed = test.passed_in_turn === null ? "" : `, passed in turn ${String(test.passed_in_turn)}`;
-  return `${originNames[test.origin]}${since}${passed}`;
+  return `${originNames[test.history]}${since}${passed}`;
 }
 
 /** The same in two or three words: `passed in turn 2`, `since turn 3`, `new`. */
-export function sinceInWords(test: Pick<StandingTest, "origin" | "passed_in_turn" | "since_turn">): string {
+export function sinceInWords(test: TestHistory): string {
   if (test.since_turn !== null) return `failing since turn ${String(test.since_turn)}`;
   if (test.passed_in_turn !== null) return `passed in turn ${String(test.passed_in_turn)}`;
-  return test.origin === "new" ? "new" : "";
+  return test.history === "new" ? "new" : "";
 }
 
 /** Where a case is looked at. */
@@ -127,8 +127,8 @@ export function caseRoute(of: Pick<FailureCase, "run" | "episode" | "turn" | "at
 
 export const classLabel = (failures: Failures | undefined, word: string): string => failures?.classes.find((c) => c.class === word)?.label ?? word.replaceAll("_", " ");
 
-/** `2 new, 1 regression` */
-export function originsInWords([fresh, regression, still, unknown]: FailureCase["origins"]): string {
-  const parts: readonly [number, string][] = [[fresh, "new"], [regression, regression === 1 ? "regression" : "regressions"], [still, "still failing"], [unknown, "unknown"]];
+/** `2 new, 1 regressed` */
+export function originsInWords([fresh, regressed, still, unknown]: FailureCase["origins"]): string {
+  const parts: readonly [number, string][] = [[fresh, "new"], [regressed, "regressed"], [still, "still failing"], [unknown, "unknown"]];
   return parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`).join(", ");
 }

@@ -58,6 +58,8 @@ export interface Host {
   onOpened(tell: (what: string) => void): () => void;
   /** Tells that the window is to be closed while its process plays runs. Returns how to stop listening. */
   onQuitAsked(tell: (what: InFlight) => void): () => void;
+  /** Closes the window as its button does; `undefined` = this host has none. */
+  close?(): Promise<void>;
   /** Ends the app, once its runs have stopped or at once. */
   quit(atOnce: boolean): Promise<void>;
   /** Builds the native menu bar, where there is one. */
@@ -115,7 +117,7 @@ export async function copyText(text: string | Promise<string>): Promise<void> {
 
 /** Copies a picture; the clipboard of an older WebKit takes none. */
 export async function copyPicture(png: Promise<Blob>): Promise<void> {
-  if (!("ClipboardItem" in globalThis)) throw new CallError({ code: "host.failed", message: "This window can not put pictures on the clipboard", hint: "Save the file instead.", path: null, not_recognised: null });
+  if (!("ClipboardItem" in globalThis)) throw new CallError({ code: "host.failed", message: "This window cannot put pictures on the clipboard", hint: "Save the file instead.", path: null, not_recognised: null });
   try {
     await writeLater("image/png", png);
   } catch (thrown) {

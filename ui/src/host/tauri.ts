@@ -70,6 +70,9 @@ export function tauriHost(): Host {
         }),
       );
     },
+    async close() {
+      await invoke("close");
+    },
     async quit(atOnce) {
       await invoke("quit", { atOnce });
     },

@@ -1,5 +1,7 @@
 // The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
+import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
+import { tokensTotal } from "../parts/format";
 
 export type ColumnId =
   | "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
@@ -23,19 +25,36 @@ export const columns: readonly Column[] = [
   { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
   { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned" },
   { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode" },
-  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns" },
+  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns; sorted within each benchmark" },
   { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina, on the scale of the group" },
   { id: "score", title: "Score", width: [60, 72], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100" },
   { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended" },
   { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens" },
   { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars" },
-  { id: "date", title: "Date", width: [88, 100], sort: "date", right: true, shown: "wide", about: "Start, UTC" },
+  { id: "date", title: "Date", width: [104, 104], sort: "date", right: true, shown: "wide", about: "Start, UTC" },
   { id: "tags", title: "Tags", width: [120, 160], shown: "asked", about: "Your tags" },
 ];
 
-/** `chosen` = what the user chose, or `null` for what fits the window. */
-export function shownColumns(chosen: readonly string[] | null, wide: boolean): Column[] {
+/** `chosen` = what the user chose, or `null` for what fits the window and is known of at least one run. */
+export function shownColumns(chosen: readonly string[] | null, wide: boolean, unknown: ReadonlySet<ColumnId>): Column[] {
   return columns.filter((column) =>
-    chosen === null ? column.shown === "always" || (wide && column.shown === "wide") : chosen.includes(column.id),
+    chosen === null ? (column.shown === "always" || (wide && column.shown === "wide")) && !unknown.has(column.id) : chosen.includes(column.id),
   );
 }
+
+const known: Partial<Readonly<Record<ColumnId, (run: RunRow) => boolean>>> = {
+  harness: (run) => run.harness !== null,
+  turns: (run) => run.planned_turns !== null,
+  score: (run) => run.score !== null,
+  tokens: (run) => tokensTotal(run.tokens) !== null,
+  cost: (run) => run.simulated || run.cost_usd !== null,
+  date: (run) => run.started_at !== null,
+};
+
+/** Columns that would say "unknown" in every row. */
+export function unknownForAll(runs: readonly RunRow[]): ReadonlySet<ColumnId> {
+  return new Set(columns.map((column) => column.id).filter((id) => runs.length > 0 && known[id] !== undefined && !runs.some((run) => known[id]?.(run))));
+}
+
+/** About how wide a name of this many characters is with its badges, in px. */
+export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number => 20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);

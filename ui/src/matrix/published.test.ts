@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
 import { bySource, metricName, publishedValue } from "./published";
 
-const number = (model: string, metric: string, value: number, source = "paper", retries: number | null = null): PublishedNumber => ({ benchmark: "b", model, harness: null, retries, metric, value, source, second_hand: source !== "paper" });
+const number = (model: string, metric: string, value: number, source = "paper", retries: number | null = null): PublishedNumber => ({ benchmark: "b", model, harness: null, retries, metric, turns: null, value, source, second_hand: source !== "paper" });
 
 test("numbers of a model stand in one row, what is not published stays open", () => {
   const [paper, article] = bySource([number("A", "x", 1), number("A", "y", 2), number("B", "x", 3), number("A", "x", 4, "article", 2), number("A", "x", 5, "article", 0)]);

@@ -2,6 +2,7 @@
 import { asCallError, call, host, type CallError } from "../host";
 import type { SourceInfo } from "../host/bindings/SourceInfo";
 import { counted } from "../parts/format";
+import { countsInWords } from "../parts/severity";
 import { live, refreshApp } from "../shell/changes.svelte";
 import { parseRoute, router } from "../shell/router.svelte";
 import { played } from "../shell/runs.svelte";
@@ -128,7 +129,7 @@ export function noticeRead(sources: readonly SourceInfo[]): void {
   for (const source of sources) {
     if (!reading.has(source.id) || source.status === "reading" || own.has(source.path)) continue;
     const report = { label: "Report", run: () => router.go({ page: "report", source: source.id, query: {} }) };
-    const detail = `${counted(source.runs, "run")}, ${counted(source.warnings, "warning")}`;
+    const detail = `${counted(source.runs, "run")}, ${countsInWords(source.severities)}`;
     if (source.status === "ready") toasts.show({ kind: "done", title: `${source.name} read`, detail, action: report });
     else toasts.show({ kind: "warning", title: `${source.name}: reading stopped`, detail: source.message ?? detail, action: report });
   }

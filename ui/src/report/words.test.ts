@@ -3,8 +3,8 @@ import type { ImportReport } from "../host/bindings/ImportReport";
 import { reportAsText } from "./words";
 
 const report: ImportReport = {
-  source: { id: 1, name: "jobs", path: "/data/jobs", zip: false, format: "Harbor job", status: "ready", watch: "notified", progress: null, message: null, runs: 1, warnings: 3, opened_at: "2026-01-01T00:00:00Z" },
-  runs: 1, episodes: 6, turns: 2808, not_reached: 97, attempts: 2808, files_read: 27, by_treatment: [], by_code: [], warnings: [], matching: 3,
+  source: { id: 1, name: "jobs", path: "/data/jobs", zip: false, format: "Harbor job", status: "ready", watch: "notified", progress: null, message: null, runs: 1, warnings: 3, severities: { notes: 1, repairs: 0, warnings: 2 }, opened_at: "2026-01-01T00:00:00Z" },
+  runs: 1, episodes: 6, turns: 2808, not_reached: 97, attempts: 2808, files_read: 27, by_treatment: [], by_code: [{ code: "task.no_file", severity: "note", treatment: "skipped", count: 1, example: { path: "", code: "task.no_file", message: "", treatment: "skipped" } }], warnings: [], matching: 3,
 };
 
 test("the copied report groups by code and names every place", () => {
@@ -14,7 +14,8 @@ test("the copied report groups by code and names every place", () => {
     { path: "", code: "task.no_file", message: "No file describes it.", treatment: "skipped" },
   ]);
   expect(text).toContain("1 run, 6 episodes, 2,808 turns (97 more not reached), 2,808 attempts, 27 files read");
-  expect(text.match(/json\.truncated \(repaired\)/g)).toHaveLength(1);
+  expect(text.match(/json\.truncated \(warning, repaired\)/g)).toHaveLength(1);
+  expect(text).toContain("2 warnings, 1 note; nothing in the source was changed");
   expect(text).toContain("  b/result.json: It ends in the middle.");
   expect(text).toContain("  .: No file describes it.");
 });

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type Axis, centre, columnWidth, labelledTurns, leftEdge, span, turnAt } from "./axis";
+import { type Axis, centre, columnWidth, evenTurns, labelledTurns, leftEdge, span, turnAt } from "./axis";
 
 describe("turn axis", () => {
-  it("keeps columns whole and between 6 and 60 px", () => {
+  it("keeps columns whole and between 6 and 240 px", () => {
     expect(columnWidth(540, 15)).toBe(36);
     expect(columnWidth(545, 15)).toBe(36);
-    expect(columnWidth(540, 3)).toBe(60);
+    expect(columnWidth(540, 3)).toBe(180);
+    expect(columnWidth(980, 4)).toBe(240);
     expect(columnWidth(540, 100)).toBe(6);
     expect(columnWidth(-20, 100)).toBe(6);
-    expect(columnWidth(540, 0)).toBe(60);
+    expect(columnWidth(540, 0)).toBe(240);
   });
 
   it("finds for every pixel of a column its turn, and none outside", () => {
@@ -29,6 +30,10 @@ describe("turn axis", () => {
     expect(labelledTurns(15, 18)).toEqual([1, 2, 4, 6, 8, 10, 12, 14]);
     expect(labelledTurns(15, 18, 3)).toEqual([1, 4, 6, 8, 10, 12, 14]);
     expect(labelledTurns(0, 60)).toEqual([]);
+    expect(evenTurns(15, 18, 3)).toEqual([2, 4, 6, 8, 10, 12, 14]);
+    expect(evenTurns(40, 15)).toEqual([5, 10, 15, 20, 25, 30, 35, 40]);
+    expect(evenTurns(4, 60)).toEqual([1, 2, 3, 4]);
+    expect(evenTurns(13, 6)).toEqual([5, 10]);
     for (const turns of [1, 2, 7, 33, 99, 101, 1000]) {
       for (const px of [6, 9, 14, 36, 60]) {
         const labels = labelledTurns(turns, px);

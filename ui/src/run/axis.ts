@@ -4,9 +4,9 @@
  * (and `crates/figures` the same rule), so that they meet to the pixel.
  */
 
-/** Narrowest and widest column in px (UI.md §5). */
+/** Narrowest and widest column in px: a run of four turns takes the width that there is. */
 export const COLUMN_MIN = 6;
-export const COLUMN_MAX = 60;
+export const COLUMN_MAX = 240;
 /** From this width on, cells carry glyphs and failing counts. */
 export const COLUMN_WITH_TEXT = 16;
 
@@ -52,6 +52,18 @@ const GAP = 8;
 /** IBM Plex Sans has digits of 0.6 em. */
 const DIGIT = 0.6;
 
+/** How far apart labels stand, in turns. */
+function stepOf(turns: number, px: number, digits: number): number {
+  const room = Math.max(digits, String(turns).length) * DIGIT * FONT + FONT;
+  return px >= room && turns <= 30 ? 1 : (STEPS.find((s) => s * px >= room && Math.floor(turns / s) <= 15) ?? turns);
+}
+
+/** Labels that are all equally far apart: the multiples of the step, without turn 1 and the last one. */
+export function evenTurns(turns: number, px: number, digits = 1): number[] {
+  const step = stepOf(Math.max(1, turns), px, digits);
+  return Array.from({ length: Math.floor(turns / step) }, (_, i) => (i + 1) * step);
+}
+
 /**
  * The turns that carry a number: every one if there is room, else turn 1 and the multiples of a round step, as under
  * the curve. The last turn is named too where it does not touch its neighbour. `digits` = how long what stands at a
@@ -59,8 +71,7 @@ const DIGIT = 0.6;
  */
 export function labelledTurns(turns: number, px: number, digits = 1): number[] {
   if (turns <= 0) return [];
-  const room = Math.max(digits, String(turns).length) * DIGIT * FONT + FONT;
-  const step = px >= room && turns <= 30 ? 1 : (STEPS.find((s) => s * px >= room && Math.floor(turns / s) <= 15) ?? turns);
+  const step = stepOf(turns, px, digits);
   if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);
   const apart = (a: number, b: number): boolean => (b - a) * px >= ((Math.max(digits, String(a).length) + Math.max(digits, String(b).length)) / 2) * DIGIT * FONT + GAP;
   const labels = [1];

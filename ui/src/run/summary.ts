@@ -69,7 +69,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
   list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: all("event") });
   list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
   list.push({
-    key: `Mean stamina, τ = ${String(s.tau)}`,
+    key: s.n === 0 ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
     value: fixed(s.mean, 2),
     small: s.mean === null ? "no episodes" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
     unknown: s.mean === null,
@@ -116,7 +116,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     const t = turnsPassed(grid);
     list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
   }
-  if (wide) list.push({ key: "Attempts a turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
+  if (wide) list.push({ key: "Attempts per turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
   return list;
 }
 

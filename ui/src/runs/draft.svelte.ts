@@ -12,6 +12,8 @@ let typed = $state.raw<Typed>({});
 let problems = $state.raw<ReadonlyMap<FieldName, string>>(new Map());
 let loaded = $state.raw<{ readonly from: string; readonly notes: readonly string[] } | undefined>();
 let error = $state.raw<CallError | undefined>();
+/** The results folder that was proposed: it gives way to another one that is free, the reader's own does not. */
+let proposed = "";
 
 export const draft = {
   get form(): LaunchForm | undefined {
@@ -38,7 +40,10 @@ export const draft = {
   async open(): Promise<void> {
     try {
       form = await call("launch_form", {});
-      settings ??= form.defaults;
+      if (settings === undefined) {
+        settings = form.defaults;
+        proposed = settings.output_dir;
+      }
       error = undefined;
     } catch (thrown) {
       error = asCallError(thrown);
@@ -47,7 +52,9 @@ export const draft = {
   enter(control: Control, input: string): void {
     if (!settings) return;
     const { change, problem } = entered(control, input);
+    const ours = settings.output_dir === proposed;
     settings = change.agent === undefined ? { ...settings, ...change } : withAgent(settings, change.agent);
+    if (ours && change.output_dir === undefined) proposed = settings.output_dir;
     // What was typed stays as it was typed, also where it means a number: `1,000`.
     typed = { ...typed, [control.field]: control.kind === "choice" || control.kind === "truth" ? undefined : input };
     const next = new Map(problems);
@@ -59,6 +66,12 @@ export const draft = {
   put(change: Partial<FormSettings>): void {
     if (settings) this.take({ ...settings, ...change });
   },
+  /** Takes a folder that is free in place of the proposed one, which may have been taken since. */
+  propose(folder: string): void {
+    if (!settings || settings.output_dir !== proposed || folder === proposed) return;
+    proposed = folder;
+    settings = { ...settings, output_dir: folder };
+  },
   take(next: FormSettings): void {
     settings = next;
     typed = {};
@@ -66,7 +79,9 @@ export const draft = {
   },
   reset(): void {
     loaded = undefined;
-    if (form) this.take(form.defaults);
+    if (!form) return;
+    this.take(form.defaults);
+    proposed = form.defaults.output_dir;
   },
   /** Loads settings from elsewhere in place of the form's. Throws what the workbench says. */
   async load(from: Partial<LoadSettings>): Promise<void> {

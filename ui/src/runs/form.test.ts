@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { advancedInWords, differInWords, emptyMeans, entered, labelOf, sectionsOf, textOf, withAgent, wordsOf, isSampled, isSamplingOf } from "./form";
+import { aboutOf, advancedInWords, differInWords, emptyMeans, entered, labelOf, placesOf, sectionsOf, textOf, withAgent, wordsOf, isSampled, isSamplingOf } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
@@ -19,11 +19,26 @@ test("every field has exactly one place, whatever the settings are", () => {
   for (const [endpoint_mode, agent] of [["gateway", "mock"], ["direct", "mimo"], ["oracle", "custom"]] as const) {
     for (const scenarios_dir of ["", "/packs/a.zip"]) {
       for (const iterative of [true, false]) {
-        const shown = sectionsOf({ ...defaults, agent, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
+        const shown = placesOf({ ...defaults, agent, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
         expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
       }
     }
   }
+});
+
+test("limits that do not hold are not shown", () => {
+  const shown = (change: Partial<FormSettings>): string[] => sectionsOf({ ...defaults, ...change }, form).flatMap((s) => s.fields.map((f) => f.field));
+  const mock = shown({ agent: "mock", use_docker: false, endpoint_mode: "oracle" });
+  for (const field of ["cpus", "memory_gib", "disk_gib", "pids", "network", "image", "run_usd", "price_input"]) expect(mock, field).not.toContain(field);
+  for (const field of ["attempt_minutes", "attempt_tokens", "run_minutes", "run_tokens"]) expect(mock, field).toContain(field);
+  expect(shown({ agent: "opencode", use_docker: true, endpoint_mode: "gateway" })).toEqual(expect.arrayContaining(["cpus", "network", "run_usd", "price_input"]));
+});
+
+test("a field explains itself in words, a number with its range", () => {
+  const about = { field: "n_turns", key: "n_turns", section: "scenarios", label: "Turns", unit: "", about: "How many turns an episode has at most.", takes: "a whole number from 1 to 1000" };
+  expect(aboutOf({ kind: "number", field: "n_turns" }, about)).toBe("How many turns an episode has at most. Takes a whole number from 1 to 1000.");
+  expect(aboutOf({ kind: "truth", field: "fail_stop", no: "go on", yes: "stop" }, { ...about, about: "Whether it stops.", takes: "true or false" })).toBe("Whether it stops.");
+  expect(aboutOf({ kind: "text", field: "model" }, undefined)).toBeUndefined();
 });
 
 test("an unknown harness stays selectable", () => {
@@ -42,7 +57,8 @@ test("a harness of a TOML file can be chosen, and its file stands beside it", ()
 });
 
 test("what differs is counted", () => {
-  expect([0, 1, 4].map(differInWords)).toEqual(["all fields are at their defaults", "1 field differs from the defaults (marked)", "4 fields differ from the defaults (marked)"]);
+  expect([0, 1, 4].map((n) => differInWords(n, null))).toEqual(["all fields are at their defaults", "1 field differs from the defaults (marked)", "4 fields differ from the defaults (marked)"]);
+  expect([0, 2].map((n) => differInWords(n, "Mock agent"))).toEqual(["all fields are at the defaults of Mock agent", "2 fields differ from the defaults of Mock agent (marked)"]);
   const advanced = sectionsOf(defaults, form).at(-1)?.fields ?? [];
   expect(advancedInWords(advanced, new Set())).toContain(`${String(advanced.length)} fields, all at their defaults`);
   expect(advancedInWords(advanced, new Set(["pids"]))).toContain(", 1 differs from the default");
@@ -70,14 +86,14 @@ test("numbers are read as people write them and never guessed", () => {
 test("an empty field says what it means", () => {
   expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "all", "zai.glm-5"]);
   expect(labelOf("scenarios_dir", undefined)).toBe("Pack");
-  expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", takes: "" })).toBe("Processes");
+  expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", about: "", takes: "" })).toBe("Processes");
 });
 
 test("the mock agent plays against the simulated model, and a folder named by the harness follows it", () => {
   const codex = { ...defaults, agent: "opencode", endpoint_mode: "gateway" as const, output_dir: "/home/x/stamina-results/opencode-12" };
   const mock = withAgent(codex, "mock");
   expect(mock).toMatchObject({ agent: "mock", endpoint_mode: "oracle", use_docker: false, oracle_stack: "native", output_dir: "/home/x/stamina-results/mock-12" });
-  expect(withAgent(mock, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask", output_dir: "/home/x/stamina-results/mini-swe-12" });
+  expect(withAgent(mock, "mini_swe")).toMatchObject({ endpoint_mode: "oracle", use_docker: true, oracle_stack: "flask", output_dir: "/home/x/stamina-results/mini-swe-12" });
   expect(withAgent({ ...codex, output_dir: "/data/opencode-final" }, "mini_swe").output_dir).toBe("/data/opencode-final");
   // A choice of the reader's own stays.
   expect(withAgent({ ...codex, use_docker: false }, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: false });

@@ -45,8 +45,24 @@ const apis: Readonly<Record<string, string>> = { chat_completions: "chat", respo
 const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
 const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
 
+/** What only holds for containers. */
+const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
+/** What only holds where an endpoint is paid. */
+const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write"];
+
+/** Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no price. */
+export function holds(settings: FormSettings, field: FieldName): boolean {
+  if (!settings.use_docker && OF_CONTAINERS.includes(field)) return false;
+  return settings.endpoint_mode !== "oracle" || !OF_MONEY.includes(field);
+}
+
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
 export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
+  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field)) }));
+}
+
+/** The same with the fields that do nothing under these settings. */
+export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
   const harness = form.harnesses.find((h) => h.name === settings.agent);
   const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
   const agents = choice("agent", ...form.harnesses.map((h) => [h.name, h.title] as const), ...others, [ownHarness, "another, from a TOML file…"]);
@@ -57,11 +73,11 @@ export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harne
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
-  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "drawn from the seed", "filled in by a model")] : [];
+  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "generated from the seed", "filled in by a model")] : [];
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: [text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "go on with next turn", "stop the episode"), number("batch_size")] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
@@ -79,7 +95,7 @@ const advanced: readonly Placed[] = [
   truth("iterative", "one turn", "many turns"),
   number("num_changes_per_turn"),
   text("base_seed"),
-  truth("use_llm_sampler", "drawn from the seed", "filled in by a model"),
+  truth("use_llm_sampler", "generated from the seed", "filled in by a model"),
   text("llm_sampler_model_id"),
   text("harness_file", 2),
   number("context_window"),
@@ -157,9 +173,10 @@ export function emptyMeans(field: FieldName, defaults: FormSettings): string {
   }
 }
 
-/** `4 fields differ from the defaults (marked)` */
-export function differInWords(n: number): string {
-  return n === 0 ? "all fields are at their defaults" : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from the defaults (marked)`;
+/** `4 fields differ from the defaults (marked)`; defaults depend on the harness, which is named where it is not the usual one. */
+export function differInWords(n: number, harness: string | null): string {
+  const whose = harness === null ? "the defaults" : `the defaults of ${harness}`;
+  return n === 0 ? `all fields are at ${harness === null ? "their defaults" : whose}` : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from ${whose} (marked)`;
 }
 
 /** The folded line of Advanced. */
@@ -219,7 +236,14 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
   const harness_file = agent === ownHarness ? settings.harness_file : "";
   const next: FormSettings = { ...settings, agent, harness_file, output_dir };
   if (agent === "mock") return { ...next, endpoint_mode: "oracle", use_docker: false, oracle_stack: "native" };
-  return settings.agent === "mock" ? { ...next, endpoint_mode: "gateway", use_docker: true, oracle_stack: "flask" } : next;
+  return settings.agent === "mock" ? { ...next, use_docker: true, oracle_stack: "flask" } : next;
+}
+
+/** What a field means and, where that is no choice of words, what it takes. */
+export function aboutOf(control: Control, about: FormField | undefined): string | undefined {
+  if (about === undefined) return undefined;
+  const takes = control.kind === "number" && about.takes !== "" ? `Takes ${about.takes}.` : "";
+  return [about.about, takes].filter((words) => words !== "").join(" ") || undefined;
 }
 
 /** Whether a model fills in the scenarios of the run, which it does before it. */

@@ -1,6 +1,6 @@
 // From a key stroke, a menu item or a line of the palette to what it does. Components say what a command means while
 // they are there: `provide({ "list.next": () => … })` during set-up. Of several meanings the latest one counts.
-import { onDestroy, untrack } from "svelte";
+import { getContext, onDestroy, setContext, untrack } from "svelte";
 import { host } from "../host";
 import { commandIds, commands, isCommandId, type CommandId } from "./commands";
 import { isSingleKey, matches } from "./keys";
@@ -10,20 +10,36 @@ import { settings } from "./settings.svelte";
 export type Meaning = (key?: string) => unknown;
 type Meanings = Partial<Record<CommandId, Meaning>>;
 
-let layers = $state.raw<readonly Meanings[]>([]);
+const layers: Meanings[] = [];
+/** Another one with every change of the layers, which are no state themselves: a component that goes would see them as they were
+ *  before the one in its place came, and take that one's away. */
+let stamp = $state.raw({});
+/** Meanings that were given inside a dialog: their keys work while it is open. */
+const inDialogs = new WeakSet<Meanings>();
+const IN_DIALOG = Symbol("in a dialog");
+
+/** Says that what is set up below lies in a dialog. Call during the dialog's set-up. */
+export function markDialog(): void {
+  setContext(IN_DIALOG, true);
+}
 
 /** Gives commands their meaning for as long as the component lives. Call during set-up: a page is set up before what
  *  lies in it, so the innermost meaning is the latest. */
 export function provide(meanings: Meanings): void {
+  if (getContext<boolean | undefined>(IN_DIALOG) === true) inDialogs.add(meanings);
+  layers.push(meanings);
   untrack(() => {
-    layers = [...layers, meanings];
+    stamp = {};
   });
   onDestroy(() => {
-    layers = layers.filter((layer) => layer !== meanings);
+    const at = layers.indexOf(meanings);
+    if (at >= 0) layers.splice(at, 1);
+    stamp = {};
   });
 }
 
 function meaning(id: CommandId): Meaning | undefined {
+  void stamp;
   for (let i = layers.length - 1; i >= 0; i -= 1) {
     const found = layers[i]?.[id];
     if (found) return found;
@@ -60,7 +76,7 @@ function isTaken(event: KeyboardEvent): boolean {
   return event.key.startsWith("Arrow") && target.closest(HAS_ARROWS) !== null;
 }
 
-/** The pages' commands sleep while a dialog or menu is open; these do not. */
+/** The pages' commands sleep while a dialog or menu is open; these do not, nor do the dialog's own. */
 const THROUGH_OVERLAYS: readonly CommandId[] = ["palette", "search.text"];
 
 const SEQUENCE_MS = 800;
@@ -75,9 +91,10 @@ function onKey(event: KeyboardEvent): void {
   const candidates: { id: CommandId; layer: number }[] = [];
   for (const id of commandIds) {
     const command = commands[id];
-    if (command.widget || (overlay && !THROUGH_OVERLAYS.includes(id))) continue;
+    if (command.widget) continue;
     const layer = layers.findLastIndex((meanings) => meanings[id] !== undefined);
-    if (layer < 0) continue;
+    const meanings = layers[layer];
+    if (meanings === undefined || (overlay && !THROUGH_OVERLAYS.includes(id) && !inDialogs.has(meanings))) continue;
     for (const keys of command.keys) {
       if (!settings.singleKeys && isSingleKey(keys)) continue;
       const [one = "", two] = keys.split(" ");

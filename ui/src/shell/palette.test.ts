@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fits, inScope, marked, readInput, routeOf } from "./palette";
+import { fits, inScope, marked, rank, readInput, routeOf } from "./palette";
 import { hrefOf } from "./routes";
 
 const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev", simulated: false };
@@ -25,4 +25,9 @@ test("a hit leads to its place, and scopes keep others out", () => {
   expect(inScope(hit, "runs")).toBe(false);
   expect(inScope(hit, "text")).toBe(true);
   expect(inScope({ ...hit, kind: "episode" }, "text")).toBe(false);
+});
+
+test("a command that begins with what is typed comes first", () => {
+  const labels = ["Compare selected runs", "Load this run into the form", "Live runs", "Run page", "New run…", "Prune"];
+  expect([...labels].sort((a, b) => rank(a, "run") - rank(b, "run"))).toEqual(["Run page", "Compare selected runs", "Load this run into the form", "Live runs", "New run…", "Prune"]);
 });

@@ -19,6 +19,13 @@ export function fits(label: string, words: string): boolean {
   return words.toLowerCase().split(/\s+/).every((word) => low.includes(word));
 }
 
+/** How well a command fits what is typed: it begins so, one of its words begins so, or it only has the letters. Lower is better. */
+export function rank(label: string, words: string): number {
+  const [low, typed] = [label.toLowerCase(), words.toLowerCase().trim()];
+  if (low.startsWith(typed)) return 0;
+  return low.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(typed)) ? 1 : 2;
+}
+
 /** The text in pieces; marked ones are the words that were typed. */
 export function marked(text: string, words: string): { text: string; on: boolean }[] {
   const wanted = words.toLowerCase().split(/\s+/).filter((word) => word !== "");

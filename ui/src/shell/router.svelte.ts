@@ -1,6 +1,6 @@
 // Where the reader is. The address bar is the truth; `router.route` follows it, so back, forward, reload and pasted
 // links all take the same way.
-import { hrefOf, parseRoute, type Route } from "./routes";
+import { hrefOf, isSamePage, parseRoute, withQuery, type Route } from "./routes";
 
 export * from "./routes";
 
@@ -15,6 +15,10 @@ let route = $state.raw<Route>(now());
 let under = $state.raw<Route>(isDialog(now()) ? start : now());
 let position = $state(historyPosition());
 let last = $state(historyPosition());
+/** Where the reader was at each position of the history, as far as this window knows. */
+const trail = new Map<number, Route>([[historyPosition(), now()]]);
+/** The reader came up to the page, by key: it puts the focus where they left it. */
+let cameUp = false;
 
 function isDialog(of: Route): boolean {
   return of.page === "report" || of.page === "policy";
@@ -27,7 +31,10 @@ function historyPosition(): number {
 
 function follow(): void {
   route = now();
-  if (!isDialog(route)) under = route;
+  if (!isDialog(route)) {
+    under = route;
+    trail.set(position, route);
+  }
 }
 
 const LATE_MS = 1000;
@@ -92,7 +99,10 @@ export const router = {
   },
   /** Goes to a page; it becomes a step in the history. */
   go(to: Route): void {
-    if (hrefOf(to) !== hrefOf(route)) write(to, true);
+    if (hrefOf(to) === hrefOf(route)) return;
+    // What was marked on this page is no mark on the next one.
+    document.getSelection()?.removeAllRanges();
+    write(to, true);
   },
   /** Changes the address without a step in the history: for a selection, a filter, a tab. */
   replace(to: Route): void {
@@ -103,6 +113,29 @@ export const router = {
   },
   forward(): void {
     if (position < last) history.forward();
+  },
+  /**
+   * Goes up to a page. Where the reader came from it, it is shown as they left it (filter, order, what was folded into its
+   * address), with what `to` names; else it is `to`.
+   */
+  up(to: Route): void {
+    cameUp = true;
+    for (let at = position - 1; at >= 0; at -= 1) {
+      const before = trail.get(at);
+      if (before === undefined) break;
+      if (!isSamePage(before, to)) continue;
+      const as = withQuery(before, to.query);
+      if (at === position - 1 && hrefOf(as) === hrefOf(before)) history.back();
+      else this.go(as);
+      return;
+    }
+    this.go(to);
+  },
+  /** Whether the reader came up to this page; says so once. */
+  arrived(): boolean {
+    const arrived = cameUp;
+    cameUp = false;
+    return arrived;
   },
   /** Leaves a dialog that has its own address. */
   closeDialog(): void {

@@ -107,6 +107,11 @@ export function parseRoute(text: string): Route | undefined {
   }
 }
 
+/** Whether two addresses name one page, whatever is chosen on it. */
+export function isSamePage(a: Route, b: Route): boolean {
+  return pathOf({ ...a, query: {} }) === pathOf({ ...b, query: {} });
+}
+
 /** The same page with some of its query changed; `null` takes a name away. */
 export function withQuery<R extends Route>(route: R, changes: Readonly<Record<string, string | null>>): R {
   const query: Record<string, string> = { ...route.query };

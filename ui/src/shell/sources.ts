@@ -23,6 +23,8 @@ export function troubleOf(source: SourceInfo): string | undefined {
       return "Not there any more; what was read stays";
     case "stopped":
       return source.message ?? "Reading was stopped; what was read stays";
+    case "set_aside":
+      return "Set aside: Stamina Lab ended while it read this source, so it is not read again unasked; what was read before stays";
     case "reading":
     case "ready":
       return undefined;

@@ -16,6 +16,6 @@ export function attemptTime(a: AttemptDetail, limit: number | null, made: number
   const words = [known === null ? "time unknown" : duration(known)];
   if (a.end_reason !== null && (a.end_reason !== "tests_failed" || a.passed === null)) words.push(endReasonLabels[a.end_reason]);
   if (a.exception && a.end_reason === null) words.push(a.exception[0]);
-  if (limit !== null && limit > 1 && a.number === made) words.push(`limit ${String(limit)}`);
+  if (limit !== null && limit > 1 && a.number === made) words.push(`of ${String(limit)} allowed`);
   return words.join(" · ");
 }

@@ -1,38 +1,60 @@
 import { describe, expect, it } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
+import type { FailureOrigin } from "../host/bindings/FailureOrigin";
+import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
-import { belongs, counts, group, offBy, splitId } from "./failing";
+import { type Failing, alike, counts, group, offBy, shown, splitId } from "./failing";
 
 const test = (id: string, name: string | null, kind: string | null = "core"): TestResult => ({
   id, outcome: "failed", group: name, kind, intent: null, expected: null, actual: null, message: null,
 });
+const stood = (history: FailureOrigin): TestHistory => ({ history, passed_in_turn: null, since_turn: null });
+const failing = (id: string, name: string | null, kind?: string): Failing => ({ test: test(id, name, kind), history: stood("new") });
 
 describe("failing tests", () => {
   it("are grouped by requirement in order, those without one last", () => {
-    const groups = group([test("a", null), test("b", "r2"), test("c", "r1"), test("d", "r2", "boundary")]);
-    expect(groups.map((g) => [g.name, g.kind, g.tests.map((t) => t.id)])).toEqual([
+    const groups = group([failing("a", null), failing("b", "r2"), failing("c", "r1"), failing("d", "r2", "boundary")]);
+    expect(groups.map((g) => [g.name, g.kind, g.tests.map((of) => of.test.id)])).toEqual([
       ["r2", null, ["b", "d"]], ["r1", "core", ["c"]], [null, "core", ["a"]],
     ]);
   });
 
-  it("are new or regressed by what the turn before said", () => {
-    const before = new Set(["old"]);
-    const regressed = new Set(["back"]);
-    expect(["old", "back", "fresh"].map((id) => belongs(id, "new", regressed, before))).toEqual([false, false, true]);
-    expect(["old", "back", "fresh"].map((id) => belongs(id, "regressed", regressed, before))).toEqual([false, true, false]);
-    expect(belongs("fresh", "new", regressed, null)).toBe(false);
-    const attempt = { failing: ["old", "back", "fresh"].map((id) => test(id, null)), failing_not_described: 4, regressed: ["back"] };
-    expect(counts(attempt as unknown as AttemptDetail, before)).toEqual({ all: 7, new: 1, regressed: 1 });
-    expect(counts(attempt as unknown as AttemptDetail, null).new).toBeNull();
+  it("are chosen and counted by how they stood before", () => {
+    const attempt = {
+      failing: ["old", "back", "fresh", "odd"].map((id) => test(id, null)), failing_not_described: 4,
+      histories: [stood("still_failing"), stood("regressed"), stood("new"), stood("unknown")],
+    } as unknown as AttemptDetail;
+    expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1 });
+    expect(shown(attempt, "regressed").map((of) => of.test.id)).toEqual(["back"]);
+    expect(shown(attempt, "all")).toHaveLength(4);
   });
 
-  it("say how far off a number is", () => {
-    expect(offBy("0.71167", "0.4867")).toBe("0.22497");
-    expect(offBy("5", "4")).toBe("1");
-    expect(offBy("100", "0")).toBe("100");
-    expect(offBy("5", "(empty)")).toBeNull();
-    expect(offBy("5", "5.0")).toBeNull();
-    expect(offBy(null, "1")).toBeNull();
+  it("that fail for one reason are put together", () => {
+    const said = (id: string, message: string | null, actual: string | null = null): Failing => ({ test: { ...test(id, null), message, actual }, history: stood("new") });
+    const refused = (path: string, body: string): string => `AssertionError: Step 1: POST ${path} ${body}: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}`;
+    const tests = [
+      said("a", refused("/api/rentals", '{"days":23}')), said("x", "expected 4 got 5"), said("b", refused("/api/rentals", '{"days":1,"paid":false}')),
+      said("c", refused("/api/rentals", "{}")), said("d", refused("/api/slopes", "{}")), said("y", null, "5"), said("z", null, "5"), said("w", null, "5"),
+    ];
+    const found = alike(tests);
+    expect(found.alike.map((one) => one.tests.map((of) => of.test.id))).toEqual([["a", "b", "c"]]);
+    expect(found.alike[0]?.reason).toBe('AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}');
+    expect(found.rest.map((of) => of.test.id)).toEqual(["x", "d", "y", "z", "w"]);
+    const lost = (port: string): string => `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
+    expect(alike(["41231", "41232", "51233"].map((port) => said(port, lost(port)))).alike).toHaveLength(1);
+  });
+
+  it("say how far off a computed number is, and never of a status, an id or a count", () => {
+    const off = (expected: string | null, actual: string | null, message: string | null = null): string | null => offBy({ expected, actual, message, intent: null });
+    expect(off("0.71167", "0.4867")).toBe("0.22497");
+    expect(off("3", "2.5")).toBe("0.5");
+    expect(off("404", "200")).toBeNull();
+    expect(off("201", "405")).toBeNull();
+    expect(off("0", "1")).toBeNull();
+    expect(off("100", "90", "expected 100 within a tolerance of 5")).toBe("10");
+    expect(off("5", "(empty)")).toBeNull();
+    expect(off("5", "5.0")).toBeNull();
+    expect(off(null, "1.5")).toBeNull();
   });
 
   it("have a name apart from their file", () => {

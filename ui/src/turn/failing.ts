@@ -1,57 +1,106 @@
 /** Failing tests of an attempt, sorted under the requirement that they check. */
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
+import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
 
-export type Show = "all" | "new" | "regressed";
+/** Which failing tests are shown: all, or those that stood so before. */
+export type Show = "all" | "new" | "regressed" | "still_failing";
+
+/** A failing test and how it stood before. */
+export interface Failing {
+  readonly test: TestResult;
+  readonly history: TestHistory;
+}
 
 export interface FailingGroup {
   /** The requirement; null = the source names none. */
   readonly name: string | null;
   /** Its kind, where all tests of the group share one. */
   readonly kind: string | null;
-  readonly tests: readonly TestResult[];
+  readonly tests: readonly Failing[];
 }
 
-/** What is known of the turn before: ids that failed there. null = unknown or there is none. */
-export type FailedBefore = ReadonlySet<string> | null;
-
-/** Whether a failing test belongs to a choice. New = did not fail at the turn before and did not pass there either. */
-export function belongs(id: string, show: Show, regressed: ReadonlySet<string>, before: FailedBefore): boolean {
-  if (show === "all") return true;
-  if (show === "regressed") return regressed.has(id);
-  return before !== null && !regressed.has(id) && !before.has(id);
+/** The failing tests of an attempt that belong to a choice. */
+export function shown(attempt: AttemptDetail, show: Show): Failing[] {
+  const unknown: TestHistory = { history: "unknown", passed_in_turn: null, since_turn: null };
+  const all = attempt.failing.map((test, at) => ({ test, history: attempt.histories[at] ?? unknown }));
+  return show === "all" ? all : all.filter((of) => of.history.history === show);
 }
 
-export function counts(attempt: AttemptDetail, before: FailedBefore): { all: number; new: number | null; regressed: number } {
-  const regressed = new Set(attempt.regressed);
-  return {
-    all: attempt.failing.length + attempt.failing_not_described,
-    new: before === null ? null : attempt.failing.filter((t) => belongs(t.id, "new", regressed, before)).length,
-    regressed: attempt.failing.filter((t) => regressed.has(t.id)).length,
-  };
+/** How many failing tests belong to each choice. Those that the source does not describe, and those of unknown history, are among all only. */
+export function counts(attempt: AttemptDetail): Record<Show, number> {
+  const of = (show: Show): number => attempt.histories.filter((test) => test.history === show).length;
+  return { all: attempt.failing.length + attempt.failing_not_described, new: of("new"), regressed: of("regressed"), still_failing: of("still_failing") };
 }
 
 /** Groups in the order in which they first occur; tests without a requirement last. */
-export function group(tests: readonly TestResult[]): FailingGroup[] {
-  const groups = new Map<string | null, TestResult[]>();
-  for (const test of tests) {
-    const list = groups.get(test.group);
-    if (list) list.push(test);
-    else groups.set(test.group, [test]);
+export function group(tests: readonly Failing[]): FailingGroup[] {
+  const groups = new Map<string | null, Failing[]>();
+  for (const of of tests) {
+    const list = groups.get(of.test.group);
+    if (list) list.push(of);
+    else groups.set(of.test.group, [of]);
   }
   const named = [...groups].sort(([a], [b]) => Number(a === null) - Number(b === null));
   return named.map(([name, list]) => {
-    const kind = list[0]?.kind ?? null;
-    return { name, kind: list.every((t) => t.kind === kind) ? kind : null, tests: list };
+    const kind = list[0]?.test.kind ?? null;
+    return { name, kind: list.every((of) => of.test.kind === kind) ? kind : null, tests: list };
   });
 }
 
-/** `off by 0.22497` where expected and actual are both numbers; null otherwise. */
-export function offBy(expected: string | null, actual: string | null): string | null {
+/** Tests that fail for one reason. */
+export interface Alike {
+  readonly reason: string;
+  readonly tests: readonly Failing[];
+}
+
+/** So many tests that fail alike are one row. */
+const MANY_ALIKE = 3;
+/** A value shorter than this is a wrong answer, and not the reason of one. */
+const REASON = 20;
+
+/**
+ * Why a test fails, without what differs from test to test of one reason: the request that it sent, addresses and ports. `null`
+ * = nothing tells.
+ */
+export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message">): string | null {
+  const text = (test.message ?? "").trim() || ((test.actual ?? "").trim().length >= REASON ? (test.actual ?? "").trim() : "");
+  if (text === "") return null;
+  return text
+    .replace(/0x[0-9a-f]{4,}/gi, "0x…")
+    .replace(/(:|port[= ])\d{4,5}\b/g, "$1…")
+    .replace(/\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\/[^\s?]*)(?:\?\S*)?(?: \{.*?\})?(?=: )/gs, "$1")
+    .replace(/^(\w+: )?Step \d+: /, "$1");
+}
+
+/** The tests that share their reason with enough others, most first, and the rest in their order. */
+export function alike(tests: readonly Failing[]): { readonly alike: readonly Alike[]; readonly rest: readonly Failing[] } {
+  const byReason = new Map<string, Failing[]>();
+  for (const of of tests) {
+    const reason = reasonOf(of.test);
+    if (reason === null) continue;
+    const list = byReason.get(reason);
+    if (list) list.push(of);
+    else byReason.set(reason, [of]);
+  }
+  const many = [...byReason].filter(([, list]) => list.length >= MANY_ALIKE).map(([reason, list]) => ({ reason, tests: list }));
+  const taken = new Set(many.flatMap((one) => one.tests));
+  return { alike: many.sort((a, b) => b.tests.length - a.tests.length), rest: tests.filter((of) => !taken.has(of)) };
+}
+
+/**
+ * How far a number is from the expected one: `0.22497`. Null unless the distance means something: one of the two is a computed
+ * decimal, or the test names a tolerance. Statuses, ids, counts and exit codes are right or wrong.
+ */
+export function offBy(test: Pick<TestResult, "expected" | "actual" | "message" | "intent">): string | null {
+  const { expected, actual } = test;
   if (expected === null || actual === null) return null;
   const a = asNumber(expected);
   const b = asNumber(actual);
   if (a === null || b === null || a === b) return null;
+  const decimal = [expected, actual].some((text) => /[.e]/i.test(text.trim()));
+  const tolerance = [test.message, test.intent].some((text) => text !== null && /tolerance|\babs_tol\b|\brel_tol\b|\bapprox\(|±/i.test(text));
+  if (!decimal && !tolerance) return null;
   return Math.abs(a - b).toPrecision(6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 

@@ -7,3 +7,10 @@ export function namesOf(paths: readonly string[]): (path: string) => string {
   for (const path of paths) seen.set(fileName(path), (seen.get(fileName(path)) ?? 0) + 1);
   return (path) => ((seen.get(fileName(path)) ?? 0) > 1 ? path : fileName(path));
 }
+
+/** `Nothing changed since attempt 2.` */
+export function nothingChanged(of: { readonly turn: number }, against: readonly [turn: number, attempt: number] | null): string {
+  if (against === null) return "Nothing changed.";
+  const [turn, attempt] = against;
+  return `Nothing changed since ${turn === of.turn ? "" : `turn ${String(turn)}, `}attempt ${String(attempt)}.`;
+}

@@ -112,7 +112,9 @@ classes! {
     StaleName = "stale_name", "stale name", Code,
         "What a turn renamed, removed or loosened is still there as it was.";
     MissingRoute = "missing_route", "missing route", Code,
-        "A route, command or action that is asked for is not there.";
+        "A route or action that is asked for is not there.";
+    MissingCommand = "missing_command", "missing command", Code,
+        "A command, option or function that is asked for is not there.";
     MissingField = "missing_field", "missing field", Code,
         "A field or key of an answer is not there.";
     GuardIgnored = "guard_ignored", "guard ignored", Code,
@@ -132,13 +134,15 @@ classes! {
     TooLax = "too_lax", "validation too lax", Code,
         "Something that is to be refused is accepted.";
     WrongStatus = "wrong_status", "wrong status", Code,
-        "The answer has another status, exit code or error code, and no other class says why.";
+        "The answer has another status or error code, and no other class says why.";
+    WrongExit = "wrong_exit", "wrong exit code", Code,
+        "The program ended with another exit code, and no other class says why.";
     WrongEffect = "wrong_effect", "wrong effect", Code,
         "An action does not change the records as stated.";
     WrongList = "wrong_list", "wrong list", Code,
         "A list has the wrong records, order or page.";
     WrongValue = "wrong_value", "wrong value", Code,
-        "The answer has another content than expected, and no other class says why.";
+        "The answer or output has another content than expected, and no other class says why.";
     Other = "other", "not classified", Unknown,
         "No rule applies, or nothing is known about what failed.";
 }
@@ -147,6 +151,31 @@ impl FailureClass {
     /// The inverse of [`FailureClass::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|class| class.as_str() == word)
+    }
+
+    /// Whether only tests of requests and answers can tell it.
+    pub const fn is_of_requests(self) -> bool {
+        matches!(
+            self,
+            Self::StaleName
+                | Self::MissingRoute
+                | Self::MissingField
+                | Self::GuardIgnored
+                | Self::MissingCascade
+                | Self::WrongAggregate
+                | Self::Nullability
+                | Self::WrongDefault
+                | Self::InventedFeature
+                | Self::TooStrict
+                | Self::WrongStatus
+                | Self::WrongEffect
+                | Self::WrongList
+        )
+    }
+
+    /// Whether only tests of programs that are called can tell it.
+    pub const fn is_of_programs(self) -> bool {
+        matches!(self, Self::MissingCommand | Self::WrongExit)
     }
 
     /// Whether what the agent wrote was not there to be tested.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::FailureClass;
 use super::evidence::{AttemptEvidence, Evidence, none_passed};
-use super::rules::{ATTEMPT_RULES, TEST_RULES, first};
+use super::rules::{ATTEMPT_RULES, Rule, TEST_RULES, first};
 
 /// Stands for the id of a rule where none applies.
 pub const NO_RULE: &str = "none";
@@ -141,7 +141,7 @@ fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
             let mut evidence = Evidence::of(test, none_passed);
             evidence.old_name_answers = old.reaches(&evidence);
             evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
-            let rule = first(TEST_RULES, &evidence);
+            let rule = first_that_fits(&evidence);
             ClassifiedTest {
                 test: at,
                 class: rule.map_or(FailureClass::Other, |rule| rule.class),
@@ -149,6 +149,15 @@ fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
             }
         })
         .collect()
+}
+
+/// The first rule that applies and whose class is of the kind of test that this is: of requests, or of a program.
+fn first_that_fits(evidence: &Evidence) -> Option<&'static Rule<Evidence>> {
+    let requests = evidence.is_of_requests();
+    TEST_RULES
+        .iter()
+        .filter(|rule| if requests { !rule.class.is_of_programs() } else { !rule.class.is_of_requests() })
+        .find(|rule| (rule.applies)(evidence))
 }
 
 /// The entity and the field whose value is wrong.
@@ -166,7 +175,7 @@ fn wrong_defaults<'a>(
         .filter(|test| test.id.contains("minimal"))
         .map(|test| Evidence::of(test, none_passed))
         .filter(|evidence| {
-            first(TEST_RULES, evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
+            first_that_fits(evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
         })
         .filter_map(|evidence| field_of(&evidence))
         .collect()

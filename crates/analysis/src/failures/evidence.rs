@@ -28,6 +28,45 @@ fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
+/// What a test says of itself, in lower case: the longest texts first.
+fn own_words(test: &TestResult, message: &str) -> Vec<String> {
+    let scenario = line_after(message, "scenario: ").map(str::to_owned);
+    let texts =
+        [test.intent.clone(), test.group.clone(), test.expected.clone(), scenario, Some(test.id.clone())];
+    let mut own: Vec<String> = texts
+        .into_iter()
+        .flatten()
+        .map(|text| head(&text, ABOUT).trim().to_lowercase())
+        .filter(|text| text.len() >= 4)
+        .collect();
+    own.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    own
+}
+
+/// What the program under test gave, as far as a message says: the lines without the test's own words, and of a line that
+/// says what was expected only what stands behind `got`.
+fn came(said: &str, own: &[String]) -> String {
+    const GOT: &[&str] =
+        &[", got:", ", got ", "; got:", "; got ", " but got ", " actual=", "| actual:", " actual:"];
+    let mut came = String::with_capacity(said.len());
+    for line in said.lines().filter(|line| !line.starts_with("scenario: ")) {
+        let after_got = GOT.iter().filter_map(|word| Some(line.find(word)? + word.len())).min();
+        let mut rest = match after_got {
+            Some(at) if line.contains("expected") => line[at..].to_owned(),
+            None if line.starts_with("expected") => continue,
+            _ => line.to_owned(),
+        };
+        for text in own {
+            if rest.contains(text.as_str()) {
+                rest = rest.replace(text.as_str(), " ");
+            }
+        }
+        came.push_str(&rest);
+        came.push('\n');
+    }
+    came
+}
+
 /// A failing test, taken apart. Texts are in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
@@ -38,8 +77,12 @@ pub struct Evidence {
     pub about: String,
     /// The kind of the test, in the source's word.
     pub kind: String,
-    /// The message, and what came: what was seen.
+    /// The message, and what came.
     pub said: String,
+    /// Of it what the program under test gave: without what the test says of itself (its intent, its title, what it expected).
+    pub came: String,
+    /// What the test says it expects, in its own words.
+    wanted: String,
     /// What was expected.
     pub expected: Option<String>,
     /// What came.
@@ -90,6 +133,7 @@ impl Evidence {
             case: case_of(&test.id),
             about: about.to_lowercase(),
             kind: head(test.kind.as_deref().unwrap_or_default(), ABOUT).trim().to_lowercase(),
+            wanted: side(&test.expected).unwrap_or_default(),
             expected: side(&test.expected),
             actual: side(&test.actual),
             asked: asked(message),
@@ -98,6 +142,7 @@ impl Evidence {
             said,
             ..Self::default()
         };
+        evidence.came = came(&evidence.said, &own_words(test, message));
         evidence.sent = sent(&evidence.said);
         evidence.take_comparison();
         evidence.take_field();
@@ -234,11 +279,16 @@ impl Evidence {
             "code=",
             "exit_code=",
         ];
+        // What a program says of a command that it called itself is not its own end.
+        let came = self.came.replace("command failed: exit status", "");
         let exit = |n: i64| i32::try_from(n).ok();
         let wanted =
             |text: &str| number_after(text, &["exit ", "exits ", "exit=", "exit code "]).and_then(exit);
-        let expected = self.expected.as_deref().and_then(wanted).or_else(|| wanted(&self.about));
-        if let Some(got) = number_after(&self.said, WORDS).and_then(exit) {
+        let expected = wanted(&self.wanted)
+            .or_else(|| self.expected.as_deref().and_then(wanted))
+            .or_else(|| wanted(&self.about));
+        let alone = || self.actual.as_deref()?.strip_prefix("exit ")?.trim().parse().ok();
+        if let Some(got) = number_after(&came, WORDS).and_then(exit).or_else(alone) {
             let expected = number_after(&self.said, &["expected exit="]).and_then(exit).or(expected);
             return Some((expected, got));
         }
@@ -246,7 +296,9 @@ impl Evidence {
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i32>().ok());
         match (number(&self.expected), number(&self.actual)) {
             (Some(expected), Some(actual))
-                if self.about.contains("exit code") || self.about.contains("exits") =>
+                if [&self.about, &self.wanted]
+                    .iter()
+                    .any(|text| text.contains("exit code") || text.contains("exits")) =>
             {
                 Some((Some(expected), actual))
             }
@@ -270,20 +322,15 @@ impl Evidence {
             && self.case.iter().rev().zip(parts.iter().rev()).all(|(part, other)| part == other)
     }
 
-    /// Whether the message has one of these texts.
-    pub fn says(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.said.contains(text))
+    /// Whether the program under test gave one of these texts.
+    pub fn gave(&self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.came.contains(text))
     }
 
-    /// Whether what the test is about has one of these words.
-    pub fn is_about(&self, words: &[&str]) -> bool {
-        let mut about = self.about.split(|c: char| !c.is_alphanumeric());
-        about.any(|word| words.contains(&word))
-    }
-
-    /// Whether what the test is about has one of these phrases.
-    pub fn speaks_of(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| self.about.contains(phrase))
+    /// Whether it is a test of requests and answers: its id is a case of this project's suites, or a request or an HTTP status
+    /// is seen.
+    pub const fn is_of_requests(&self) -> bool {
+        !self.case.is_empty() || self.asked.is_some() || self.status.is_some()
     }
 
     /// Whether an answer came that was looked into: then what its text says is its content, and no sign of a crash.
@@ -334,8 +381,11 @@ impl Evidence {
             &["assertion failed", "check returned", "check failed", "condition failed", "n/a"];
         let (Some(expected), Some(actual)) = (&self.expected, &self.actual) else { return false };
         let says_nothing = EMPTY.iter().any(|text| actual.starts_with(text))
+            || expected == "n/a"
             || (!self.compares
-                && (actual.is_empty() || self.about.lines().any(|line| line.trim() == actual)));
+                && (actual.is_empty()
+                    || expected.strip_prefix("output contains ").is_some_and(|wanted| wanted == actual)
+                    || self.about.lines().any(|line| line.trim() == actual)));
         expected != actual && !says_nothing
     }
 

@@ -23,7 +23,7 @@ use crate::survival::MAX_TURNS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
-    /// It never passed before: it is new, or it failed wherever it ran.
+    /// No attempt before had it, and those attempts name all their tests.
     New,
     /// It passed before, and not since.
     Regression {

@@ -13,7 +13,7 @@ use workbench::api::{
 
 use super::whose::{Whose, compared, failures, matrix, other};
 use super::{absolute, format_of, words, written};
-use crate::print::{note, print, print_json};
+use crate::print::{note, print_data, print_json};
 
 /// What a figure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -84,7 +84,7 @@ pub(crate) struct FigureArgs {
     /// Height in pt; by default what the figure needs
     #[arg(long, value_name = "PT")]
     height: Option<u32>,
-    /// In greys
+    /// In greyscale
     #[arg(long)]
     grey: bool,
     /// Draw for the dark theme (without --out)
@@ -184,7 +184,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
         if as_json {
             print_json(&json!({ "svg": svg, "warnings": warnings }));
         } else {
-            print(&svg);
+            print_data(&svg);
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -197,7 +197,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
         drawn["svg"] = json!(svg);
         print_json(&drawn);
     } else {
-        print(&svg);
+        print_data(&svg);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -232,7 +232,7 @@ fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Resu
             if as_json {
                 print_json(&json!({ "svg": svg }));
             } else {
-                print(&svg);
+                print_data(&svg);
             }
             Ok(ExitCode::SUCCESS)
         }

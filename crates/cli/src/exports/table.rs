@@ -51,7 +51,7 @@ pub(crate) enum TableWord {
     Failures,
     /// Failed attempts, one a row
     Cases,
-    /// Failing tests by origin: new, regression, still failing
+    /// Failing tests by origin: new, regressed, still failing
     Origins,
     /// Turns that failed at first, by the attempt that passed
     Repairs,
@@ -107,11 +107,11 @@ pub(crate) enum ModeWord {
 /// What `--origin` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OriginWord {
-    /// Never passed before in its episode
+    /// No attempt before in its episode had it
     New,
-    /// Passed in an earlier turn
-    Regression,
-    /// Failed at the turn before, too
+    /// Passed in an earlier turn or attempt, and not since
+    Regressed,
+    /// Failed when its outcome was known last
     StillFailing,
     /// Earlier turns do not describe their tests
     Unknown,
@@ -143,7 +143,7 @@ pub(crate) struct TableArgs {
     /// Venue, for width and letters of a picture: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, …
     #[arg(long, value_name = "VENUE", default_value = "icml", requires = "out")]
     preset: String,
-    /// In greys
+    /// In greyscale
     #[arg(long, requires = "out")]
     grey: bool,
     /// Which turns `disagreements` lists
@@ -210,7 +210,7 @@ fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest,
         by_tests: args.by_tests,
         origin: args.origin.map(|origin| match origin {
             OriginWord::New => FailureOrigin::New,
-            OriginWord::Regression => FailureOrigin::Regression,
+            OriginWord::Regressed => FailureOrigin::Regressed,
             OriginWord::StillFailing => FailureOrigin::StillFailing,
             OriginWord::Unknown => FailureOrigin::Unknown,
         }),

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, CompareRequest, FailureGrouping, FailureScope, FailuresRequest, MatrixRequest,
+    ApiError, CompareRequest, FailureGrouping, FailureScope, FailuresRequest, MatrixRequest, Pairs,
 };
 
 use crate::args::FailuresScope;
@@ -41,7 +41,7 @@ pub(crate) struct Whose {
     #[arg(long, value_enum, default_value_t = GroupWord::Run)]
     pub(crate) by: GroupWord,
     /// Which failed attempts count: all, the final ones of turns not passed, or those that ended stamina
-    #[arg(long, value_enum, default_value_t = FailuresScope::Attempts)]
+    #[arg(long, value_enum, default_value_t = FailuresScope::First)]
     pub(crate) scope: FailuresScope,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn compared(
         return Err(ApiError::new("export.no_runs", "There is no run to make this of")
             .hint("Name runs by their ids; `stamina runs` lists them"));
     }
-    members::request(workbench, runs, reference, tau)
+    members::request(workbench, runs, reference, Pairs::Reference, tau)
 }
 
 /// Which of the members is compared with the reference: the one that is named, or the only other.

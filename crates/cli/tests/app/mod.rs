@@ -43,6 +43,24 @@ impl Room {
         self.command(args).output().expect("stamina runs")
     }
 
+    /// Plays a run of one scenario with the mock agent into `results`, until a budget of tokens ends it (exit code 3).
+    pub(crate) fn run_until_budget(&self, turns: u32, tokens: u32) {
+        let (turns, tokens) =
+            (format!("restful_server_gen_iterative.n_turns={turns}"), format!("limits.run.tokens={tokens}"));
+        let output = self.stamina(&[
+            "run",
+            "--json",
+            "--values",
+            "agent=MOCK",
+            "output_dir=results",
+            "restful_server_gen_iterative.n_scenarios=1",
+            "restful_server_gen_iterative.num_changes_per_turn=1",
+            &turns,
+            &tokens,
+        ]);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    }
+
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let output = self.stamina(&[args, &["--json"]].concat());
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
@@ -94,9 +112,14 @@ impl Served {
         self.child.stderr.take().expect("its standard error")
     }
 
-    pub(crate) fn ask(&self, name: &str, request: &Value) -> Result<Value, Value> {
-        use std::io::{Read as _, Write as _};
-        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port as u16)).expect("it listens");
+    pub(crate) fn connect(&self) -> std::net::TcpStream {
+        std::net::TcpStream::connect(("127.0.0.1", self.port as u16)).expect("it listens")
+    }
+
+    /// Sends a command; its answer is still to be read.
+    pub(crate) fn begin(&self, name: &str, request: &Value) -> std::net::TcpStream {
+        use std::io::Write as _;
+        let mut stream = self.connect();
         let body = request.to_string();
         let head = format!(
             "POST /rpc/{name} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{TOKEN}: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -105,6 +128,12 @@ impl Served {
             body.len()
         );
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("sent");
+        stream
+    }
+
+    pub(crate) fn ask(&self, name: &str, request: &Value) -> Result<Value, Value> {
+        use std::io::Read as _;
+        let mut stream = self.begin(name, request);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");

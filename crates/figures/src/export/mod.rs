@@ -21,7 +21,9 @@ pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
 use crate::caption::with_method;
 use crate::drawn_table::too_long;
+use crate::failure_shares;
 use crate::number::thousands;
+use crate::sheet::Sheet;
 use crate::spec::{Figure, FigureSpec};
 use crate::table::data_table;
 use crate::tex;
@@ -121,11 +123,36 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
+/// Why a figure is not drawn for its layout, in a sentence without a full stop; `None` = it can be.
+pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
+    refused(spec).map(|(why, _)| why)
+}
+
+/// Why a figure is not written: it would show cut numbers, or nothing. With what does instead.
+fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
+    const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
+    const OTHER: &str =
+        "A figure of another measure has something to show; CSV and Parquet have every number";
+    match &spec.figure {
+        Figure::FailureShares(data) => {
+            let sheet = Sheet::of(&spec.layout, spec.theme);
+            failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
+        }
+        Figure::Pareto(data)
+            if data.points.iter().all(|point| point.cost.is_none() || point.mean.is_none()) =>
+        {
+            Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
+        }
+        _ => None,
+    }
+}
+
 /// Writes a figure. The same spec and format give the same bytes, as long as every letter is in the shipped font (see
 /// [`File::warnings`]).
 ///
 /// # Errors
-/// A spec that TOML can not hold (a seed beyond 2⁶³), a drawing too large for a PNG, a table that does not fit a page.
+/// A spec that TOML cannot hold (a seed beyond 2⁶³), a drawing too large for a PNG, a table that does not fit a page, a figure
+/// whose numbers do not fit its width or that has nothing to show.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     if let Figure::Table(table) = &spec.figure
         && format.is_picture()
@@ -137,6 +164,11 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
             long.fit
         );
         return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, why) });
+    }
+    if (format.is_picture() || format == Format::Tex)
+        && let Some((why, advice)) = refused(spec)
+    {
+        return Err(ExportError { advice: Some(advice), ..ExportError::new(format, why) });
     }
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);

@@ -4,8 +4,16 @@ use std::fmt::Write as _;
 
 use super::{Table, Value};
 
-/// A field, in quotes where it has to be.
+/// Whether a spreadsheet would calculate a text instead of showing it. Numbers that were written as texts stay.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() && text.len() > 1
+}
+
+/// A field, in quotes where it has to be; with an apostrophe before it where a spreadsheet would take it for a formula, since
+/// names in results were written by strangers.
 fn field(text: &str) -> String {
+    let guarded = is_formula(text).then(|| format!("'{text}"));
+    let text = guarded.as_deref().unwrap_or(text);
     if text.contains(['"', ',', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -50,9 +58,12 @@ mod tests {
         table.push(vec![known("=1+1"), known(1e300)]);
         table.push(vec![None, known(f64::NAN)]);
         table.push(vec![known("生"), known(-3.0)]);
+        table.push(vec![known("@SUM(A1)"), known(1.0)]);
+        table.push(vec![known("-2.5"), known(1.0)]);
+        table.push(vec![known("-"), known(1.0)]);
         assert_eq!(
             table.to_csv(),
-            "name,x\r\n\"a,\"\"b\"\"\nc\",0.30000000000000004\r\n=1+1,1e300\r\n,\r\n生,-3\r\n"
+            "name,x\r\n\"a,\"\"b\"\"\nc\",0.30000000000000004\r\n'=1+1,1e300\r\n,\r\n生,-3\r\n'@SUM(A1),1\r\n-2.5,1\r\n-,1\r\n"
         );
     }
 }

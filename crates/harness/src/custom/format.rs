@@ -59,11 +59,10 @@ pub(super) struct File {
 }
 
 /// Who makes the session's id.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum From {
-    /// There is none, or the agent finds its session itself.
-    #[default]
+    /// The agent finds its session itself.
     None,
     /// We do.
     Caller,
@@ -77,7 +76,7 @@ pub(super) enum From {
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
     #[serde(default)]
-    pub(super) from: From,
+    from: Option<From>,
     #[serde(default)]
     pub(super) key: Option<String>,
     #[serde(default)]
@@ -85,6 +84,11 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// Who makes the id. A file that does not say it has an agent that finds its session itself, by other arguments later on.
+    pub(super) fn source(&self) -> From {
+        self.from.unwrap_or(From::None)
+    }
+
     pub(super) fn key_parts(&self) -> Vec<&str> {
         self.key.as_deref().unwrap_or_default().split('.').collect()
     }
@@ -364,13 +368,13 @@ impl Document {
             .iter()
             .chain(self.commands.later.iter().flatten())
             .any(|part| names(part).any(|n| n == "session"))
-            && self.session.from != From::None
+            && self.session.source() != From::None
             && !self.files.iter().any(|f| names(&f.text).any(|n| n == "session"))
             && !self.env.values().any(|v| names(v).any(|n| n == "session"))
         {
             return Err("session.from: {session} is used nowhere, so no session would go on".to_owned());
         }
-        let first_knows = self.session.from == From::Caller;
+        let first_knows = self.session.source() == From::Caller;
         if !first_knows && self.commands.first.iter().any(|part| names(part).any(|name| name == "session")) {
             return Err("commands.first: {session} is not known before the first call, unless session.from = \"caller\"".to_owned());
         }
@@ -380,18 +384,19 @@ impl Document {
     fn check_session(&self) -> Result<(), String> {
         let session = &self.session;
         match session.from {
-            From::Stdout if session.key.as_deref().is_none_or(str::is_empty) => {
+            Some(From::Stdout) if session.key.as_deref().is_none_or(str::is_empty) => {
                 Err("session.key: session.from = \"stdout\" needs the key of the id in its JSON lines"
                     .to_owned())
             }
-            From::Files if session.pattern().is_none() => {
+            Some(From::Files) if session.pattern().is_none() => {
                 Err("session.files: session.from = \"files\" needs a path with one *, in its last part"
                     .to_owned())
             }
-            From::None if self.commands.later.is_none() => {
-                Err("commands.later: without it and without session.from every call would begin anew"
-                    .to_owned())
-            }
+            None if self.commands.later.is_none() => Err(
+                "session.from: without it and without commands.later every call would begin a new session; a harness that \
+                 finds its session itself says session.from = \"none\""
+                    .to_owned(),
+            ),
             _ => Ok(()),
         }
     }

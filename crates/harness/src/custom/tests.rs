@@ -76,6 +76,10 @@ fn errors_name_the_key() {
         let message = with(from, to);
         assert!(message.contains(said), "{said:?} is not in {message:?}");
     }
+    // An agent that finds its session itself is called alike every time; that it does is said.
+    let alone = BASE.replace(", \"{session}\"", "");
+    assert!(parse(&alone.replace("\"caller\"", "\"none\"")).is_ok());
+    assert!(error(&alone.replace("[session]\nfrom = \"caller\"", "")).starts_with("session.from: "));
     // Where it is not TOML, the line is told.
     assert!(error("name = \"a\"\nversion = ").contains("line 2"));
 }
@@ -92,4 +96,18 @@ fn only_words_in_braces_are_placeholders() {
     assert_eq!(pieces, [("{\"a\": ", "model"), (", ${HOME} {x y} {env:KEY} {}", "key")]);
     assert_eq!(rest, "} {");
     assert_eq!(template::pieces("{{model}}").0, [("{", "model")]);
+}
+
+#[test]
+fn a_file_that_is_no_harness_is_not_quoted() {
+    for text in [
+        "[default]\nkey = hunter2\n",
+        "root:x:0:hunter2\n",
+        "name = \"hunter2\nx\"\n",
+        "name = [\"hunter2\"]\n",
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(error.starts_with("line ") && !error.contains("hunter2"), "{error}");
+    }
+    assert!(parse("[default]\nkey = hunter2\n").unwrap_err().starts_with("line 2, column "));
 }

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use model::{Benchmark, Run, TaskTotals, Transcript, Warning};
 use serde_json::Value;
 
-use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
 use files::{Entry, ReadError, Stamp, Tree, join, parent};
 
@@ -67,6 +67,18 @@ struct Place {
     files: Vec<Entry>,
     sweep: Option<Sweep>,
     stamp: Stamp,
+}
+
+/// Reads the files of tasks.
+struct TaskReader {
+    tasks: String,
+    place: Place,
+}
+
+impl PartReader for TaskReader {
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
+        task::read(tree, &join(&self.tasks, &part.key), &self.place, report)
+    }
 }
 
 impl Format for EvoCode {
@@ -133,11 +145,10 @@ impl Format for EvoCode {
         out
     }
 
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
         // The survey has warned of what is wrong here.
         let place = Place::read(tree, at, &mut Report::default());
-        let path = join(&join(at, "tasks"), &part.key);
-        task::read(tree, &path, &place, report)
+        Box::new(TaskReader { tasks: join(at, "tasks"), place })
     }
 
     fn transcript(&self, _tree: &Tree, _artifact: &model::Artifact) -> Result<Transcript, ReadError> {

@@ -38,11 +38,11 @@ mod steps;
 mod task;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
-use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
 use crate::readers::json::{Node, Object};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
@@ -92,16 +92,19 @@ impl Format for Harbor {
         survey(tree, at, kind, report)
     }
 
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
-        let Ok(kind) = layout::kind(tree, at) else { return Vec::new() };
-        read(tree, at, kind, &part.key, report)
+    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+        Box::new(TaskReader::new(tree, at))
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
         let mut documents: Vec<Document> = Vec::new();
         let mut path = artifact.path.clone();
-        while documents.len() < CONTINUATIONS {
-            let document: Document = match tree.read_json(&path, TRAJECTORY_CAP) {
+        let mut left = TRAJECTORY_CAP;
+        let mut read: HashSet<String> = HashSet::new();
+        // Each once, and together no more than one may have: they may name each other in a circle.
+        while documents.len() < CONTINUATIONS && read.insert(path.clone()) {
+            let size = tree.entry(&path).map_or(0, |entry| entry.size);
+            let document: Document = match tree.read_json(&path, left) {
                 Ok(Object(document)) => document,
                 Err(error) if documents.is_empty() => return Err(error),
                 // What is there is shown; the import has warned of the rest.
@@ -109,8 +112,9 @@ impl Format for Harbor {
             };
             let next = document.continued_in().map(|name| join(parent(&path), name));
             documents.push(document);
+            left = left.saturating_sub(size);
             match next {
-                Some(next) if next != path && layout::is_file(tree, &next) => path = next,
+                Some(next) if layout::is_file(tree, &next) => path = next,
                 _ => break,
             }
         }
@@ -288,23 +292,72 @@ fn stamp_of_trial(tree: &Tree, trial: &str, entries: &[Entry], stamp: Stamp) -> 
     stamp
 }
 
-fn read(tree: &Tree, at: &str, kind: Kind, key: &str, report: &mut Report) -> Vec<Reading> {
-    let jobs: Vec<Job> = match kind {
-        // Only the one task's jobs; walking them all for each part would be quadratic.
-        Kind::Tasks => layout::jobs_of_task(tree, &join(at, key)),
-        _ => layout::jobs(tree, at, kind),
-    };
-    let mut trials: Vec<Trial> = Vec::new();
+/// Reads the trials of tasks.
+struct TaskReader {
+    at: String,
+    kind: Option<Kind>,
+    /// Of the whole place, but not in the layout of EvoCode-Bench: there each task has jobs of its own.
+    jobs: Vec<Job>,
+    /// Folders that may be trials, by the key of their part: the number of their job, their path.
+    trials: HashMap<String, Vec<(usize, String)>>,
+}
+
+impl TaskReader {
+    fn new(tree: &Tree, at: &str) -> Self {
+        let kind = layout::kind(tree, at).ok();
+        let mut reader = Self { at: at.to_owned(), kind, jobs: Vec::new(), trials: HashMap::new() };
+        if let Some(kind) = kind.filter(|kind| *kind != Kind::Tasks) {
+            reader.jobs = layout::jobs(tree, at, kind);
+            reader.trials = trials_by_part(tree, at, kind, &reader.jobs);
+        }
+        reader
+    }
+}
+
+/// The folders of jobs that may be trials, by the key of their part.
+fn trials_by_part(tree: &Tree, at: &str, kind: Kind, jobs: &[Job]) -> HashMap<String, Vec<(usize, String)>> {
+    let mut trials: HashMap<String, Vec<(usize, String)>> = HashMap::new();
     for (index, job) in jobs.iter().enumerate() {
+        for path in layout::trial_folders(tree, at, kind, job) {
+            trials.entry(part_key(kind, job, &path)).or_default().push((index, path));
+        }
+    }
+    trials
+}
+
+impl PartReader for TaskReader {
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
+        let Some(kind) = self.kind else { return Vec::new() };
+        if kind == Kind::Tasks {
+            let jobs = layout::jobs_of_task(tree, &join(&self.at, &part.key));
+            let trials = trials_by_part(tree, &self.at, kind, &jobs);
+            read(tree, kind, &jobs, trials.get(&part.key).map_or(&[], Vec::as_slice), report)
+        } else {
+            read(tree, kind, &self.jobs, self.trials.get(&part.key).map_or(&[], Vec::as_slice), report)
+        }
+    }
+}
+
+/// Reads the trials of a part, `folders` in the order of their jobs.
+fn read(
+    tree: &Tree,
+    kind: Kind,
+    jobs: &[Job],
+    folders: &[(usize, String)],
+    report: &mut Report,
+) -> Vec<Reading> {
+    let mut trials: Vec<Trial> = Vec::new();
+    for of_job in folders.chunk_by(|a, b| a.0 == b.0) {
+        let Some((index, job)) = of_job.first().and_then(|(index, _)| Some((*index, jobs.get(*index)?)))
+        else {
+            continue;
+        };
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
-        for path in layout::trial_folders(tree, at, kind, job) {
-            if part_key(kind, job, &path) != key {
-                continue;
-            }
-            let entries = tree.list(&path);
+        for (_, path) in of_job {
+            let entries = tree.list(path);
             if layout::holds_trial(&entries) {
-                let mut trial = Trial::load(tree, &path, entries, index, config.as_ref(), report);
+                let mut trial = Trial::load(tree, path, entries, index, config.as_ref(), report);
                 trial.run = trial.head.run_key(kind, job, &name);
                 trials.push(trial);
             }
@@ -314,7 +367,7 @@ fn read(tree: &Tree, at: &str, kind: Kind, key: &str, report: &mut Report) -> Ve
     for trial in trials {
         tasks.entry(trial.head.task.clone()).or_default().push(trial);
     }
-    tasks.into_iter().flat_map(|(task, trials)| read_task(tree, kind, &task, &jobs, trials, report)).collect()
+    tasks.into_iter().flat_map(|(task, trials)| read_task(tree, kind, &task, jobs, trials, report)).collect()
 }
 
 /// Reads all trials of one task: they tell each other's number of steps, and their order is that of the repeats.

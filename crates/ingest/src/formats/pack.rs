@@ -12,7 +12,7 @@ use model::{Artifact, Transcript, Warning};
 use files::{ReadError, Tree, join};
 use serde::Deserialize;
 
-use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 const MANIFEST: &str = "manifest.json";
 const MANIFEST_CAP: u64 = 128 << 20;
@@ -35,6 +35,13 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Scenario {
     folder: String,
+}
+
+impl PartReader for Pack {
+    /// Its scenarios are no episodes.
+    fn read(&self, _: &Tree, _: &Part, _: &mut Report) -> Vec<Reading> {
+        Vec::new()
+    }
 }
 
 impl Format for Pack {
@@ -101,8 +108,8 @@ impl Format for Pack {
         Survey::default()
     }
 
-    fn read(&self, _: &Tree, _: &str, _: &Part, _: &mut Report) -> Vec<Reading> {
-        Vec::new()
+    fn reader(&self, _: &Tree, _: &str) -> Box<dyn PartReader> {
+        Box::new(Self)
     }
 
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {

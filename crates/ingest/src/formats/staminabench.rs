@@ -32,11 +32,13 @@ mod stream;
 mod usage;
 mod words;
 
+use std::collections::HashMap;
+
 use model::{Artifact, ArtifactKind, Baseline, Benchmark, Episode, Run, Transcript, Warning};
 
 pub use own::SCHEMA;
 
-use crate::format::{Format, Part, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use crate::readers::json::{Node, cut};
 use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
@@ -46,6 +48,9 @@ use report::ReportFile;
 
 /// Largest trajectory that is read, in bytes.
 const TRAJECTORY_CAP: u64 = 4 << 30;
+/// Where the runner keeps its records, and the largest that is read, in bytes.
+const RECORDS: &str = ".stamina";
+const RECORD_CAP: u64 = 32 << 20;
 /// Most scenarios of one run.
 const SCENARIOS: usize = 10_000;
 /// Most tags of one run, and the longest, in bytes.
@@ -196,6 +201,26 @@ impl Place {
 
     fn is_own(&self) -> bool {
         self.report.as_ref().is_some_and(ReportFile::is_own)
+    }
+}
+
+/// A record of the runner, of which nothing is taken here.
+#[derive(serde::Deserialize)]
+struct RecordHead {
+    #[serde(rename = "version")]
+    _version: Option<serde::de::IgnoredAny>,
+}
+
+/// Warns of the runner's own record, which a resume needs, where it cannot be read. Listing its folder tells of links and
+/// of what is no file.
+fn look_at_record(tree: &Tree, at: &str, report: &mut Report) {
+    let folder = join(at, RECORDS);
+    if !tree.list(&folder).iter().any(|entry| entry.name == "run.json") {
+        return;
+    }
+    let path = join(&folder, "run.json");
+    if let Err(error) = tree.read_json::<RecordHead>(&path, RECORD_CAP) {
+        report.unreadable(&path, &error, "The run can be looked at and cannot be resumed.");
     }
 }
 
@@ -426,10 +451,33 @@ impl Format for StaminaBench {
             .collect();
         let mut run = place.run(at);
         place.keep_missing(at, &mut run, report);
+        look_at_record(tree, at, report);
         Survey { runs: vec![run], parts }
     }
 
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+        // What is wrong with these files was said by the survey.
+        let place = Place::open(tree, at, &mut Report::default());
+        let positions = place.scenarios.iter().cloned().zip(0..).collect();
+        Box::new(ScenarioReader { at: at.to_owned(), place, positions })
+    }
+
+    fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
+        steps::read(tree, &artifact.path, artifact.pointer.as_deref().unwrap_or(""))
+    }
+}
+
+/// Reads the scenarios of a run.
+struct ScenarioReader {
+    at: String,
+    place: Place,
+    /// The scenarios by name.
+    positions: HashMap<String, usize>,
+}
+
+impl PartReader for ScenarioReader {
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
+        let (at, place) = (self.at.as_str(), &self.place);
         let scenario = if part.key.is_empty() {
             if at.is_empty() { tree.name() } else { file_name(at).to_owned() }
         } else {
@@ -437,24 +485,18 @@ impl Format for StaminaBench {
         };
         let mut episode = Episode::new(scenario.clone(), scenario.clone());
         let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
-        // What is wrong with these files was said by the survey.
-        let place = Place::open(tree, at, &mut Report::default());
         episode.planned_turns = place.planned_turns();
         if let Some(report) =
             place.report.as_ref().filter(|_| !is_own(tree, &join(&folder, "trajectory.json")))
         {
-            let position = place.scenarios.iter().position(|s| *s == part.key);
+            let position = self.positions.get(&part.key).copied();
             let said = report.of_scenario(&scenario, position, place.scenarios.len());
             episode.reported = said.figures;
             episode.extra = said.extra;
         }
         let mut notes = Notes::new(report);
-        let episode = Self::read_scenario(tree, at, &part.key, episode, &mut notes);
+        let episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
         notes.finish(&folder);
         vec![Reading { run: run_key(at), episode }]
-    }
-
-    fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
-        steps::read(tree, &artifact.path, artifact.pointer.as_deref().unwrap_or(""))
     }
 }

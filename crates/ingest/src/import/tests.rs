@@ -14,7 +14,14 @@ use files::{Entry, ReadError, join};
 
 #[derive(Debug, Default)]
 struct Toy {
-    read: Mutex<Vec<String>>,
+    read: Arc<Mutex<Vec<String>>>,
+    /// How often what parts share was read.
+    opened: AtomicUsize,
+}
+
+struct ToyReader {
+    at: String,
+    read: Arc<Mutex<Vec<String>>>,
 }
 
 impl Toy {
@@ -62,9 +69,19 @@ impl Format for Toy {
         let parts = tree.list(at).into_iter().filter(is_episode);
         Survey { runs, parts: parts.map(|e| Part { key: e.name, stamp: e.stamp }).collect() }
     }
-    fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
+    fn reader(&self, _: &Tree, at: &str) -> Box<dyn PartReader> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Box::new(ToyReader { at: at.to_owned(), read: Arc::clone(&self.read) })
+    }
+    fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
+        Err(ReadError::Missing)
+    }
+}
+
+impl PartReader for ToyReader {
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         self.read.lock().unwrap().push(part.key.clone());
-        let path = join(at, &part.key);
+        let path = join(&self.at, &part.key);
         let text = match tree.read_text(&path, 100) {
             Ok((text, _)) => text,
             Err(error) => {
@@ -82,9 +99,6 @@ impl Format for Toy {
             episode.turns.push(turn);
         }
         vec![Reading { run: run.to_owned(), episode }]
-    }
-    fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
-        Err(ReadError::Missing)
     }
 }
 
@@ -124,6 +138,22 @@ impl Bench {
         let page = self.store.warnings(self.source, &store::WarningFilter::default(), 0, 100).unwrap();
         page.warnings.into_iter().map(|w| (w.path, w.code)).collect()
     }
+}
+
+#[test]
+fn what_parts_share_is_read_once_for_a_place_and_the_sums_of_a_large_run_are_right() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "a");
+    for number in 0..300 {
+        bench.write(&format!("a.{number}.ep"), "x");
+    }
+    bench.import();
+    assert_eq!((bench.toy.taken().len(), bench.toy.opened.load(Ordering::Relaxed)), (300, 1));
+    let episodes = || bench.store.list_runs(&store::RunFilter::default()).unwrap().rows[0].1.totals.episodes;
+    assert_eq!(episodes(), 300);
+    bench.remove("a.7.ep");
+    bench.import();
+    assert_eq!(episodes(), 299);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::fmt;
 
 use model::{Step, StepKind, Tokens, ToolCall, Transcript};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
 use super::text::strip_ansi;
@@ -98,6 +98,61 @@ struct StepFacts {
     tool_calls: Option<Vec<IgnoredAny>>,
     #[serde(default)]
     is_copied_context: Option<bool>,
+    #[serde(default)]
+    message: Framed,
+}
+
+/// The instruction in a message that a harness has framed with words of its own; no other message is kept.
+#[derive(Debug, Default)]
+struct Framed(Option<String>);
+
+impl<'de> Deserialize<'de> for Framed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Message;
+        impl<'de> Visitor<'de> for Message {
+            type Value = Framed;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a message")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Framed, E> {
+                let instruction = unframed(text).filter(|instruction| instruction.len() <= TEXT_CAP);
+                Ok(Framed(instruction.map(str::to_owned)))
+            }
+            fn visit_unit<E>(self) -> Result<Framed, E> {
+                Ok(Framed::default())
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Framed, E> {
+                Ok(Framed::default())
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Framed, E> {
+                Ok(Framed::default())
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Framed, E> {
+                Ok(Framed::default())
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Framed, E> {
+                Ok(Framed::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Framed, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Framed::default())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Framed, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Framed::default())
+            }
+        }
+        deserializer.deserialize_any(Message)
+    }
+}
+
+/// The instruction in the first message of Terminus, which puts its system prompt before it and the screen behind it.
+fn unframed(message: &str) -> Option<&str> {
+    const BEFORE: &str = "\nTask Description:\n";
+    const BEHIND: &str = "\nCurrent terminal state:\n";
+    let system = message.find(BEFORE)?;
+    let instruction = &message[system + BEFORE.len()..];
+    Some(instruction[..instruction.rfind(BEHIND)?].trim())
 }
 
 impl Facts {
@@ -121,6 +176,11 @@ impl Facts {
     /// Where in `steps` the first message of the user stands.
     pub fn first_user_step(&self) -> Option<usize> {
         self.steps.iter().position(|s| s.source.as_deref() == Some("user"))
+    }
+
+    /// The instruction in the first message of the user, where the harness has framed it with its own words.
+    pub fn instruction(&self) -> Option<&str> {
+        self.steps.get(self.first_user_step()?)?.message.0.as_deref()
     }
 
     /// The sums that the file itself gives; `None` where it gives none or only zeros.
@@ -435,6 +495,19 @@ mod tests {
             "y".repeat(TEXT_CAP + 10)
         ));
         assert_eq!((t.steps[0].text.len(), t.steps[0].text_cut), (TEXT_CAP, 10));
+    }
+
+    #[test]
+    fn the_frame_of_a_harness_is_no_part_of_the_instruction() {
+        let facts = |message: &str| -> Facts {
+            let step = serde_json::json!({ "source": "user", "message": message });
+            let file = serde_json::json!({ "steps": [{ "source": "agent", "message": 3 }, { "message": [{}] }, step] });
+            serde_json::from_value(file).unwrap()
+        };
+        let framed = "You are an AI assistant.\n\nTask Description:\n# Round 1\n\nDo it.\n\n\nCurrent terminal state:\n$";
+        assert_eq!(facts(framed).instruction(), Some("# Round 1\n\nDo it."));
+        assert_eq!(facts("Task Description: do it").instruction(), None);
+        assert_eq!(facts("").instruction(), None);
     }
 
     #[test]

@@ -30,6 +30,8 @@ const KEYS: [(&str, bool); 11] = [
     ("actual", true),
     ("failure_reason", true),
 ];
+/// Most cases that are kept by name; further ones are only counted.
+pub const TEST_CAP: usize = 100_000;
 /// Lines that one CASE_RESULT may be broken over.
 const BROKEN_LINES: usize = 20;
 
@@ -47,8 +49,14 @@ pub struct Summary {
 /// What the CASE lines of one output say.
 #[derive(Debug, Default)]
 pub struct CaseLog {
-    /// One per CASE_RESULT line, in their order. An id that comes again is numbered (`c001#2`).
+    /// One per CASE_RESULT line, in their order, up to [`TEST_CAP`]. An id that comes again is numbered (`c001#2`).
     pub tests: Vec<TestResult>,
+    /// CASE_RESULT lines.
+    pub total: u32,
+    /// Those that say passed.
+    pub passed: u32,
+    /// Those that say failed.
+    pub failing: u32,
     /// The first CASE_SUMMARY that has all three numbers.
     pub summary: Option<Summary>,
 }
@@ -59,14 +67,19 @@ impl CaseLog {
         self.tests.is_empty() && self.summary.is_none()
     }
 
-    /// Cases that the lines call passed.
-    pub fn passed(&self) -> u32 {
-        self.tests.iter().filter(|t| t.outcome == TestOutcome::Passed).count() as u32
-    }
-
-    /// Cases that the lines call failed.
-    pub fn failing(&self) -> u32 {
-        self.tests.iter().filter(|t| t.is_failing()).count() as u32
+    fn take(&mut self, mut test: TestResult, seen: &mut HashMap<String, u32>) {
+        self.total += 1;
+        self.passed += u32::from(test.outcome == TestOutcome::Passed);
+        self.failing += u32::from(test.is_failing());
+        if self.tests.len() >= TEST_CAP {
+            return;
+        }
+        let times = seen.entry(test.id.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            test.id = format!("{}#{times}", test.id);
+        }
+        self.tests.push(test);
     }
 }
 
@@ -74,29 +87,21 @@ impl CaseLog {
 pub fn parse(output: &str) -> CaseLog {
     let mut log = CaseLog::default();
     let mut seen: HashMap<String, u32> = HashMap::new();
-    let lines: Vec<&str> = output.lines().collect();
-    let mut next = 0;
-    while let Some(line) = lines.get(next) {
-        next += 1;
+    let mut lines = output.lines();
+    while let Some(line) = lines.next() {
         let line = strip_ansi(line);
         if let Some(rest) = after_word(&line, "CASE_RESULT") {
             let mut record = rest.to_owned();
             if !record.contains(" failure_reason=")
-                && let Some(more) = broken_off(&lines[next..])
+                && let Some(more) = broken_off(lines.clone())
             {
-                for line in &lines[next..next + more] {
+                for line in lines.by_ref().take(more) {
                     record.push('\n');
                     record.push_str(&strip_ansi(line));
                 }
-                next += more;
             }
-            if let Some(mut test) = case(&record) {
-                let times = seen.entry(test.id.clone()).or_insert(0);
-                *times += 1;
-                if *times > 1 {
-                    test.id = format!("{}#{times}", test.id);
-                }
-                log.tests.push(test);
+            if let Some(test) = case(&record) {
+                log.take(test, &mut seen);
             }
         } else if log.summary.is_none()
             && let Some(rest) = after_word(&line, "CASE_SUMMARY")
@@ -108,8 +113,8 @@ pub fn parse(output: &str) -> CaseLog {
 }
 
 /// How many of the lines belong to a CASE_RESULT that was broken off by a line break in a value.
-fn broken_off(lines: &[&str]) -> Option<usize> {
-    for (index, line) in lines.iter().take(BROKEN_LINES).enumerate() {
+fn broken_off<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize> {
+    for (index, line) in lines.take(BROKEN_LINES).enumerate() {
         if line.contains("CASE_RESULT") || line.contains("CASE_SUMMARY") {
             return None;
         }
@@ -220,7 +225,7 @@ mod tests {
         let log = parse(&text);
         assert_eq!(log.tests.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["c004", "a", "a#2"]);
         assert_eq!(log.tests[2].intent.as_deref(), Some("no more keys"));
-        assert_eq!((log.passed(), log.failing(), log.summary), (1, 2, None));
+        assert_eq!((log.passed, log.failing, log.total, log.summary), (1, 2, 3, None));
     }
 
     #[test]

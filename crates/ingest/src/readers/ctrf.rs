@@ -5,13 +5,16 @@
 
 use model::{TestOutcome, TestResult};
 
+use super::cases::TEST_CAP;
 use super::json::Node;
 
 /// What a report says.
 #[derive(Debug)]
 pub struct CtrfReport {
-    /// Tests by name.
+    /// Tests by name, up to [`TEST_CAP`].
     pub tests: Vec<TestResult>,
+    /// Tests that the list has.
+    pub listed: u32,
     /// Tests passed, by the summary where it is there, else by the list.
     pub passed: u32,
     /// Tests run, likewise.
@@ -21,20 +24,27 @@ pub struct CtrfReport {
 /// Reads a report; `None` if it is none.
 pub fn parse(root: &Node) -> Option<CtrfReport> {
     let results = root.get("results")?;
-    let tests: Vec<TestResult> =
-        results.get("tests").map_or(&[][..], Node::list).iter().filter_map(test).collect();
+    let mut tests: Vec<TestResult> = Vec::new();
+    let (mut listed, mut ran, mut passed) = (0, 0, 0);
+    for test in results.get("tests").map_or(&[][..], Node::list).iter().filter_map(test) {
+        listed += 1;
+        ran += u32::from(test.outcome != TestOutcome::Skipped);
+        passed += u32::from(test.outcome == TestOutcome::Passed);
+        if tests.len() < TEST_CAP {
+            tests.push(test);
+        }
+    }
     let summary = results.get("summary");
     if tests.is_empty() && summary.is_none() {
         return None;
     }
     let number = |key: &str| Some(u32::try_from(summary?.get(key)?.count()?).unwrap_or(u32::MAX));
-    let ran = tests.iter().filter(|t| t.outcome != TestOutcome::Skipped).count() as u32;
-    let passed = tests.iter().filter(|t| t.outcome == TestOutcome::Passed).count() as u32;
     let not_run = number("skipped").unwrap_or(0).saturating_add(number("pending").unwrap_or(0));
     Some(CtrfReport {
         passed: number("passed").unwrap_or(passed),
         total: number("tests").map_or(ran, |all| all.saturating_sub(not_run)),
         tests,
+        listed,
     })
 }
 

@@ -240,3 +240,25 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
     std::fs::write(place.gateway_log(), begun(7, ago(2000))).unwrap();
     assert_eq!(requests(&place, &part).1.len(), 0);
 }
+
+#[test]
+fn what_is_kept_of_an_episodes_file_is_bounded() {
+    let room = tempfile::tempdir().unwrap();
+    let path = files::beneath::resolved(room.path()).join("scenario_0.json");
+    let file = |characters: usize, cells: usize| EpisodeFile {
+        shown: LiveEpisode {
+            title: Some("x".repeat(characters)),
+            cells: vec![model::TurnState::Passed; cells],
+            ..LiveEpisode::queued("scenario_0")
+        },
+        at: ago(1),
+        log: AgentLog::default(),
+        retries: 3,
+    };
+    std::fs::write(&path, serde_json::to_vec(&file(100_000, 5000)).unwrap()).unwrap();
+    let read = EpisodeFile::read(&path).unwrap();
+    let title = read.shown.title.unwrap();
+    assert_eq!((title.len(), read.shown.cells.len(), read.retries), (LONGEST_TEXT, MOST_TURNS as usize, 3));
+    std::fs::write(&path, serde_json::to_vec(&file(300_000, 0)).unwrap()).unwrap();
+    assert_eq!(EpisodeFile::read(&path), None);
+}

@@ -9,7 +9,9 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use files::beneath;
 use model::{EndReason, Tokens, TurnState, Verdict};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
@@ -19,7 +21,7 @@ use crate::disk::{self, Keep};
 /// Requests up to this size stand in the trajectory, in bytes.
 const REQUEST: usize = 8 << 10;
 /// Longest line that is read back.
-const LINE: u64 = 256 << 20;
+const LINE: u64 = 16 << 20;
 
 /// What stands before the turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -210,7 +212,7 @@ impl Trajectory {
     /// Reads the one that lies in a folder, if there is one. Its last turn is the current one.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>, RunError> {
         let path = folder.join("trajectory.json");
-        let file = match File::open(&path) {
+        let file = match beneath::open_file(&path, OFlags::RDONLY) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(disk::at(&path, error)),
@@ -274,7 +276,7 @@ impl Trajectory {
             } else {
                 // Straight into the file, so that the kernel copies.
                 file.flush()?;
-                let old = File::open(&self.path)?;
+                let old = beneath::open_file(&self.path, OFlags::RDONLY)?;
                 io::copy(&mut old.take(prefix), file.get_mut())?;
             }
             if let Some(turn) = &turn {

@@ -29,6 +29,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
     // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
     config.output_dir.get_or_insert_with(|| "results".to_owned());
     left_out.extend(leave_out_variables(&mut config));
+    left_out.extend(without_an_endpoint(&mut config));
     loop {
         match of_config(&config) {
             Ok(settings) => return Ok((settings, left_out)),
@@ -40,6 +41,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
                 if key != "harness_file" && config.leave_out("endpoint") =>
             {
                 let why = format!("endpoint, as {key} is missing: {why}");
+                config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
                 left_out.push(LeftOut { key: "endpoint".to_owned(), why, is_unknown: false });
             }
             Err(other) => return Err(other),
@@ -47,7 +49,22 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsEr
     }
 }
 
-/// Leaves the entries of a list of variables out that can not be taken, each on its own.
+/// A file that names a model and no endpoint, as the original's do: the simulated model stands in until one is chosen.
+fn without_an_endpoint(config: &mut Config) -> Option<LeftOut> {
+    let keys = Keys { given: &config.given, section: "" };
+    let agent = keys.word("agent")?.to_lowercase();
+    let model = model(&keys, &agent)?;
+    if agent == "mock" || keys.text("endpoint.base_url").is_some() || keys.word("endpoint.mode").is_some() {
+        return None;
+    }
+    config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
+    let why = format!(
+        "the file names the model \"{model}\" and no endpoint: choose one, or direct as in the original"
+    );
+    Some(LeftOut { key: "endpoint".to_owned(), why, is_unknown: false })
+}
+
+/// Leaves the entries of a list of variables out that cannot be taken, each on its own.
 fn leave_out_variables(config: &mut Config) -> Vec<LeftOut> {
     let mut left_out = Vec::new();
     if config.given.contains_key(ENV_VARS) {
@@ -80,18 +97,12 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     };
     let agent = agent.to_lowercase();
     let harness_file = keys.path("harness_file");
-    if (agent == "custom") != harness_file.is_some() {
-        let why = if harness_file.is_some() {
-            format!("a harness of one's own is agent=CUSTOM, and agent is {}", agent.to_uppercase())
-        } else {
-            "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
-        };
-        return Err(SettingsError::of("harness_file", why));
-    }
+    check_harness_file(&agent, harness_file.is_some())?;
     let Some(output_dir) = config.output_dir.as_ref().map(PathBuf::from) else {
         return Err(SettingsError::of("output_dir", "it is not given; it is the folder for the results"));
     };
-    let endpoint = endpoint(&keys, &agent)?;
+    let model = model(&keys, &agent);
+    let endpoint = endpoint(&keys, &agent, model.as_deref())?;
     let env_vars = env_vars(&keys)?;
     if let EndpointSettings::Gateway { key: KeySource::Env(name), .. } = &endpoint
         && env_vars.contains(name)
@@ -113,7 +124,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         _ => sandbox::Reach::Gateway,
     };
     let mut settings = RunSettings {
-        model: model(&keys, &agent),
+        model,
         agent,
         harness_file,
         generation: config.generation.clone(),
@@ -166,8 +177,23 @@ fn bound_by_pack(settings: &mut RunSettings, config: &Config) {
     }
 }
 
-/// What holds between settings.
-fn check(s: &RunSettings) -> Result<(), SettingsError> {
+/// A file describes a harness of one's own, and no other.
+fn check_harness_file(agent: &str, has_file: bool) -> Result<(), SettingsError> {
+    if (agent == "custom") == has_file {
+        return Ok(());
+    }
+    let why = if has_file {
+        format!("a harness of one's own is agent=CUSTOM, and agent is {}", agent.to_uppercase())
+    } else {
+        "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
+    };
+    Err(SettingsError::of("harness_file", why))
+}
+
+/// What holds between settings, however they came here: a resume reads them from a record that somebody else may have
+/// written.
+pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
+    check_harness_file(&s.agent, s.harness_file.is_some())?;
     if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
         return Err(SettingsError::of("docker.image_name", "a harness of one's own needs an image"));
     }
@@ -178,6 +204,13 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "without containers only agent=MOCK with endpoint.mode=oracle is played: anything else would run what a \
              model writes on this machine",
         ));
+    }
+    if !s.use_docker && !s.env_vars.is_empty() {
+        return Err(SettingsError::of(ENV_VARS, "without containers no variables are handed on"));
+    }
+    if !s.use_docker && s.extra != sandbox::ExtraArgs::default() {
+        let why = "without containers there is nothing that takes them";
+        return Err(SettingsError::of("docker.extra_docker_args", why));
     }
     if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
         return Err(SettingsError::of("oracle.stack", "without containers it is native"));
@@ -201,6 +234,20 @@ fn check(s: &RunSettings) -> Result<(), SettingsError> {
         ));
     }
     Ok(())
+}
+
+/// Whether settings that a record holds are what a configuration gives. A record is a file in the results folder, and somebody
+/// else may have written it: what no configuration can hold (a key of Docker among those that do nothing, a list that hides an
+/// entry in another) is refused as a whole, so that what is shown of a record is all that it does.
+pub(crate) fn check_record(recorded: &RunSettings) -> Result<(), SettingsError> {
+    check(recorded)?;
+    let file = ConfigFile { name: "run.json".to_owned(), text: recorded.to_yaml() };
+    let mut read_back = resolve(&[file], &[])?;
+    read_back.shakedown = recorded.shakedown;
+    if read_back == *recorded {
+        return Ok(());
+    }
+    Err(SettingsError::of("settings", "the record of this run holds settings that no configuration gives"))
 }
 
 struct Keys<'a> {
@@ -287,7 +334,7 @@ fn episodes(keys: &Keys<'_>) -> Vec<u32> {
     list
 }
 
-fn endpoint(keys: &Keys<'_>, agent: &str) -> Result<EndpointSettings, SettingsError> {
+fn endpoint(keys: &Keys<'_>, agent: &str, model: Option<&str>) -> Result<EndpointSettings, SettingsError> {
     let base_url = keys.text("endpoint.base_url");
     let key = match (keys.text("endpoint.key_env"), keys.text("endpoint.key_name")) {
         (Some(_), Some(_)) => {
@@ -306,11 +353,22 @@ fn endpoint(keys: &Keys<'_>, agent: &str) -> Result<EndpointSettings, SettingsEr
         (None, Some(name)) => KeySource::Keychain(name),
         (None, None) => KeySource::None,
     };
-    let mode = keys.word("endpoint.mode").unwrap_or(match (&base_url, agent) {
-        (Some(_), _) => "gateway",
-        (None, "mock") => "oracle",
-        (None, _) => "direct",
-    });
+    // Direct mode hands credentials of this machine to a container with an open network, so it is never a default.
+    let mode = match (keys.word("endpoint.mode"), &base_url, model) {
+        (Some(mode), ..) => mode,
+        (None, Some(_), _) => "gateway",
+        (None, None, Some(model)) if agent != "mock" => {
+            return Err(SettingsError::of(
+                "endpoint.base_url",
+                format!(
+                    "the model \"{model}\" is named, but no endpoint: give endpoint.base_url=… for a model behind an \
+                     address, endpoint.mode=direct to hand the AWS credentials of this machine to the container, or \
+                     endpoint.mode=oracle for the simulated model"
+                ),
+            ));
+        }
+        (None, None, _) => "oracle",
+    };
     match (mode, base_url) {
         ("gateway", Some(base_url)) => {
             let base_url = plain_url(&base_url)?;

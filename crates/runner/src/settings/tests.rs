@@ -31,8 +31,8 @@ fn the_smoke_test_of_the_readme_needs_no_docker() {
 }
 
 #[test]
-fn the_real_run_of_the_readme_is_direct_and_in_boxes() {
-    let settings = of(&[
+fn the_real_run_of_the_originals_readme_is_direct_only_where_that_is_chosen() {
+    let values = [
         "agent=MINI_SWE",
         "benchmark=RESTFUL_SERVER_GEN_ITERATIVE",
         "output_dir=/path/to/results",
@@ -45,8 +45,14 @@ fn the_real_run_of_the_readme_is_direct_and_in_boxes() {
         "docker.extra_docker_args=-u 0:0 -e HOME=/root -e XDG_CONFIG_HOME=/root/.config",
         "batch_size=5",
         "use_docker=true",
-    ])
-    .unwrap();
+    ];
+    // Nothing says where the model is: no credential of this machine is handed over for that.
+    let refused = of(&values).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("endpoint.base_url: ") && refused.contains("endpoint.mode=direct"),
+        "{refused}"
+    );
+    let settings = of(&[&values[..], &["endpoint.mode=direct"]].concat()).unwrap();
     assert_eq!(settings.model.as_deref(), Some("bedrock/zai.glm-5"));
     assert_eq!(settings.endpoint, EndpointSettings::Direct);
     assert_eq!(settings.reach, sandbox::Reach::Open);
@@ -65,8 +71,16 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
                 execute_episodes: null\nmini_swe:\n  model_id: bedrock/zai.glm-5\n  temperature: 0.5\n  api_key: \
                 sk-123\n  api_keys:\n    openai: sk-123\nopenhands:\n  model_id: other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n  \
                 network: host\n";
-    let settings =
-        resolve(&[ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }], &[]).unwrap();
+    let (settings, left_out) =
+        read(&ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }).unwrap();
+    assert!(
+        left_out.iter().any(|left| left.key == "endpoint" && left.why.contains("no endpoint")),
+        "{left_out:?}"
+    );
+    assert_eq!(
+        (&settings.endpoint, settings.model.as_deref()),
+        (&EndpointSettings::Oracle, Some("bedrock/zai.glm-5"))
+    );
     assert_eq!((settings.attempt_limit, settings.feedback), (3, Feedback::Medium));
     let kept: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
     assert_eq!(kept, ["docker.network", "mini_swe.temperature", "openhands.model_id"]);
@@ -121,9 +135,52 @@ fn refusals_say_which_key_why_and_what_instead() {
             .contains("--privileged is not understood")
     );
     assert!(said(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret"));
-    assert!(said(&["agent=CODEX", "limits.attempt.usd=3"]).contains("only minutes can be limited"));
+    assert!(
+        said(&["agent=CODEX", "endpoint.mode=direct", "limits.attempt.usd=3"])
+            .contains("only minutes can be limited")
+    );
     assert!(said(&["agent=CUSTOM"]).starts_with("harness_file: "));
     assert!(said(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
+}
+
+#[test]
+fn a_record_holds_only_what_a_configuration_gives() {
+    let good = of(&[
+        "agent=CODEX",
+        "output_dir=/r",
+        "codex.model_id=m",
+        "endpoint.base_url=http://x",
+        "docker.network=host",
+        "docker.env_vars=[TZ, \"A=b,c\"]",
+    ])
+    .unwrap();
+    check_record(&good).unwrap();
+    // Keys that do nothing come last in the file that a resume reads: none of them may be one that does something.
+    for (key, value) in [
+        ("docker.env_vars", serde_json::json!(["AWS_SECRET_ACCESS_KEY"])),
+        ("docker.extra_docker_args", "-v /home/me/.ssh:/x".into()),
+        ("docker.image_name", "other".into()),
+        ("agent", "MOCK".into()),
+        ("use_docker", false.into()),
+        ("endpoint.base_url", "http://elsewhere".into()),
+    ] {
+        let mut bad = good.clone();
+        bad.kept.insert(key.to_owned(), value);
+        assert!(check_record(&bad).is_err(), "{key}");
+    }
+    let mut bad = good;
+    bad.env_vars.push("1 X".to_owned());
+    assert!(check_record(&bad).is_err());
+}
+
+#[test]
+fn without_containers_the_configuration_gives_processes_nothing() {
+    for value in
+        ["docker.env_vars=PATH=/results/bin", "docker.env_vars=HOME", "docker.extra_docker_args=-e A=b"]
+    {
+        let refused = of(&["agent=MOCK", "output_dir=/r", value]).unwrap_err().to_string();
+        assert!(refused.contains("without containers"), "{value}: {refused}");
+    }
 }
 
 #[test]
@@ -155,6 +212,7 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
             let section = agent.to_lowercase();
             let mut list = vec![
                 format!("agent={agent}"),
+                "use_docker=true".to_owned(),
                 format!("output_dir=/r/{}", text.replace('/', "").trim().trim_matches(['"', '\'']).trim()),
                 format!("restful_server_gen_iterative.n_scenarios={scenarios}"),
                 format!("restful_server_gen_iterative.n_turns={turns}"),

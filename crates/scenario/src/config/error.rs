@@ -39,6 +39,12 @@ pub enum ConfigError {
         /// What is wrong, with line and column where they are known.
         what: String,
     },
+    /// A file that has keys, none of which is a setting. Nothing of it is quoted: it may be any file of this machine.
+    #[error("{place} is no settings file: none of its keys is a setting")]
+    NoSettings {
+        /// The file.
+        place: String,
+    },
 }
 
 impl ConfigError {
@@ -49,6 +55,7 @@ impl ConfigError {
             Self::Value { .. } => "config.value",
             Self::NotAPair { .. } => "config.not_a_pair",
             Self::Yaml { .. } => "config.yaml",
+            Self::NoSettings { .. } => "config.no_settings",
         }
     }
 }

@@ -174,7 +174,7 @@ impl Takes {
     pub fn words(self) -> String {
         match self {
             Self::Truth => "true or false".to_owned(),
-            Self::Integer(low, high) => format!("an integer from {low} to {high}"),
+            Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Text => "a text that is not empty".to_owned(),
             Self::Numbers => "numbers with commas between, such as 1,5,10".to_owned(),

@@ -11,6 +11,8 @@ use super::{Benchmark, Config, ConfigError, Generation};
 const DEEPEST: usize = 8;
 /// Most keys of one file.
 const MOST_KEYS: usize = 1000;
+/// Longest key, in bytes, with the sections that it stands in; a long section is repeated by each of its keys.
+const LONGEST_KEY: usize = 1000;
 
 /// A YAML file that was read.
 #[derive(Debug, Clone)]
@@ -49,7 +51,8 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, Config
 }
 
 /// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
-/// knows. A key that [`resolve`] would refuse is left out, and told.
+/// knows. A key that [`resolve`] would refuse is left out, and told; a file of which no key at all is taken is an error, which
+/// quotes none of it.
 pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
     let mut given = BTreeMap::new();
     let mut left_out = Vec::new();
@@ -60,6 +63,9 @@ pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
             let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
             left_out.push(LeftOut { key: short(&key), why: refused.to_string(), is_unknown });
         }
+    }
+    if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {
+        return Err(ConfigError::NoSettings { place: file.name.clone() });
     }
     Ok((finish(given), left_out))
 }
@@ -74,7 +80,7 @@ fn of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
             serde_saphyr::from_str_with_options(text, crate::pack::yaml::options()).map_err(
                 |error: serde_saphyr::Error| ConfigError::Yaml {
                     place: format!("--values {}", short(key)),
-                    what: error.to_string(),
+                    what: error.without_snippet().to_string(),
                 },
             )?
         }
@@ -193,7 +199,7 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
         return Ok(Vec::new());
     }
     let value: Value = serde_saphyr::from_str_with_options(text, crate::pack::yaml::options())
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(|error: serde_saphyr::Error| wrong(error.without_snippet().to_string()))?;
     let mut keys = Vec::new();
     match value {
         Value::Null => {}
@@ -203,14 +209,17 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
             }
         }
         other => {
-            return Err(wrong(format!("It is {}; keys with values are read", shown(&other))));
+            let kind = if other.is_array() { "a list" } else { "a single value" };
+            return Err(wrong(format!("It is {kind}; keys with values are read")));
         }
     }
     Ok(keys)
 }
 
 fn too_much() -> String {
-    format!("It is nested deeper than {DEEPEST} levels or has more than {MOST_KEYS} keys")
+    format!(
+        "It is nested deeper than {DEEPEST} levels, has more than {MOST_KEYS} keys or one of more than {LONGEST_KEY} bytes"
+    )
 }
 
 fn flatten(
@@ -220,6 +229,9 @@ fn flatten(
     keys: &mut Vec<(String, Value)>,
 ) -> bool {
     for (name, value) in map {
+        if prefix.len() + name.len() >= LONGEST_KEY {
+            return false;
+        }
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value {
             Value::Object(map) => {

@@ -112,7 +112,7 @@ fn messages_say_where_what_and_what_instead() {
     assert_eq!(said(values(&["foo=1"])), "--values: the configuration knows no key \"foo\"");
     assert_eq!(
         said(values(&["restful_server_gen_iterative.n_turns=0"])),
-        "--values: \"restful_server_gen_iterative.n_turns\" is \"0\"; it takes an integer from 1 to 1000"
+        "--values: \"restful_server_gen_iterative.n_turns\" is \"0\"; it takes a whole number from 1 to 1000"
     );
     assert!(said(values(&["use_docker=maybe"])).contains("it takes true or false"));
     assert!(said(values(&["agent"])).contains("no key=value"));
@@ -271,4 +271,24 @@ fn a_file_from_elsewhere_is_read_as_far_as_it_is_understood() {
         [("log_level", true), ("restful_server_gen_iterative.max_fields", true), ("use_docker", false)]
     );
     assert!(left_out.iter().any(|left| left.why == "\"use_docker\" is \"perhaps\"; it takes true or false"));
+}
+
+#[test]
+fn nothing_of_a_file_that_is_no_settings_file_is_quoted() {
+    let secrets = [
+        "[default]\naws_access_key_id = hunter2\n",
+        "hunter2\n",
+        "- hunter2\n",
+        "hunter2: hunter2\nother: [1]\n",
+        "a: hunter2: hunter2\n",
+        "\"hunter2\n",
+        "root:x:0:0:hunter2:/root:/bin/bash\nhunter2: *hunter2\n",
+    ];
+    for text in secrets {
+        let lenient = read(&file(text)).expect_err(text).to_string();
+        assert!(lenient.starts_with("a.yaml") && !lenient.contains("hunter2"), "{lenient}");
+    }
+    // A file of ours says which of its keys are unknown.
+    let (_, left_out) = read(&file("benchmark: RESTFUL_SERVER_GEN\nmine: 1\n")).expect("it is one");
+    assert_eq!(left_out[0].key, "mine");
 }

@@ -290,6 +290,17 @@ pub struct Comparison {
     pub seed: u64,
 }
 
+impl Comparison {
+    /// The pairs over which Holm corrects: `3 pairs`. `None` where none is tested.
+    pub fn holm_pairs(&self) -> Option<String> {
+        match self.pairs.iter().filter(|pair| pair.p_holm.is_some()).count() {
+            0 => None,
+            1 => Some("1 pair".to_owned()),
+            n => Some(format!("{n} pairs")),
+        }
+    }
+}
+
 /// Whether a difference of settings leaves runs comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -317,6 +328,23 @@ pub struct SettingDifference {
     pub comparability: Comparability,
     /// In words: `longer time favours DeepSeek-V4-Pro`.
     pub note: String,
+}
+
+impl SettingDifference {
+    /// Its mark as tables show it. Where no two known values differ, the setting may still be the same for all.
+    #[must_use]
+    pub fn mark(&self) -> &'static str {
+        let mut known = self.values.iter().flatten();
+        let first = known.next();
+        match self.comparability {
+            Comparability::NotComparable => "not comparable",
+            Comparability::CannotBeRuledOut if known.all(|value| Some(value) == first) => {
+                "may differ (unknown)"
+            }
+            Comparability::CannotBeRuledOut => "effect unknown",
+            Comparability::NoEffect => "no effect",
+        }
+    }
 }
 
 /// A χ² statistic.
@@ -388,8 +416,10 @@ pub struct PairedComparison {
     pub n: u32,
     /// Its horizon in turns: that of the comparison, or less where the shared scenarios do not say so much.
     pub tau: u32,
-    /// Mean of the differences a − b, in turns.
+    /// Mean of the differences a − b, in turns, adjusted for censoring ([`PairedScenarioRow::adjusted`]).
     pub mean: f64,
+    /// Mean of the observed differences, in turns. It is another where episodes were censored before τ.
+    pub observed_mean: f64,
     /// Lower end of the paired t interval; `None` = no variation.
     pub ci_low: Option<f64>,
     /// Upper end.
@@ -402,6 +432,15 @@ pub struct PairedComparison {
     pub wins: (u32, u32, u32),
     /// Scenario by scenario, largest difference first.
     pub scenarios: Vec<PairedScenarioRow>,
+}
+
+impl PairedComparison {
+    /// What the mean of the observed differences is, where it is another one: `the mean of the observed differences is −2.04`.
+    pub fn observed_in_words(&self) -> Option<String> {
+        let shown = |mean: f64| format!("{mean:+.2}").replace('-', "−");
+        let observed = shown(self.observed_mean);
+        (observed != shown(self.mean)).then(|| format!("the mean of the observed differences is {observed}"))
+    }
 }
 
 /// One shared scenario.
@@ -417,6 +456,9 @@ pub struct PairedScenarioRow {
     pub a_at_least: bool,
     /// Whether b was.
     pub b_at_least: bool,
+    /// The difference a − b as it enters mean, interval and tests: of pseudo-observations where an episode of either was
+    /// censored before τ, else of what was observed.
+    pub adjusted: f64,
 }
 
 #[cfg(test)]

@@ -184,14 +184,26 @@ pub struct FailureShare {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureOrigin {
-    /// Never passed before in this episode.
+    /// No earlier outcome of it is known in this episode, and every earlier test is.
     New,
-    /// Passed in an earlier turn.
-    Regression,
-    /// Failed at the turn before, too.
+    /// Passed in an earlier turn or attempt, and not since.
+    #[serde(alias = "regression")]
+    Regressed,
+    /// Failed when its outcome was known last.
     StillFailing,
     /// Earlier turns do not describe their tests.
     Unknown,
+}
+
+/// How a failing test stood before, over the turns and attempts of its episode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TestHistory {
+    /// How it stood.
+    pub history: FailureOrigin,
+    /// The last turn before in which it is known to have passed.
+    pub passed_in_turn: Option<u32>,
+    /// Of one that is still failing: the turn in which it began to.
+    pub since_turn: Option<u32>,
 }
 
 /// How long it takes until what failed passes: of turns, and of stretches in which a test failed. They stand where they
@@ -284,12 +296,9 @@ pub struct StandingTest {
     pub test: String,
     /// Its class.
     pub class: String,
-    /// Where it comes from.
-    pub origin: FailureOrigin,
-    /// The last turn before in which it is known to have passed.
-    pub passed_in_turn: Option<u32>,
-    /// Of one that is still failing: the turn in which it began to.
-    pub since_turn: Option<u32>,
+    /// How it stood before.
+    #[serde(flatten)]
+    pub stood: TestHistory,
 }
 
 /// Failed attempts.
@@ -314,6 +323,8 @@ pub struct FailureCase {
     pub episode: String,
     /// The scenario.
     pub scenario: String,
+    /// Its title; `None` = the source names none.
+    pub title: Option<String>,
     /// From 1.
     pub turn: u32,
     /// From 1.
@@ -324,13 +335,13 @@ pub struct FailureCase {
     pub rule: Option<String>,
     /// Failing tests by class, most first.
     pub tests: Vec<(String, u32)>,
-    /// Failing tests by origin: new, regression, still failing, unknown.
+    /// Failing tests by origin: new, regressed, still failing, unknown.
     pub origins: (u32, u32, u32, u32),
-    /// Failing tests, regressions first, then new ones, as many as were asked for.
+    /// Failing tests, regressed ones first, then new ones, as many as were asked for.
     pub failing: Vec<StandingTest>,
     /// The test that the primary class rests on.
     pub test: Option<String>,
-    /// The turn in which that test last passed, if it is a regression.
+    /// The turn in which that test last passed, if it regressed.
     pub passed_in_turn: Option<u32>,
     /// The beginning of what that test, or the exception, said.
     pub message: Option<String>,

@@ -264,6 +264,8 @@ pub struct FormField {
     pub label: String,
     /// `min`, `GiB`, `cores`, `$`; empty = none.
     pub unit: String,
+    /// What it means, in a sentence.
+    pub about: String,
     /// What it takes, in words: `a whole number from 1 to 1000`.
     pub takes: String,
 }
@@ -317,6 +319,8 @@ pub struct SettingsCheck {
     pub command_values: String,
     /// Where `command` expects the file.
     pub config_path: String,
+    /// A folder for the results of this harness that is not there yet.
+    pub free_folder: String,
 }
 
 /// What is wrong with a field.

@@ -1,6 +1,6 @@
 //! The library: its runs as rows, filters and groups, and one run as a whole.
 
-use model::{Baseline, Benchmark, EndReason, Ending, Extra, Tokens};
+use model::{Baseline, Benchmark, EndReason, Ending, Extra, Tokens, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -68,7 +68,7 @@ pub struct ListRuns {
     pub tags: Vec<String>,
     /// `false` leaves out baselines and simulated runs.
     pub real_only: bool,
-    /// Only runs with import warnings.
+    /// Only runs with import warnings that may make a number wrong.
     pub with_warnings: bool,
     /// At least so many episodes.
     pub min_episodes: Option<u32>,
@@ -219,8 +219,10 @@ pub struct RunRow {
     pub cost_known: u32,
     /// Start.
     pub started_at: Option<String>,
-    /// Import warnings that concern this run.
+    /// Entries of the import report that concern this run.
     pub warnings: u32,
+    /// The same by severity.
+    pub severities: WarningCounts,
     /// What is missing, in words: `25 of 26 tasks`.
     pub partial: Option<String>,
     /// Tags of the user.

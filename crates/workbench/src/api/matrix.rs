@@ -122,6 +122,8 @@ pub struct PublishedNumber {
     pub retries: Option<u32>,
     /// What it is: `mean_turns_passed`, `dataset_score`.
     pub metric: String,
+    /// Of a mean stamina: the turns that it is over. `None` = not said, or no mean stamina.
+    pub turns: Option<u32>,
     /// The value.
     pub value: f64,
     /// Where it stands, for a person.

@@ -36,6 +36,71 @@ pub struct ResumeRun {
     pub folder: String,
     /// `key=value`s that raise budgets and limits.
     pub changes: Vec<String>,
+    /// Given where the run was not begun here, by a person who has seen what it would do.
+    #[serde(default)]
+    pub trust: Option<TrustRun>,
+}
+
+/// That a person has seen what a run of somebody else would do, and what of it is kept. What is not kept is of this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct TrustRun {
+    /// [`RunTrust::digest`] of what was seen.
+    pub digest: String,
+    /// The folder's endpoint is asked.
+    pub keep_endpoint: bool,
+    /// The key that the folder names is sent to the endpoint; in direct mode, the credentials are handed over.
+    pub keep_key: bool,
+    /// Agents get the variables of this machine's environment that the folder names.
+    pub keep_variables: bool,
+}
+
+/// Whether a run was begun by this library on this machine, and what a resume of it would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RunTrust {
+    /// Begun here; else it is a stranger's.
+    pub trusted: bool,
+    /// What [`TrustRun::digest`] repeats: 64 hexadecimal digits over all that decides.
+    pub digest: String,
+    /// How the model is reached: `gateway`, `direct`, `simulated`.
+    pub mode: String,
+    /// Address of the endpoint.
+    pub endpoint: Option<String>,
+    /// Which key is sent there, by its name.
+    pub key: Option<String>,
+    /// The harness.
+    pub harness: String,
+    /// The file that describes it, if it is not a built-in one.
+    pub harness_file: Option<String>,
+    /// Image of its containers; `None` = without containers.
+    pub image: Option<String>,
+    /// Folders of this machine that containers get.
+    pub binds: Vec<String>,
+    /// Further arguments of the container engine.
+    pub arguments: String,
+    /// Variables of this machine's environment that containers get, by name.
+    pub variables: Vec<String>,
+    /// Variables that containers get with values of the folder, `NAME=value`.
+    pub variables_set: Vec<String>,
+    /// What containers reach: `gateway`, `open`.
+    pub network: String,
+    /// Whether processes run on this machine without a container.
+    pub host_processes: bool,
+    /// The pack that it plays; `None` = generated.
+    pub scenarios: Option<String>,
+    /// Folders in which it would write.
+    pub writes: Vec<String>,
+    /// The endpoint with which a run was last begun here; it replaces the folder's.
+    pub here: Option<EndpointHere>,
+}
+
+/// An endpoint of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct EndpointHere {
+    /// Address.
+    pub base_url: String,
+    /// Its key, by name.
+    pub key: Option<String>,
 }
 
 /// The runs that Stamina Lab plays or played, the latest first: those of this process, those begun by the command line

@@ -1,6 +1,6 @@
 //! Sources: the state of the app, what is open, what an import took and left.
 
-use model::{Treatment, Warning};
+use model::{Severity, Treatment, Warning, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -9,15 +9,19 @@ use ts_rs::TS;
 pub struct AppState {
     /// Version of Stamina Lab.
     pub version: String,
+    /// Where the library lies; `None` = in memory.
+    pub library: Option<String>,
     /// Opened sources, by name.
     pub sources: Vec<SourceInfo>,
     /// Sources that were open before, newest first.
     pub recent: Vec<RecentSource>,
     /// Runs in all sources.
     pub runs: u32,
-    /// Import warnings in all sources.
+    /// Entries of the import reports of all sources.
     pub warnings: u64,
-    /// Runs with at least one warning.
+    /// The same by severity.
+    pub severities: WarningCounts,
+    /// Runs with at least one warning that may make a number wrong.
     pub runs_with_warnings: u32,
     /// Runs that are neither baseline nor simulated.
     pub real_runs: u32,
@@ -61,6 +65,8 @@ pub enum SourceStatus {
     Missing,
     /// Reading stopped with an error, or was stopped.
     Stopped,
+    /// A process ended while it read it, so it is not read again unasked; what was read before stays.
+    SetAside,
 }
 
 /// How changes in a source are noticed.
@@ -98,8 +104,10 @@ pub struct SourceInfo {
     pub message: Option<String>,
     /// Runs in it.
     pub runs: u32,
-    /// Warnings of its import.
+    /// Entries of its import report.
     pub warnings: u64,
+    /// The same by severity.
+    pub severities: WarningCounts,
     /// RFC 3339, UTC.
     pub opened_at: String,
 }
@@ -182,6 +190,8 @@ pub struct ImportReport {
 pub struct WarningGroup {
     /// The code.
     pub code: String,
+    /// What it means for the numbers.
+    pub severity: Severity,
     /// What was done.
     pub treatment: Treatment,
     /// How many.

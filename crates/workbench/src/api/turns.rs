@@ -4,7 +4,7 @@ use model::{ArtifactKind, EndReason, Extra, TestResult, Timing, Tokens, TurnStat
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{GridRow, RunRow};
+use super::{GridRow, RunRow, TestHistory};
 
 /// Names an episode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -107,8 +107,8 @@ pub struct AttemptDetail {
     pub failing_not_described: u32,
     /// Ids of tests that passed, as far as known.
     pub passed_tests: Vec<String>,
-    /// Ids of failing tests that passed at the turn before (regressions).
-    pub regressed: Vec<String>,
+    /// How each of them stood before, in the same order.
+    pub histories: Vec<TestHistory>,
     /// Tokens.
     pub tokens: Tokens,
     /// Cost in US dollars.

@@ -37,9 +37,11 @@ impl Horizon {
 /// The sentence.
 pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
     let (who, verb) = match who {
-        [one] => ((*one).to_owned(), "is"),
-        [first @ .., last] if who.len() <= 3 => (format!("{} and {last}", first.join(", ")), "are"),
-        _ => (format!("{} of them", who.len()), "are"),
+        [one] => ((*one).to_owned(), "has"),
+        [first @ .., last] if who.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
+        _ => (format!("{} of them", who.len()), "have"),
     };
-    format!("τ is {tau} because {who} {verb} known no further; the others are known to turn {otherwise}.")
+    format!(
+        "Compared over {tau} turns: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise}."
+    )
 }

@@ -217,7 +217,7 @@ pub(crate) static RULES: &[Rule] = &[
         "",
         &["oracle.*", "oracle.mischief.*"],
         Effect::NotComparable,
-        "the scripted model makes other mistakes",
+        "the simulated model's errors differ",
     ),
     rule("Debug run", &["quick_debug"], Effect::NotComparable, "a debug run plays 2 scenarios of 2 turns"),
     rule(

@@ -339,7 +339,7 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
     let members = |n: usize| if n == 1 { "1 member".to_owned() } else { format!("{n} members") };
     match effect {
         Comparability::NoEffect => line.note.clone(),
-        _ if !differs => format!("unknown for {}, cannot be ruled out", members(unknown)),
+        _ if !differs => format!("may differ (unknown for {})", members(unknown)),
         _ => {
             let favoured = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
             let meaning = favoured.unwrap_or_else(|| line.note.clone());

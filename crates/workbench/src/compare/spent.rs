@@ -1,8 +1,10 @@
 //! What members used: tokens, cost, time, steps, tool calls.
 
+use std::collections::HashMap;
+
 use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
-use store::{KnownSum, Play};
+use store::{EpisodeId, KnownSum, Play};
 
 use super::members::Pool;
 use crate::api::{ComparedMember, KnownOver, Spent};
@@ -31,6 +33,36 @@ impl PerTurn {
     }
 }
 
+/// Steps of the turns that count for stamina, over episodes.
+#[derive(Default)]
+struct Survived {
+    sum: f64,
+    known: u32,
+    /// Of the known ones, those that survived a turn.
+    with_turns: u32,
+    /// Episodes that survived a turn and whose steps are not known.
+    unknown: u32,
+}
+
+impl Survived {
+    fn add(&mut self, steps: Option<u32>, stamina: u32) {
+        match steps {
+            Some(steps) => {
+                self.sum += f64::from(steps);
+                self.known += 1;
+                self.with_turns += u32::from(stamina > 0);
+            }
+            None => self.unknown += u32::from(stamina > 0),
+        }
+    }
+
+    /// Those that survived no turn took no step on one, whatever is known: their 0 alone is no mean of the others.
+    fn mean(&self) -> Option<f64> {
+        let says_something = self.with_turns > 0 || self.unknown == 0;
+        (self.known > 0 && says_something).then(|| self.sum / f64::from(self.known))
+    }
+}
+
 /// Adds up what is known; unknown where nothing is.
 fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     known.flatten().reduce(u64::saturating_add)
@@ -39,12 +71,14 @@ fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
     let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
-    let mut survived: Vec<f64> = Vec::new();
+    let mut survived = Survived::default();
+    let stamina: HashMap<EpisodeId, u32> =
+        pool.episodes().map(|episode| (episode.id, episode.stamina)).collect();
     for play in plays.iter().flatten() {
         tokens.add(play.used.tokens);
         tool_calls.add(play.used.tool_calls);
         steps.add(play.used.steps);
-        survived.extend(play.used.steps_survived.map(f64::from));
+        survived.add(play.used.steps_survived, stamina.get(&play.episode).copied().unwrap_or(0));
         seconds.add(play.used.seconds);
         dollars.add(play.used.cost);
     }
@@ -64,20 +98,21 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) 
     Spent {
         input_tokens: sum(pool.episodes().map(|episode| episode.tokens.input)),
         output_tokens: sum(pool.episodes().map(|episode| episode.tokens.output)),
-        cost_usd: (!known.is_empty()).then_some(cost),
+        // Episodes that asked no model cost nothing: that says nothing of the others.
+        cost_usd: (!known.is_empty() && (all_known || cost > 0.0)).then_some(cost),
         cost_known: known.len() as u32,
         agent_seconds: worked.reduce(|sum, seconds| sum + seconds),
         turns_played,
         turns_after_failure,
         steps_per_turn: steps.rate(),
         steps_known: steps.over,
-        steps_survived: (!survived.is_empty()).then(|| survived.iter().sum::<f64>() / survived.len() as f64),
-        steps_survived_known: survived.len() as u32,
+        steps_survived: survived.mean(),
+        steps_survived_known: survived.known,
         tool_calls_per_turn: tool_calls.rate(),
         tool_calls_known: tool_calls.over,
         seconds_per_turn: seconds.rate(),
         seconds_known: seconds.over,
-        cost_per_turn: dollars.rate(),
+        cost_per_turn: dollars.rate().filter(|rate| *rate > 0.0 || dollars.over.turns == turns_played),
         cost_per_turn_known: dollars.over,
         tokens_per_turn: tokens.rate(),
         tokens_known: tokens.over,
@@ -109,6 +144,21 @@ pub(crate) fn mark_pareto(members: &mut [ComparedMember]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_over_those_for_whom_it_is_trivially_known_is_unknown() {
+        let mean = |episodes: &[(Option<u32>, u32)]| {
+            let mut survived = Survived::default();
+            for (steps, stamina) in episodes {
+                survived.add(*steps, *stamina);
+            }
+            survived.mean()
+        };
+        assert_eq!(mean(&[(Some(0), 0), (None, 3), (None, 5)]), None);
+        assert_eq!(mean(&[(None, 0), (None, 3)]), None);
+        assert_eq!(mean(&[(Some(0), 0), (Some(0), 0)]), Some(0.0), "nobody survived a turn");
+        assert_eq!(mean(&[(Some(0), 0), (Some(9), 3), (None, 5)]), Some(4.5));
+    }
 
     #[test]
     fn turns_after_a_censored_end_come_after_no_failure() {

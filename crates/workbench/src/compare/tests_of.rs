@@ -35,6 +35,12 @@ pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair
     }
 }
 
+/// The mean of at least one number.
+fn mean_of(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = numbers.len() as f64;
+    numbers.sum::<f64>() / count
+}
+
 /// A log-rank test; `None` = it has no degree of freedom.
 pub(crate) fn chi_square(test: &LogRank) -> Option<ChiSquare> {
     (test.df > 0 && test.p.is_finite()).then_some(ChiSquare { chi2: test.chi2, df: test.df, p: test.p })
@@ -96,6 +102,7 @@ fn paired(paired: &Paired) -> PairedComparison {
         n: paired.n,
         tau: paired.tau,
         mean: paired.mean,
+        observed_mean: mean_of(paired.scenarios.iter().map(|s| s.a_observed - s.b_observed)),
         ci_low: paired.ci_low,
         ci_high: paired.ci_high,
         p: paired.p,
@@ -109,6 +116,7 @@ fn paired(paired: &Paired) -> PairedComparison {
                 b: s.b_observed,
                 a_at_least: s.a_at_least,
                 b_at_least: s.b_at_least,
+                adjusted: s.difference,
             })
             .collect(),
     }

@@ -1,6 +1,5 @@
 //! A figure from the spec that a file carries.
 
-use std::fs;
 use std::path::PathBuf;
 
 use figures::Theme;
@@ -60,15 +59,8 @@ impl Workbench {
                 },
             )
         };
-        let size = fs::metadata(&path).map_err(unreadable)?.len();
-        if size > LARGEST {
-            return Err(ApiError::new(
-                "export.spec",
-                format!("This file has {} MB; specs have less", size >> 20),
-            )
-            .at(said()));
-        }
-        let mut spec = spec_in(&fs::read(&path).map_err(unreadable)?).map_err(|error| {
+        let bytes = files::beneath::read_named_file(&path, LARGEST).map_err(unreadable)?;
+        let mut spec = spec_in(&bytes).map_err(|error| {
             ApiError::new("export.spec", error.to_string())
                 .at(said())
                 .hint("Specs stand in TOML files and in the SVG, PDF, PNG, .tex and Parquet files of figures")

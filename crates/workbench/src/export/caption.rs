@@ -14,7 +14,7 @@ pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     if found.len() > MOST {
         let more = found.len() - MOST;
         found.truncate(MOST);
-        found.push(format!("{more} more pairs can not be told apart in greys"));
+        found.push(format!("{more} more pairs cannot be told apart in greyscale"));
     }
     found
 }

@@ -34,10 +34,9 @@ impl Workbench {
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                // A pair has one corrected p, here and in the table of pairs: that of the pairs that were asked for.
-                let family = self.comparison(of)?;
-                let method = method::differences(self.method(&data)?, &family, *ratio);
-                (Figure::Differences(differences(&data, &family, *ratio)?), method)
+                // Holm's correction is over the pairs that the figure shows.
+                let method = method::differences(self.method(&data)?, &data, *ratio);
+                (Figure::Differences(differences(&data, *ratio)?), method)
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
@@ -47,6 +46,16 @@ impl Workbench {
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
                 let method = method::bars(self.method(&data)?, &data, *measure);
+                let asked = *published && *measure == Measure::Stamina;
+                let of_member = |member: &ComparedMember| {
+                    let (harness, model) = (member.harness.clone(), member.model.clone());
+                    let numbers = published::numbers(&member.benchmark.0).into_iter();
+                    numbers.filter(move |n| published::is_of(n, harness.as_deref(), model.as_deref()))
+                };
+                let numbers: Vec<PublishedNumber> =
+                    data.members.iter().filter(|_| asked).flat_map(of_member).collect();
+                let not_drawn = matrix::not_drawn(&numbers, data.tau);
+                let method = method::noted(method, not_drawn.into_iter().collect());
                 (Figure::Bars(bars(&data, *measure, *published)), method)
             }
             FigureOf::Pareto { of } => {
@@ -63,6 +72,8 @@ impl Workbench {
                 let data = self.get_retries(of.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
+                let not_drawn = matrix::not_drawn(&data.published, data.tau).filter(|_| *published);
+                let method = method::noted(method, not_drawn.into_iter().collect());
                 (Figure::Retries(retries(&data, *published)), method)
             }
             FigureOf::Failures { of } => {
@@ -181,20 +192,18 @@ fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
     })
 }
 
-/// Estimates of members against the reference; their p is corrected over the pairs of `family`.
-fn differences(data: &Comparison, family: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
+/// Estimates of members against the reference; their p is corrected over these pairs.
+fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
     let rows =
         (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
             let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
-            let both = [(index, data.reference), (data.reference, index)];
-            let tested = family.pairs.iter().find(|p| both.contains(&(p.a, p.b)));
             let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
             DifferenceRow {
                 label: label(member),
                 value: estimate.map(|e| e.value),
                 ci_low: estimate.and_then(|e| e.ci_low),
                 ci_high: estimate.and_then(|e| e.ci_high),
-                p: tested.and_then(|p| p.p_holm),
+                p: pair.and_then(|p| p.p_holm),
             }
         });
     Ok(Differences {
@@ -204,7 +213,7 @@ fn differences(data: &Comparison, family: &Comparison, ratio: bool) -> Result<Di
         scale: if ratio { Scale::Log } else { Scale::Linear },
         low: "fails earlier".to_owned(),
         high: "lasts longer".to_owned(),
-        p_name: family.pairs.iter().any(|p| p.p_holm.is_some()).then(|| "p (log-rank, Holm)".to_owned()),
+        p_name: data.holm_pairs().map(|pairs| format!("p (log-rank, Holm over {pairs})")),
     })
 }
 
@@ -278,7 +287,8 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
             .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
         let laid_over = if published && measure == Measure::Stamina {
-            let numbers = published::numbers(&member.benchmark.0);
+            let mut numbers = published::numbers(&member.benchmark.0);
+            numbers.retain(|number| matrix::is_over(number, data.tau));
             matrix::published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
         } else {
             Vec::new()
@@ -329,7 +339,7 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
             .collect(),
     });
     let laid_over =
-        data.published.iter().filter(|p| published && p.metric == matrix::MEAN_TURNS).filter_map(|p| {
+        data.published.iter().filter(|p| published && matrix::is_over(p, data.tau)).filter_map(|p| {
             let name = p.harness.as_ref().map_or_else(|| p.model.clone(), |h| format!("{} · {h}", p.model));
             Some(PublishedPoint {
                 label: SeriesLabel { name, color: 7, ..SeriesLabel::default() },

@@ -42,8 +42,29 @@ pub(super) fn published_of(
 /// Where a number stands, under which budget, and whether it was read there.
 pub(super) fn source(number: &PublishedNumber) -> String {
     let retries = number.retries.map_or_else(String::new, |r| format!(", R = {r}"));
+    let turns = number.turns.map_or_else(String::new, |turns| format!(", over {turns} turns"));
     let second = if number.second_hand { ", second-hand" } else { "" };
-    format!("{}{retries}{second}", number.source)
+    format!("{}{turns}{retries}{second}", number.source)
+}
+
+/// Whether a published mean stamina may stand on an axis of mean staminas over τ turns: it is over as many. A mean over 100
+/// turns beside means over 8 would look better for no other reason.
+pub(super) fn is_over(number: &PublishedNumber, tau: u32) -> bool {
+    number.metric == MEAN_TURNS && number.turns == Some(tau)
+}
+
+/// What is said under a figure of published numbers that it does not draw.
+pub(super) fn not_drawn(numbers: &[PublishedNumber], tau: u32) -> Option<String> {
+    let others = || numbers.iter().filter(|n| n.metric == MEAN_TURNS && !is_over(n, tau));
+    let count = others().count();
+    let turns: std::collections::BTreeSet<u32> = others().filter_map(|n| n.turns).collect();
+    let over = match turns.iter().map(u32::to_string).collect::<Vec<_>>() {
+        turns if turns.is_empty() => "over an unknown number of turns".to_owned(),
+        turns => format!("over {} turns", turns.join(" or ")),
+    };
+    let means =
+        if count == 1 { "1 published mean is".to_owned() } else { format!("{count} published means are") };
+    (count > 0).then(|| format!("{means} {over} and not drawn on an axis of {tau}"))
 }
 
 /// The matrix of the page. With published numbers it also has the cells, rows and columns that only those have: they say

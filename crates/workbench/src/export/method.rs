@@ -134,7 +134,10 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
 
 fn pseudo_observed(paired: &PairedComparison) -> Option<String> {
     let censored = paired.scenarios.iter().any(|s| s.a_at_least || s.b_at_least);
-    censored.then(|| "Censored episodes enter mean and test by pseudo-observations".to_owned())
+    censored.then(|| {
+        let observed = paired.observed_in_words().map(|observed| format!("; {observed}")).unwrap_or_default();
+        format!("Censored episodes enter mean and test by pseudo-observations{observed}")
+    })
 }
 
 /// One measure of each member.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use figures::table::{escape_html, escape_markdown};
+use figures::table::{Kind, Table, escape_html, escape_markdown};
 use figures::{FigureSpec, SOFTWARE};
 
 use super::{Beside, Made, does_not_fit};
@@ -82,6 +82,35 @@ pub(super) struct Drawn {
     caption: String,
 }
 
+/// A table for a page, which has less room than a file: numbers that are unknown for every row are named below it.
+fn readable(table: &Table) -> Table {
+    let unknown = |at: usize| {
+        let column = &table.columns[at];
+        let in_interval =
+            column.interval || at.checked_sub(1).is_some_and(|before| table.columns[before].interval);
+        !matches!(column.kind, Kind::Text)
+            && column.missing == "unknown"
+            && !column.for_machines
+            && !in_interval
+            && table.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
+    };
+    let left_out: Vec<usize> = (0..table.columns.len()).filter(|at| unknown(*at)).collect();
+    if left_out.is_empty() || table.rows.is_empty() || !table.absent.is_empty() {
+        return table.clone();
+    }
+    let keeps = |at: &usize| !left_out.contains(at);
+    let mut shown = table.clone();
+    shown.columns = (0..table.columns.len()).filter(keeps).map(|at| table.columns[at].clone()).collect();
+    shown.rows = table
+        .rows
+        .iter()
+        .map(|row| (0..row.len()).filter(keeps).map(|at| row[at].clone()).collect())
+        .collect();
+    let headings: Vec<&str> = left_out.iter().map(|at| table.columns[*at].heading.as_str()).collect();
+    shown.notes.insert(0, format!("Unknown for all: {}.", headings.join(", ")));
+    shown
+}
+
 impl Report {
     /// Its figures.
     pub(super) fn figures(&self) -> impl Iterator<Item = &Drawn> {
@@ -116,7 +145,7 @@ impl Report {
                         }
                     }
                     Block::Table(table) | Block::Long(table) => {
-                        out.extend(table.table().map(|table| table.to_markdown()));
+                        out.extend(table.table().map(|table| readable(&table).to_markdown()));
                     }
                     Block::Figure(figure) => {
                         let caption = escape_markdown(&figure.caption);
@@ -154,7 +183,7 @@ impl Report {
                     }
                     Block::Table(table) => {
                         let Some(table) = table.table() else { continue };
-                        let _ = writeln!(out, "<div class=\"wide\">{}</div>", table.to_html());
+                        let _ = writeln!(out, "<div class=\"wide\">{}</div>", readable(&table).to_html());
                     }
                     Block::Long(table) => {
                         let Some(table) = table.table() else { continue };
@@ -163,7 +192,7 @@ impl Report {
                             "<details><summary>{}, {} rows</summary><div class=\"wide\">{}</div></details>",
                             escape_html(&table.title),
                             table.rows.len(),
-                            table.to_html()
+                            readable(&table).to_html()
                         );
                     }
                     Block::Figure(figure) => {
@@ -183,12 +212,13 @@ impl Report {
 }
 
 const STYLE: &str = "body{font:15px/1.5 'IBM Plex Sans','Inter','Noto Sans',system-ui,sans-serif;color:#1b1d20;background:#fff;\
-max-width:62rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}\
+max-width:88rem;margin:2rem auto;padding:0 1rem}h1,h2,p,ul,figure{max-width:62rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}\
 figure{margin:1rem 0}figure svg{max-width:100%;height:auto}figcaption,.note,caption{color:#50555b;font-size:.86rem;text-align:left}\
 figcaption{max-width:46rem}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.86rem;margin:1rem 0 .3rem}\
 caption{font-weight:600;padding-bottom:.3rem}th,td{padding:.2rem .6rem .2rem 0;text-align:left;vertical-align:top}\
 details{margin:1rem 0}summary{cursor:pointer;font-size:.86rem;font-weight:600}thead th{border-top:1.5px solid;border-bottom:1px solid}tbody tr:last-child td{border-bottom:1.5px solid}\
-.number{text-align:right;font-variant-numeric:tabular-nums}@media print{body{margin:0}}";
+.number{text-align:right;font-variant-numeric:tabular-nums}td.number{white-space:nowrap}\
+@media print{body{margin:0}.wide{overflow:visible}table{font-size:.64rem}th,td{padding-right:.35rem}}";
 
 impl Workbench {
     /// A report as one file. Written to a path, a Markdown report has its figures in a folder beside it; handed over, it has
@@ -228,5 +258,32 @@ impl Workbench {
             warnings: report.warnings,
             beside,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figures::table::{Column, known};
+
+    use super::*;
+
+    #[test]
+    fn a_page_leaves_out_numbers_that_are_unknown_for_all_and_says_so() {
+        let columns = vec![
+            Column::text("run", "Run"),
+            Column::integer("tokens", "Tokens per turn"),
+            Column::integer("n", "n"),
+            Column::text("model", "Model"),
+        ];
+        let mut table = Table::new("runs", "Runs", columns);
+        table.push(vec![known("a"), None, known(3_u32), None]);
+        table.push(vec![known("b"), None, None, None]);
+        let shown = readable(&table);
+        let headings: Vec<&str> = shown.columns.iter().map(|column| column.heading.as_str()).collect();
+        assert_eq!(headings, ["Run", "n", "Model"], "words stay, and what one row has");
+        assert_eq!(shown.rows[1], vec![known("b"), None, None]);
+        assert_eq!(shown.notes, ["Unknown for all: Tokens per turn."]);
+        table.push(vec![known("c"), known(1_u32), None, None]);
+        assert_eq!(readable(&table), table);
     }
 }

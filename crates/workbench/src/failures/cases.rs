@@ -1,12 +1,12 @@
 //! What is behind a share: failed attempts, one by one, and tests that flip.
 
-use analysis::failures::history::{Flip, Standing};
+use analysis::failures::history::Flip;
 use analysis::failures::rules::rule_text;
 use analysis::failures::{FailureClass, NO_RULE, NOT_DESCRIBED};
 
-use super::ORIGINS;
 use super::digest::{Case, EpisodeFailures, Failing};
 use super::found::{Found, Grouping, Place, Played};
+use super::{ORIGINS, history_of};
 use crate::Workbench;
 use crate::api::{ApiError, FailureCase, FailureCasePage, FailureCasesRequest, FlippingTest, StandingTest};
 
@@ -70,19 +70,20 @@ fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
         NOT_DESCRIBED => "nothing that failed is described".to_owned(),
         id => rule_text(id).map_or_else(|| id.to_owned(), |rule| format!("{id}: {}", rule.about)),
     };
-    let [new, regression, still_failing, unknown] = case.origins;
+    let [new, regressed, still_failing, unknown] = case.origins;
     FailureCase {
         run: of.pool.runs[of.run].record.entry.slug.clone(),
         name: of.pool.name.clone(),
         simulated: of.simulated(),
         episode: of.episode.episode.clone(),
         scenario: of.episode.scenario.clone(),
+        title: of.episode.title.clone(),
         turn: case.turn,
         attempt: case.attempt,
         class: case.class.as_str().to_owned(),
         rule: Some(rule),
         tests,
-        origins: (new, regression, still_failing, unknown),
+        origins: (new, regressed, still_failing, unknown),
         failing: standing_tests(of.episode, case, most_tests),
         test: case.test.clone(),
         passed_in_turn: case.passed_in_turn,
@@ -100,19 +101,10 @@ fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<St
     failing
         .into_iter()
         .take(most)
-        .map(|test| {
-            let (passed_in_turn, since_turn) = match test.standing {
-                Standing::Regression { passed_in_turn } => (Some(passed_in_turn), None),
-                Standing::StillFailing { since_turn, passed_in_turn } => (passed_in_turn, Some(since_turn)),
-                Standing::New | Standing::Unknown => (None, None),
-            };
-            StandingTest {
-                test: episode.ids.get(test.id as usize).map_or_else(String::new, ToString::to_string),
-                class: test.class.as_str().to_owned(),
-                origin: ORIGINS[test.origin()],
-                passed_in_turn,
-                since_turn,
-            }
+        .map(|test| StandingTest {
+            test: episode.ids.get(test.id as usize).map_or_else(String::new, ToString::to_string),
+            class: test.class.as_str().to_owned(),
+            stood: history_of(test.standing),
         })
         .collect()
 }

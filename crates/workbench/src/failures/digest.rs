@@ -39,6 +39,8 @@ pub(crate) struct EpisodeFailures {
     pub(crate) episode: String,
     /// The scenario.
     pub(crate) scenario: String,
+    /// Its title.
+    pub(crate) title: Option<String>,
     /// Attempts made.
     pub(crate) made: Vec<Made>,
     /// Ids of the tests that failed, each once.
@@ -102,7 +104,7 @@ pub(crate) struct Case {
     pub(crate) failing: Vec<Failing>,
     /// Failing tests that are counted and not described.
     pub(crate) not_described: u32,
-    /// Failing tests by origin: new, regression, still failing, unknown.
+    /// Failing tests by origin: new, regressed, still failing, unknown.
     pub(crate) origins: [u32; 4],
     /// The test that the primary class rests on.
     pub(crate) test: Option<String>,
@@ -159,6 +161,7 @@ impl EpisodeFailures {
         Self {
             episode: entry.slug.clone(),
             scenario: entry.scenario.clone(),
+            title: entry.title.clone(),
             made,
             ids: ids.list,
             cases,
@@ -172,7 +175,7 @@ impl EpisodeFailures {
 }
 
 impl Failing {
-    /// Its place among new, regression, still failing, unknown.
+    /// Its place among new, regressed, still failing, unknown.
     pub(crate) const fn origin(&self) -> usize {
         match self.standing {
             Standing::New => 0,

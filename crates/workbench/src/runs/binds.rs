@@ -48,9 +48,8 @@ pub(super) fn check(settings: &RunSettings) -> Option<Check> {
 }
 
 /// Refuses to go on with a run whose binds would hand over the machine: its folder may come from somebody else.
-pub fn resumable(folder: &Path) -> Result<(), ApiError> {
-    let settings = runner::settings_of(folder).map_err(super::run_error)?;
-    match check(&settings).filter(|check| check.state == CheckState::Fail) {
+pub(super) fn resumable(folder: &Path, settings: &RunSettings) -> Result<(), ApiError> {
+    match check(settings).filter(|check| check.state == CheckState::Fail) {
         Some(check) => Err(ApiError::new("run.binds", check.sentence.unwrap_or(check.title))
             .at(folder.display().to_string())
             .hint("Begin a new run without it")),
@@ -297,9 +296,11 @@ mod tests {
                 "output_dir=/nowhere/run".to_owned(),
                 "docker.extra_docker_args=-v /opt/cache:/cache".to_owned(),
             ];
-            check(&runner::settings::resolve(&[], &values).unwrap())
+            runner::settings::resolve(&[], &values)
         };
-        assert_eq!(of(true).unwrap().state, CheckState::Warn);
-        assert!(of(false).is_none());
+        assert_eq!(check(&of(true).unwrap()).unwrap().state, CheckState::Warn);
+        assert!(
+            of(false).unwrap_err().to_string().starts_with("docker.extra_docker_args: without containers")
+        );
     }
 }

@@ -3,6 +3,8 @@
 //! What the form has is written as a configuration (JSON is YAML), so that one reader, that of `stamina run`, decides what
 //! is right and says what is not.
 
+mod about;
+
 use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
 use scenario::config::{Benchmark, ConfigFile, KEYS, MODEL};
 use serde_json::{Map, Value, json};
@@ -105,6 +107,7 @@ pub(super) fn described() -> Vec<FormField> {
                 section: (*section).to_owned(),
                 label: (*label).to_owned(),
                 unit: (*unit).to_owned(),
+                about: about::about(field).to_owned(),
                 takes,
             }
         })
@@ -224,7 +227,7 @@ fn sentence(error: &SettingsError) -> String {
     use scenario::config::ConfigError;
     let text = match error {
         SettingsError::Config(ConfigError::Value { given, wanted, .. }) => {
-            format!("it is {given}; it takes {wanted}")
+            format!("{given} is not possible: enter {wanted}")
         }
         SettingsError::Value { why, .. } => why.clone(),
         SettingsError::Config(error) => error.to_string(),

@@ -66,6 +66,7 @@ impl Workbench {
             command_values: String::new(),
             config_path,
             differ,
+            free_folder: standard.output_dir.clone(),
         };
         match settings_of(&form) {
             Ok(settings) => {
@@ -79,6 +80,8 @@ impl Workbench {
 
     /// Settings of a file, a text, a run or a results folder.
     pub fn load_settings(&self, request: LoadSettings) -> Result<LoadedSettings, ApiError> {
+        // A text is in front of whoever gives it; a file may be somebody else's.
+        let own = request.yaml.is_some();
         let (from, text) = match request {
             LoadSettings { yaml: Some(text), file: None, run: None, folder: None } => {
                 ("the text".to_owned(), text)
@@ -101,7 +104,12 @@ impl Workbench {
                 ));
             }
         };
-        loaded(from, text)
+        let mut loaded = loaded(from, text)?;
+        if !own {
+            let notes = self.without_foreign(&mut loaded.settings)?;
+            loaded.notes.extend(notes);
+        }
+        Ok(loaded)
     }
 
     fn config_of_run(&self, run: &str) -> Result<String, ApiError> {
@@ -164,6 +172,48 @@ pub(super) fn settings_of(form: &FormSettings) -> Result<RunSettings, Vec<crate:
     if errors.is_empty() { Ok(settings) } else { Err(errors) }
 }
 
+/// The form without what is wrong in it; `None` where the size of the run itself is.
+pub(super) fn without_errors(form: &FormSettings, errors: &[crate::api::FieldError]) -> Option<FormSettings> {
+    /// What one error hides is found after it: most rounds of fixing.
+    const ROUNDS: usize = 20;
+    let mut fixed = without_these(form, errors)?;
+    for _ in 0..ROUNDS {
+        let Err(errors) = settings_of(&fixed) else { return Some(fixed) };
+        fixed = without_these(&fixed, &errors)?;
+    }
+    None
+}
+
+fn without_these(form: &FormSettings, errors: &[crate::api::FieldError]) -> Option<FormSettings> {
+    /// What decides how much is to be run.
+    const SIZE: [&str; 7] = [
+        "n_scenarios",
+        "n_turns",
+        "attempt_limit",
+        "batch_size",
+        "scenarios_dir",
+        "execute_episodes",
+        "iterative",
+    ];
+    let standard = serde_json::to_value(defaults(&form.agent, form.iterative).ok()?).ok()?;
+    let mut fixed = serde_json::to_value(form).ok()?;
+    for error in errors {
+        if SIZE.contains(&error.field.as_str()) {
+            return None;
+        }
+        *fixed.get_mut(&error.field)? = match error.field.as_str() {
+            // They have no default, and an estimate needs neither.
+            "base_url" => "https://endpoint.invalid".into(),
+            "model" => "unknown".into(),
+            field => standard.get(field)?.clone(),
+        };
+        if error.field == "key_name" {
+            *fixed.get_mut("key_place")? = standard.get("key_place")?.clone();
+        }
+    }
+    serde_json::from_value(fixed).ok()
+}
+
 /// Every harness that is built in.
 pub fn harnesses() -> Vec<HarnessInfo> {
     harness::all()
@@ -203,11 +253,10 @@ fn defaults(agent: &str, iterative: bool) -> Result<FormSettings, ApiError> {
     let settings = resolve(&[], &values).map_err(settings_error)?;
     let mut form = fields::form(&settings);
     agent.clone_into(&mut form.agent);
+    // A new form is valid: until an endpoint is named the simulated model answers, which needs none.
     if agent == "mock" {
         form.use_docker = false;
         form.oracle_stack = crate::api::FormStack::Native;
-    } else {
-        form.endpoint_mode = EndpointMode::Gateway;
     }
     Ok(form)
 }
@@ -237,6 +286,10 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
     let file = ConfigFile { name: from.clone(), text };
     let (settings, left_out) = runner::settings::read(&file).map_err(settings_error)?;
     let mut form = fields::form(&settings);
+    if left_out.iter().any(|left| left.key == "endpoint") {
+        // A person chooses: the form asks for the address.
+        form.endpoint_mode = EndpointMode::Gateway;
+    }
     let mut notes = left_out_in_words(&left_out);
     if !settings.kept.is_empty() {
         let keys: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
@@ -279,11 +332,14 @@ fn read_config(path: &Path) -> Result<String, ApiError> {
     let wrong = |what: String| {
         ApiError::new("config.unreadable", what).at(path.display().to_string()).hint("A YAML file is taken")
     };
-    let size = std::fs::metadata(path).map_err(|e| wrong(format!("It can not be read: {e}")))?.len();
-    if size > CONFIG_CAP {
-        return Err(wrong(format!("It has {size} bytes; at most {CONFIG_CAP} are read")));
-    }
-    std::fs::read_to_string(path).map_err(|e| wrong(format!("It can not be read: {e}")))
+    // Its folder may be somebody else's: the file itself is no link, no pipe and no device.
+    let real = match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => files::beneath::resolved(folder).join(name),
+        _ => path.to_owned(),
+    };
+    let bytes = files::beneath::read_file(&real, CONFIG_CAP)
+        .map_err(|error| wrong(format!("It cannot be read: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| wrong("It is not UTF-8 text".to_owned()))
 }
 
 /// The same run without a file.
@@ -358,6 +414,7 @@ mod tests {
 
     fn form() -> FormSettings {
         FormSettings {
+            endpoint_mode: crate::api::EndpointMode::Gateway,
             base_url: "https://api.example/v1".to_owned(),
             model: "zai.glm-5".to_owned(),
             output_dir: "/r/x y".to_owned(),
@@ -378,7 +435,10 @@ mod tests {
         assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..asked.clone() });
         let standard = defaults("opencode", true).unwrap();
         let differ = fields::differ(&asked, &standard);
-        assert_eq!(differ, ["base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]);
+        assert_eq!(
+            differ,
+            ["endpoint_mode", "base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]
+        );
         let yaml = remarked(&settings.to_yaml(), &asked, &standard, &differ);
         assert!(yaml.contains("n_turns: 40") && yaml.contains("# default 3\n"), "{yaml}");
         let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();
@@ -400,6 +460,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_is_left_out_of_an_estimate_but_for_the_size_of_the_run() {
+        let right = |form: &FormSettings| {
+            let errors = settings_of(form).unwrap_err();
+            without_errors(form, &errors).map(|form| settings_of(&form).is_ok())
+        };
+        let wrong = FormSettings { base_url: String::new(), cpus: Some(-1.0), ..form() };
+        assert_eq!(right(&wrong), Some(true));
+        assert_eq!(right(&FormSettings { output_dir: "relative".to_owned(), ..form() }), Some(true));
+        assert_eq!(right(&FormSettings { n_turns: Some(0.0), ..form() }), None);
+    }
+
+    #[test]
     fn every_wrong_field_is_named_with_a_sentence() {
         let mut asked = form();
         asked.n_turns = Some(0.0);
@@ -409,7 +481,7 @@ mod tests {
         let errors = fields::settings(&asked).unwrap_err();
         let wrong: Vec<&str> = errors.iter().map(|e| e.field.as_str()).collect();
         assert_eq!(wrong, ["n_turns", "base_seed", "batch_size", "oracle_repair"]);
-        assert_eq!(errors[0].message, "It is 0; it takes an integer from 1 to 1000");
+        assert_eq!(errors[0].message, "0 is not possible: enter a whole number from 1 to 1000");
         let said = |form: &FormSettings| {
             let errors = fields::settings(form).unwrap_err();
             (errors[0].field.clone(), errors[0].message.clone())
@@ -417,12 +489,21 @@ mod tests {
         assert_eq!(said(&FormSettings { base_url: String::new(), ..form() }).0, "base_url");
         assert_eq!(said(&FormSettings { model: String::new(), ..form() }).0, "model");
         let direct = FormSettings {
-            endpoint_mode: EndpointMode::Direct,
+            endpoint_mode: crate::api::EndpointMode::Direct,
             network: crate::api::FormNetwork::Open,
             attempt_usd: Some(1.0),
             ..form()
         };
         assert_eq!(said(&direct).0, "attempt_tokens");
+    }
+
+    #[test]
+    fn a_new_form_is_valid_for_every_harness_and_has_a_folder_of_its_own() {
+        for harness in harnesses() {
+            let form = defaults(&harness.name, true).unwrap();
+            assert!(settings_of(&form).is_ok(), "{}", harness.name);
+            assert!(!Path::new(&form.output_dir).exists());
+        }
     }
 
     #[test]
@@ -435,7 +516,10 @@ mod tests {
         }
         assert!(described.iter().all(|d| all.contains_key(&d.field)));
         let turns = described.iter().find(|d| d.field == "n_turns").unwrap();
-        assert_eq!(turns.takes, "an integer from 1 to 1000");
+        assert_eq!(turns.takes, "a whole number from 1 to 1000");
+        let unsaid: Vec<&str> =
+            described.iter().filter(|d| !d.about.ends_with('.')).map(|d| d.field.as_str()).collect();
+        assert_eq!(unsaid, [] as [&str; 0], "every field says what it means");
     }
 
     #[test]
@@ -450,7 +534,13 @@ mod tests {
             super::loaded("x.yaml".to_owned(), format!("{text}limits.attempt.minutes: 7\n")).unwrap();
         assert_eq!(budget.settings.attempt_wall_minutes, Some(7.0));
         assert_eq!(budget.settings.other, loaded.settings.other, "a budget that holds is a field");
-        assert!(loaded.notes[0].contains("mini_swe.temperature"));
+        assert!(loaded.notes.iter().any(|note| note.contains("mini_swe.temperature")), "{:?}", loaded.notes);
+        // The original would hand over this machine's credentials; here a person chooses.
+        assert_eq!(
+            (loaded.settings.endpoint_mode, loaded.settings.base_url.as_str()),
+            (EndpointMode::Gateway, "")
+        );
+        assert!(loaded.notes[0].contains("no endpoint"), "{:?}", loaded.notes);
         assert!(Path::new(&loaded.settings.output_dir).is_absolute());
     }
 

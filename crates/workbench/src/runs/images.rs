@@ -273,7 +273,7 @@ fn own(names: &[String], of: &str) -> Result<Vec<(String, Wanted)>, ApiError> {
         Ok(harness) => (harness.image().to_owned(), harness.probe()),
         Err(error) if !of.contains(['.', '/']) => return Err(unknown(error)),
         Err(_) => {
-            let own = harness::load(Path::new(of)).map_err(unknown)?;
+            let own = harness::load(&files::beneath::resolved(Path::new(of))).map_err(unknown)?;
             (harness::Harness::image(&own).to_owned(), harness::Harness::probe(&own))
         }
     };

@@ -42,10 +42,7 @@ struct Found {
 }
 
 fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
-    let tree = Tree::open(folder).map_err(|error| {
-        ApiError::new("run.files", format!("The folder can not be opened: {error}"))
-            .at(folder.display().to_string())
-    })?;
+    let tree = crate::sources::open_tree(folder)?;
     let episode = &request.episode;
     let found = match request.which {
         LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| Found {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime};
 
+use files::deadline::within_limit;
 use runner::Finish;
 use runner::control::{self, Wish};
 use runner::live::{self, Phase, RunState};
@@ -85,7 +86,10 @@ impl Workbench {
             .filter(|source| !source.zip)
             .map(|source| (source.id, PathBuf::from(source.path)))
             .collect();
-        let held = |folder: &Path| folder.join(PRIVATE).join("run.json").is_file();
+        let held = |folder: &Path| {
+            let record = folder.join(PRIVATE).join("run.json");
+            within_limit(folder, move || record.is_file()).unwrap_or(false)
+        };
         for (id, path) in &sources {
             if held(path) {
                 folders.entry(path.clone()).or_default().source = Some(*id);
@@ -115,7 +119,9 @@ impl Workbench {
         let shakedowns = super::shakedown::folders(&self.runs.shakedowns);
         let shakedowns = shakedowns.into_iter().filter(|folder| held(folder));
         for folder in self.runs.all().into_keys().chain(shakedowns) {
-            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            let named = folder.clone();
+            let real = within_limit(&folder, move || named.canonicalize());
+            let real = real.flatten().unwrap_or_else(|_| folder.clone());
             if real != folder
                 && let Some(known) = folders.remove(&real)
             {
@@ -141,7 +147,8 @@ impl Workbench {
             (Ok(read), here) => row(folder, run, &read, here.as_ref()),
             (Err(_), Some(here)) => just_begun(folder, &here).row,
             (Err(error), None) => {
-                tracing::debug!(%error, "a folder of a run can not be read");
+                // The import has warned of it; this is asked with every change.
+                tracing::debug!(%error, "a run is not listed: its record cannot be read");
                 return None;
             }
         };
@@ -250,8 +257,14 @@ pub(super) fn folder_of(text: &str) -> Result<PathBuf, ApiError> {
     }
 }
 
-/// Changes with everything that is written while a run is played, but for the agents' own files.
+/// Changes with everything that is written while a run is played, but for the agents' own files; 0 where the file system does
+/// not answer.
 fn stamp(folder: &Path) -> u64 {
+    let asked = folder.to_owned();
+    within_limit(folder, move || stamp_of(&asked)).unwrap_or(0)
+}
+
+fn stamp_of(folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     for place in [PRIVATE, ".stamina/episodes"] {
         let Ok(entries) = folder.join(place).read_dir() else { continue };

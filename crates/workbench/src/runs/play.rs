@@ -60,6 +60,14 @@ impl Runs {
         self.lock().clone()
     }
 
+    /// Whether this process plays a run in a folder or below it.
+    pub(crate) fn is_playing_within(&self, folder: &Path) -> bool {
+        let playing: Vec<PathBuf> =
+            self.lock().iter().filter(|(_, here)| here.playing).map(|(run, _)| run.clone()).collect();
+        // A source lies where its links lead; a run is named as it was asked for.
+        playing.iter().any(|run| files::beneath::resolved(run).starts_with(folder))
+    }
+
     pub(super) fn get(&self, folder: &Path) -> Option<Here> {
         self.lock().get(folder).cloned()
     }
@@ -115,7 +123,7 @@ impl Workbench {
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
         let folder = super::now::folder_of(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;
-        super::binds::resumable(&folder)?;
+        let (changes, looked_at) = self.admitted(&folder, request.changes, request.trust.as_ref())?;
         let here = Here {
             agent: known.agent,
             model: known.model,
@@ -125,9 +133,9 @@ impl Workbench {
             playing: true,
             error: None,
         };
-        let changes = super::prices::priced_changes(&folder, request.changes)?;
+        let changes = super::prices::priced_changes(&folder, changes)?;
         let of = folder.clone();
-        self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, on_event)))
+        self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, looked_at, on_event)))
     }
 
     /// Plays on a thread, and answers when the run has really begun, or could not.
@@ -154,7 +162,12 @@ impl Workbench {
             let adopts = !here.shakedown;
             Arc::new(move |event| {
                 let Some(workbench) = me.upgrade() else { return };
-                if matches!(event, Event::Started { .. }) {
+                if let Event::Started { record, .. } = event {
+                    if let Some(record) = record
+                        && let Err(error) = workbench.remember_run(record)
+                    {
+                        tracing::warn!(%error, "the run is not remembered as one of ours: a resume of it will ask");
+                    }
                     drop(begun.try_send(None));
                     if adopts {
                         workbench.adopt_soon(of.clone());
@@ -267,7 +280,10 @@ pub fn run_error(error: RunError) -> ApiError {
         RunError::Gateway(_) => ApiError::new("run.gateway", message),
         RunError::Pack(error) => error.into(),
         RunError::Files { path, .. } => ApiError::new("run.files", message).at(path.display().to_string()),
-        RunError::Taken { path } => ApiError::new("run.taken", "The folder already holds a run")
+        RunError::Changed { path } => {
+            ApiError::new("run.changed", message).at(path.display().to_string()).hint("Look at it again")
+        }
+        RunError::Taken { path } => ApiError::new("run.taken", "The folder already contains a run")
             .at(path.display().to_string())
             .hint("Resume it, or choose another folder"),
         RunError::Running { path, pid } => {

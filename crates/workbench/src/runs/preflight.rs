@@ -16,7 +16,8 @@ use super::play::{runtime, sandbox_error};
 use super::{binds, endpoint, engine, estimate, planned};
 use crate::Workbench;
 use crate::api::{
-    ApiError, Check, CheckState, FieldError, Fix, FixAction, Preflight, PreflightRequest, RunEstimate,
+    ApiError, Check, CheckState, FieldError, Fix, FixAction, FormSettings, Preflight, PreflightRequest,
+    RunEstimate,
 };
 
 /// With less free disk than this nothing begins.
@@ -57,8 +58,26 @@ impl Workbench {
     pub fn preflight_run(&self, request: PreflightRequest) -> Result<Preflight, ApiError> {
         match super::form::settings_of(&request.settings) {
             Ok(settings) => self.look_before(&settings, request.call),
-            Err(errors) => Ok(wrong(&errors)),
+            Err(errors) => {
+                let mut preflight = wrong(&errors);
+                preflight.estimate = self.estimate_despite(&request.settings, &errors);
+                Ok(preflight)
+            }
         }
+    }
+
+    /// What a run will take by the fields that are right, where these are the ones that it depends on.
+    fn estimate_despite(&self, form: &FormSettings, errors: &[FieldError]) -> Option<RunEstimate> {
+        let form = super::form::without_errors(form, errors)?;
+        let settings = super::form::settings_of(&form).ok()?;
+        let (_, pack) = planned::pack(&settings, &self.runs.packs, false);
+        let plan = estimate::plan(&settings, pack.as_ref());
+        if plan.turns == 0 {
+            return None;
+        }
+        let mut estimate = self.estimate(&settings, &plan).ok()?;
+        estimate.basis.push_str(". Fields to fix count as their defaults");
+        Some(estimate)
     }
 
     /// The same of settings that did not come from the form. `call` asks the endpoint something cheap.
@@ -98,8 +117,16 @@ impl Workbench {
 
 fn wrong(errors: &[FieldError]) -> Preflight {
     let said: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-    let check = Check::new("settings", "Settings", CheckState::Fail, format!("{} to mend", errors.len()))
-        .says(said.join(". "));
+    let check = Check::new(
+        "settings",
+        "Settings",
+        CheckState::Fail,
+        match errors.len() {
+            1 => "1 field to fix".to_owned(),
+            n => format!("{n} fields to fix"),
+        },
+    )
+    .says(said.join(". "));
     Preflight {
         checks: vec![check],
         estimate: None,
@@ -249,8 +276,8 @@ fn folder(path: &Path) -> Check {
     let check = |state, value: &str| Check::new("folder", TITLE, state, value);
     let resume = FixAction::Resume { folder: path.display().to_string() };
     if path.join(".stamina/run.json").exists() {
-        return check(CheckState::Fail, "holds a run")
-            .says("The folder holds a run already. Resume it, or choose another folder.")
+        return check(CheckState::Fail, "already contains a run")
+            .says("The folder already contains a run. Resume it, or choose another folder.")
             .fixed_by("Resume", resume);
     }
     if path.is_file() {
@@ -452,7 +479,7 @@ mod tests {
         assert_eq!(state(&temp.path().join("x")).1, "is a file");
         std::fs::create_dir(temp.path().join(".stamina")).unwrap();
         std::fs::write(temp.path().join(".stamina/run.json"), "{}").unwrap();
-        assert_eq!(state(temp.path()).1, "holds a run");
+        assert_eq!(state(temp.path()).1, "already contains a run");
 
         let killed = temp.path().join("killed");
         std::fs::create_dir_all(killed.join(".stamina/episodes")).unwrap();

@@ -2,6 +2,7 @@
 import type { RecentSource } from "./RecentSource";
 import type { SavedView } from "./SavedView";
 import type { SourceInfo } from "./SourceInfo";
+import type { WarningCounts } from "./WarningCounts";
 
 /**
  * The state of the whole app.
@@ -11,6 +12,10 @@ export type AppState = {
  * Version of Stamina Lab.
  */
 version: string, 
+/**
+ * Where the library lies; `None` = in memory.
+ */
+library: string | null, 
 /**
  * Opened sources, by name.
  */
@@ -27,6 +32,10 @@ runs: number,
  * Import warnings in all sources.
  */
 warnings: number, 
+/**
+ * The same by severity.
+ */
+severities: WarningCounts, 
 /**
  * Runs with at least one warning.
  */

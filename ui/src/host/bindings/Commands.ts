@@ -67,6 +67,7 @@ import type { RunGrid } from "./RunGrid";
 import type { RunGridRequest } from "./RunGridRequest";
 import type { RunPage } from "./RunPage";
 import type { RunRef } from "./RunRef";
+import type { RunTrust } from "./RunTrust";
 import type { SampleScenarios } from "./SampleScenarios";
 import type { SaveSettings } from "./SaveSettings";
 import type { SavedFile } from "./SavedFile";
@@ -209,6 +210,8 @@ export interface Commands {
   start_run: { request: StartRun; response: StartedRun };
   /** Goes on with a run that was stopped or killed, in the background of this process. */
   resume_run: { request: ResumeRun; response: StartedRun };
+  /** Whether a run was begun by this library on this machine, and what a resume of it would do. */
+  run_trust: { request: RunFolder; response: RunTrust };
   /** Runs that are or were played here or by the command line. */
   list_live_runs: { request: Nothing; response: LiveRuns };
   /** What a run is doing now. */

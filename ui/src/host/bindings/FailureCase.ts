@@ -26,6 +26,10 @@ episode: string,
  */
 scenario: string, 
 /**
+ * Its title; `None` = the source names none.
+ */
+title: string | null, 
+/**
  * From 1.
  */
 turn: number, 
@@ -46,11 +50,11 @@ rule: string | null,
  */
 tests: Array<[string, number]>, 
 /**
- * Failing tests by origin: new, regression, still failing, unknown.
+ * Failing tests by origin: new, regressed, still failing, unknown.
  */
 origins: [number, number, number, number], 
 /**
- * Failing tests, regressions first, then new ones, as many as were asked for.
+ * Failing tests, regressed ones first, then new ones, as many as were asked for.
  */
 failing: Array<StandingTest>, 
 /**
@@ -58,7 +62,7 @@ failing: Array<StandingTest>,
  */
 test: string | null, 
 /**
- * The turn in which that test last passed, if it is a regression.
+ * The turn in which that test last passed, if it regressed.
  */
 passed_in_turn: number | null, 
 /**

@@ -3,4 +3,4 @@
 /**
  * Where a failing test comes from.
  */
-export type FailureOrigin = "new" | "regression" | "still_failing" | "unknown";
+export type FailureOrigin = "new" | "regressed" | "still_failing" | "unknown";

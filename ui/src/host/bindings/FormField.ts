@@ -25,6 +25,10 @@ label: string,
  */
 unit: string, 
 /**
+ * What it means, in a sentence.
+ */
+about: string, 
+/**
  * What it takes, in words: `a whole number from 1 to 1000`.
  */
 takes: string, };

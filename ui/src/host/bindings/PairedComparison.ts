@@ -14,9 +14,13 @@ n: number,
  */
 tau: number, 
 /**
- * Mean of the differences a − b, in turns.
+ * Mean of the differences a − b, in turns, adjusted for censoring ([`PairedScenarioRow::adjusted`]).
  */
 mean: number, 
+/**
+ * Mean of the observed differences, in turns. It is another where episodes were censored before τ.
+ */
+observed_mean: number, 
 /**
  * Lower end of the paired t interval; `None` = no variation.
  */

@@ -23,4 +23,9 @@ a_at_least: boolean,
 /**
  * Whether b was.
  */
-b_at_least: boolean, };
+b_at_least: boolean, 
+/**
+ * The difference a − b as it enters mean, interval and tests: of pseudo-observations where an episode of either was
+ * censored before τ, else of what was observed.
+ */
+adjusted: number, };

@@ -25,6 +25,10 @@ retries: number | null,
  */
 metric: string, 
 /**
+ * Of a mean stamina: the turns that it is over. `None` = not said, or no mean stamina.
+ */
+turns: number | null, 
+/**
  * The value.
  */
 value: number, 

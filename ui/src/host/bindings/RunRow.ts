@@ -4,6 +4,7 @@ import type { Benchmark } from "./Benchmark";
 import type { EndCount } from "./EndCount";
 import type { Stamina } from "./Stamina";
 import type { Tokens } from "./Tokens";
+import type { WarningCounts } from "./WarningCounts";
 
 /**
  * One row of the library.
@@ -125,6 +126,10 @@ started_at: string | null,
  * Import warnings that concern this run.
  */
 warnings: number, 
+/**
+ * The same by severity.
+ */
+severities: WarningCounts, 
 /**
  * What is missing, in words: `25 of 26 tasks`.
  */

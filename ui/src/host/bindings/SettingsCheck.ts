@@ -28,4 +28,8 @@ command_values: string,
 /**
  * Where `command` expects the file.
  */
-config_path: string, };
+config_path: string, 
+/**
+ * A folder for the results of this harness that is not there yet.
+ */
+free_folder: string, };

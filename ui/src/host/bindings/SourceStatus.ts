@@ -3,4 +3,4 @@
 /**
  * How a source is doing.
  */
-export type SourceStatus = "ready" | "reading" | "missing" | "stopped";
+export type SourceStatus = "ready" | "reading" | "missing" | "stopped" | "set_aside";

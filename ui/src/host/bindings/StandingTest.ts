@@ -14,9 +14,9 @@ test: string,
  */
 class: string, 
 /**
- * Where it comes from.
+ * How it stood.
  */
-origin: FailureOrigin, 
+history: FailureOrigin, 
 /**
  * The last turn before in which it is known to have passed.
  */

@@ -97,6 +97,17 @@ fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
         (test.expected, test.message) = (Some(expected.into()), Some(message.into()));
         assert_eq!(Evidence::of(&test, false).exit, exit, "{message}");
     }
+    // What a test says of itself is not what came. What was expected may be told by it: here its title names the code.
+    for (message, exit) in [
+        ("expected exit code 124, got 0", None),
+        ("expected exit code 2, got exit=0", Some((None, 0))),
+        ("rc=1\nscenario: returns exit code 139 on a crash", Some((Some(139), 1))),
+        ("scenario: returns exit code 139 on a crash", None),
+    ] {
+        let mut test = TestResult::new("c001", TestOutcome::Failed);
+        test.message = Some(message.into());
+        assert_eq!(Evidence::of(&test, false).exit, exit, "{message}");
+    }
     let e = of("c001", "expected=id,name actual=id\nscenario: header");
     assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("id,name"), Some("id")));
 }

@@ -6,7 +6,6 @@ use crate::failure_shares::{class_names, counted_of, group_note, rows_plan, shar
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::names::clean;
-use crate::number::percent;
 use crate::sheet::Sheet;
 use crate::spec::{FailureShares, FigureSpec, SeriesLabel};
 use crate::tex::escape;
@@ -133,7 +132,7 @@ fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) 
                 end = x + width + 0.4 * size;
             }
             let ink = if n == 0 { ",text=black!60" } else { "" };
-            picture.text((end, base), "base west", ink, &escape(&percent(n, whole(group))));
+            picture.text((end, base), "base west", ink, &escape(&plan.written(n, whole(group))));
         }
     }
     if plan.bar_room.is_some() {

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::format::{Reading, Report};
 use crate::readers::cases::message;
 use crate::readers::json::{Node, Object};
-use crate::readers::text::first_line;
+use crate::readers::text::{first_title, plain_title};
 use files::{Entry, Tree, join};
 
 use super::Place;
@@ -224,6 +224,16 @@ fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut R
     rounds.min(ROUND_CAP)
 }
 
+/// `1 test`, `2 tests`.
+fn tests(number: u32) -> String {
+    format!("{number} test{}", if number == 1 { "" } else { "s" })
+}
+
+/// `1 test is`, `2 tests are`.
+fn tests_are(number: u32) -> String {
+    format!("{} {}", tests(number), if number == 1 { "is" } else { "are" })
+}
+
 fn told(number: Option<u32>) -> String {
     number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
 }
@@ -242,10 +252,10 @@ fn asked(file: &TaskFile, path: &str, rounds: u32) -> Vec<Turn> {
                         .filter(|i| file.rounds.get(*i).is_some_and(|r| r.get("n").is_none()))
                 });
             let Some((at, round)) = at.and_then(|i| Some((i, file.rounds.get(i)?))) else { return turn };
-            turn.title = round.get("title").and_then(Node::word).map(str::to_owned);
+            turn.title = round.get("title").and_then(Node::word).map(plain_title);
             match round.get("md") {
                 Some(Node::Text(text, 0)) if !text.trim().is_empty() => {
-                    turn.title = turn.title.or_else(|| first_line(text, 120));
+                    turn.title = turn.title.or_else(|| first_title(text, 120));
                     turn.request = Some(Request::Text(text.clone()));
                 }
                 Some(Node::Text(..)) => {
@@ -283,12 +293,12 @@ fn play(
                         path,
                         "cases.sum_mismatch",
                         format!(
-                            "{model}, turn {}: {} tests passed and {} failed of {}. The total is kept; {} tests are neither.",
+                            "{model}, turn {}: {} tests passed and {} failed of {}. The total is kept; {} neither.",
                             turn.number,
                             attempt.passed.unwrap_or(0),
                             cell.counted_failing,
                             attempt.total.unwrap_or(0),
-                            attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing)),
+                            tests_are(attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing))),
                         ),
                     ).of_run(model));
                 }
@@ -297,11 +307,11 @@ fn play(
                         path,
                         "cases.not_described",
                         format!(
-                            "{model}, turn {}: {} tests failed, the source describes {} of them. The count is kept; {} tests are shown as “not described”.",
+                            "{model}, turn {}: {} failed, the source describes {} of them. The count is kept; {} shown as “not described”.",
                             turn.number,
-                            cell.counted_failing,
+                            tests(cell.counted_failing),
                             cell.told_failing,
-                            cell.counted_failing - cell.told_failing
+                            tests_are(cell.counted_failing - cell.told_failing)
                         ),
                     ).of_run(model));
                 }

@@ -1,5 +1,7 @@
 //! One graded step: from its entry in the trial's result and from its folder to an attempt.
 
+use std::collections::HashSet;
+
 use model::{
     Artifact, ArtifactKind, Attempt, Counting, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning,
 };
@@ -11,6 +13,7 @@ use crate::readers::text::strip_ansi;
 use crate::readers::{cases, clock, ctrf, pytest};
 use files::{Entry, Tree, join};
 
+use super::CONTINUATIONS;
 use super::ends::{self, Stage};
 use super::layout::is_file;
 use super::settings::plain;
@@ -30,8 +33,19 @@ pub(super) struct Graded {
     pub(super) cases: bool,
     /// Whether it was graded as not passed, without any test that is told of.
     pub(super) bare: bool,
-    /// Where the first message to the agent stands in a transcript: file and pointer.
-    pub(super) first_message: Option<(String, String)>,
+    /// The first message to the agent.
+    pub(super) first_message: Option<FirstMessage>,
+}
+
+/// The first message to an agent.
+#[derive(Debug)]
+pub(super) struct FirstMessage {
+    /// The transcript in which it stands.
+    pub(super) path: String,
+    /// Where in it.
+    pub(super) pointer: String,
+    /// The instruction in it, where the harness has framed it with words of its own.
+    pub(super) instruction: Option<String>,
 }
 
 /// What the trial around a step says.
@@ -242,6 +256,7 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
                 report.files_read += 1;
                 if let Some(found) = ctrf::parse(&node) {
                     (attempt.passed, attempt.total) = (Some(found.passed), Some(found.total));
+                    too_many_tests(&path, found.listed, found.tests.len(), report);
                     attempt.tests = numbered(found.tests);
                     return false;
                 }
@@ -272,7 +287,7 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
                     ),
                 ));
             }
-            let described = log.failing();
+            let described = log.failing;
             if summary.failed > described {
                 report.warn(Warning::repaired(
                     path,
@@ -286,7 +301,7 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
         }
         None => {
             // Shown, but the published case score counts a step without summary as 0.
-            (attempt.passed, attempt.total) = (Some(log.passed()), Some(log.tests.len() as u32));
+            (attempt.passed, attempt.total) = (Some(log.passed), Some(log.total));
             attempt.counting = Counting::Zero;
             attempt.extra.insert("case_summary".to_owned(), false.into());
             report.warn(Warning::repaired(
@@ -296,7 +311,16 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
             ));
         }
     }
+    too_many_tests(path, log.total, log.tests.len(), report);
     attempt.tests = log.tests;
+}
+
+/// Says that not all tests are kept by name.
+fn too_many_tests(path: &str, total: u32, kept: usize, report: &mut Report) {
+    if total as usize > kept {
+        let what = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
+        report.warn(Warning::read_differently(path, "tests.too_many", what));
+    }
 }
 
 /// Tests of the same name are numbered, so that each has an id of its own.
@@ -347,12 +371,7 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
 }
 
 /// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
-fn trajectory(
-    tree: &Tree,
-    folder: &str,
-    attempt: &mut Attempt,
-    report: &mut Report,
-) -> Option<(String, String)> {
+fn trajectory(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) -> Option<FirstMessage> {
     let agent = join(folder, "agent");
     let mut path = join(&agent, "trajectory.json");
     if !is_file(tree, &path) {
@@ -361,7 +380,8 @@ fn trajectory(
     let mut first_message = None;
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
-    for part in 0..100 {
+    let mut read = HashSet::from([path.clone()]);
+    for part in 0..CONTINUATIONS {
         let facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
             Ok(Object(facts)) => facts,
             Err(error) => {
@@ -378,11 +398,21 @@ fn trajectory(
         steps += facts.agent_steps();
         last_totals = facts.totals().or(last_totals);
         if part == 0 {
-            first_message = facts.first_user_step().map(|i| (path.clone(), format!("/steps/{i}/message")));
+            first_message = facts.first_user_step().map(|i| FirstMessage {
+                path: path.clone(),
+                pointer: format!("/steps/{i}/message"),
+                instruction: facts.instruction().map(str::to_owned),
+            });
         }
         match facts.continued_in().map(|name| join(&agent, name)) {
-            Some(next) if next != path && is_file(tree, &next) => path = next,
-            _ => break,
+            Some(next) if !is_file(tree, &next) => break,
+            Some(next) if read.insert(next.clone()) => path = next,
+            Some(_) => {
+                let what = "It continues in a file that was read before. Each file is read once.";
+                report.warn(Warning::read_differently(&path, "trajectory.circle", what));
+                break;
+            }
+            None => break,
         }
     }
     attempt.tool_calls = Some(calls);

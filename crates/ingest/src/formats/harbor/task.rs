@@ -7,14 +7,14 @@
 use model::{Artifact, ArtifactKind, Extra, Warning};
 
 use crate::format::Report;
-use crate::readers::text::first_line;
+use crate::readers::text::first_title;
 use files::{ReadError, Stamp, Tree, join, parent};
 
 use super::head::Head;
 use super::layout::{Job, folders, is_file, is_folder};
 
 const TOML_CAP: u64 = 1 << 20;
-const TITLE_CAP: usize = 120;
+pub(super) const TITLE_CAP: usize = 120;
 
 /// A task as its folder describes it.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl Task {
         let title = tree
             .read_range(&path, 0, 4096)
             .ok()
-            .and_then(|(bytes, _)| first_line(&String::from_utf8_lossy(&bytes), TITLE_CAP));
+            .and_then(|(bytes, _)| first_title(&String::from_utf8_lossy(&bytes), TITLE_CAP));
         Some((Artifact::new(ArtifactKind::Request, path), title))
     }
 

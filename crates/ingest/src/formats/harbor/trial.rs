@@ -5,6 +5,7 @@ use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Tu
 use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
+use crate::readers::text::first_title;
 use files::{Entry, Tree, file_name, join};
 
 use super::ends::{self, Stage};
@@ -13,7 +14,7 @@ use super::layout::{folders, is_file, is_folder};
 use super::settings::plain;
 use super::step::{self, Around};
 use super::steps::Plan;
-use super::task::{Task, natural};
+use super::task::{TITLE_CAP, Task, natural};
 use super::{CONFIG_CAP, RESULT_CAP};
 
 const LOG_CAP: u64 = 4 << 20;
@@ -241,13 +242,18 @@ impl Trial {
                     });
                 }
                 if turn.request.is_none()
-                    && let Some((path, pointer)) = graded.first_message
+                    && let Some(message) = graded.first_message
                 {
-                    turn.request = Some(Request::File(Artifact {
-                        kind: ArtifactKind::Request,
-                        path,
-                        pointer: Some(pointer),
-                    }));
+                    if let Some(instruction) = message.instruction {
+                        turn.title = first_title(&instruction, TITLE_CAP).or(turn.title);
+                        turn.request = Some(Request::Text(instruction));
+                    } else {
+                        turn.request = Some(Request::File(Artifact {
+                            kind: ArtifactKind::Request,
+                            path: message.path,
+                            pointer: Some(message.pointer),
+                        }));
+                    }
                 }
                 cases |= graded.cases;
                 if graded.bare {

@@ -1,7 +1,7 @@
 //! `config.yaml`: the snapshot of the resolved configuration, written by `OmegaConf`.
 //!
-//! Read as an event stream into JSON, with a bound on values and depth, so that aliases that multiply themselves end as
-//! an error and not as a full memory.
+//! Read as an event stream into JSON, with a bound on values, bytes and depth, so that aliases that multiply themselves end
+//! as an error and not as a full memory.
 
 use std::collections::HashMap;
 
@@ -15,6 +15,8 @@ use files::{ReadError, Tree};
 const CAP: u64 = 4 << 20;
 /// Most values in one document, those that aliases repeat included.
 const VALUES: usize = 50_000;
+/// Most bytes of text in one document, those that aliases and dotted keys repeat included.
+const BYTES: usize = 8 << 20;
 /// Deepest nesting.
 const DEPTH: usize = 64;
 
@@ -36,8 +38,8 @@ impl Config {
         let text = text.trim_start_matches('\u{feff}');
         match parse(text).map_err(|what| ReadError::Malformed { code: "yaml.malformed", what })? {
             Value::Object(map) => {
-                let mut settings = Extra::new();
-                flatten("", map, &mut settings);
+                let settings =
+                    dotted(map).map_err(|what| ReadError::Malformed { code: "yaml.malformed", what })?;
                 Ok(Some(Self { settings }))
             }
             Value::Null => Ok(Some(Self::default())),
@@ -180,16 +182,30 @@ pub(super) fn split_provider(model: &str) -> (Option<String>, String) {
     }
 }
 
-fn flatten(prefix: &str, map: Extra, out: &mut Extra) {
+/// The map with dotted keys in the place of nested maps.
+///
+/// Errors: keys that are too long altogether, because a long name is repeated by all that stands below it.
+fn dotted(map: Extra) -> Result<Extra, String> {
+    let mut settings = Extra::new();
+    flatten("", map, &mut 0, &mut settings)?;
+    Ok(settings)
+}
+
+fn flatten(prefix: &str, map: Extra, bytes: &mut usize, out: &mut Extra) -> Result<(), String> {
     for (key, value) in map {
+        *bytes += prefix.len() + key.len();
+        if *bytes > BYTES {
+            return Err(format!("The keys have more than {BYTES} bytes"));
+        }
         let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
         match value {
-            Value::Object(inner) if !inner.is_empty() => flatten(&key, inner, out),
+            Value::Object(inner) if !inner.is_empty() => flatten(&key, inner, bytes, out)?,
             value => {
                 out.insert(key, value);
             }
         }
     }
+    Ok(())
 }
 
 /// An open list or map while its entries come in.
@@ -202,7 +218,7 @@ enum Open {
 fn parse(text: &str) -> Result<Value, String> {
     let mut stack: Vec<Open> = Vec::new();
     let mut anchors: HashMap<usize, Value> = HashMap::new();
-    let mut values = 0usize;
+    let (mut values, mut bytes) = (0usize, 0usize);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|e| format!("It is not YAML: {e}"))?;
         let line = span.start.line();
@@ -231,18 +247,29 @@ fn parse(text: &str) -> Result<Value, String> {
             Event::DocumentEnd => return Ok(Value::Null),
             _ => continue,
         };
-        values += size(&value, VALUES);
-        if values > VALUES {
-            return Err(format!("Line {line}: more than {VALUES} values"));
-        }
+        let (more_values, more_bytes) = size(&value, VALUES);
+        (values, bytes) = (values + more_values, bytes + more_bytes);
         if anchor > 0 {
+            // What an anchor keeps is a copy.
+            bytes += more_bytes;
             anchors.insert(anchor, value.clone());
+        }
+        if values > VALUES || bytes > BYTES {
+            return Err(format!("Line {line}: more than {VALUES} values or {BYTES} bytes"));
         }
         match stack.last_mut() {
             None => return Ok(value),
             Some(Open::List(list, _)) => list.push(value),
             Some(Open::Map(map, key, _)) => match key.take() {
-                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+                None => {
+                    *key = Some(match value {
+                        Value::String(text) => text,
+                        Value::Array(_) | Value::Object(_) => {
+                            return Err(format!("Line {line}: a list or map as a name"));
+                        }
+                        other => other.to_string(),
+                    });
+                }
                 Some(name) => {
                     map.insert(name, value);
                 }
@@ -252,9 +279,9 @@ fn parse(text: &str) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
-/// Values in a value, counted no further than `most`.
-fn size(value: &Value, most: usize) -> usize {
-    let mut count = 0;
+/// Values in a value, counted no further than `most`, and the bytes of their texts.
+fn size(value: &Value, most: usize) -> (usize, usize) {
+    let (mut count, mut bytes) = (0, 0);
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         count += 1;
@@ -262,12 +289,16 @@ fn size(value: &Value, most: usize) -> usize {
             break;
         }
         match value {
+            Value::String(text) => bytes += text.len(),
             Value::Array(list) => open.extend(list),
-            Value::Object(map) => open.extend(map.values()),
+            Value::Object(map) => {
+                bytes += map.keys().map(String::len).sum::<usize>();
+                open.extend(map.values());
+            }
             _ => {}
         }
     }
-    count
+    (count, bytes)
 }
 
 /// A plain scalar by the core rules; a quoted one is text.
@@ -302,9 +333,7 @@ mod tests {
 
     fn config(text: &str) -> Config {
         let Ok(Value::Object(map)) = parse(text) else { panic!("not a map: {:?}", parse(text)) };
-        let mut settings = Extra::new();
-        flatten("", map, &mut settings);
-        Config { settings }
+        Config { settings: dotted(map).unwrap() }
     }
 
     const REAL: &str = "agent: MINI_SWE\nbenchmark: RESTFUL_SERVER_GEN_ITERATIVE\noutput_dir: /path/to/results\nuse_docker: true\nbatch_size: 5\nquick_debug: false\nscenarios_dir: null\nrestful_server_gen_iterative:\n  n_scenarios: 20\n  n_turns: 100\n  attempt_limit: 10\n  base_seed: 42\n  test_fail_feedback_type: DETAILED\n  execute_episodes: null\n  llm_sampler_model_id: zai.glm-5\nmini_swe:\n  model_id: bedrock/zai.glm-5\n  env: []\nopenhands:\n  model_id: bedrock/other\ndocker:\n  image_name: agent-benchmarking:mini\n  env_vars: {}\n";
@@ -344,6 +373,17 @@ mod tests {
             let _ = writeln!(bomb, "a{n}: &a{n} [{many}]");
         }
         assert!(parse(&bomb).unwrap_err().contains("more than"));
+        // A long text, repeated; a long name above many others; names of names, whose quotes are quoted again.
+        let long = "x".repeat(1 << 20);
+        let bomb = format!("a: &a {long}\nb: [{}]\n", vec!["*a"; 10_000].join(","));
+        assert!(parse(&bomb).unwrap_err().contains("bytes"));
+        let many: Vec<String> = (0..10_000).map(|n| format!("k{n}: 1")).collect();
+        let above = "x".repeat(1000);
+        let Ok(Value::Object(map)) = parse(&format!("{above}: {{{}}}", many.join(", "))) else {
+            panic!("not a map")
+        };
+        assert!(dotted(map).unwrap_err().contains("bytes"));
+        assert!(parse(&format!("{}a: b", "? ".repeat(60))).unwrap_err().contains("as a name"));
         assert!(parse(&"[".repeat(1000)).is_err());
         assert!(parse("a: [1, 2\nb: }").is_err());
     }

@@ -288,7 +288,7 @@ fn turn(
         }
     }
     turn.title = building.title.or_else(|| match &request {
-        Some(Request::Text(text)) => crate::readers::text::first_line(text, 100),
+        Some(Request::Text(text)) => crate::readers::text::first_title(text, 100),
         _ => None,
     });
     turn.request = request;

@@ -36,9 +36,15 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
+    /// A figure, or why there is none.
     fn draw(&mut self, name: &str, figure: &FigureOf) -> Result<Block, ApiError> {
         let spec = self.workbench.figure_spec(figure)?;
         let spec = FigureSpec { layout: self.layout, theme: Theme::Print, ..spec };
+        if let Some(why) = figures::export::why_not_drawn(&spec) {
+            let sentence = format!("The figure \"{name}\" is left out: {why}.");
+            self.warnings.push(sentence.clone());
+            return Ok(Block::Text(sentence));
+        }
         self.warnings.extend(caption::cautions(&spec));
         let svg = figures::draw(&spec).svg;
         Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::of(&spec), svg, spec })))
@@ -221,7 +227,7 @@ fn failures(
     let request = FailuresRequest {
         members: of.members.clone(),
         group: FailureGrouping::Member,
-        scope: FailureScope::Attempts,
+        scope: FailureScope::First,
         benchmark: None,
     };
     let data = figures.workbench.get_failures(request.clone())?;

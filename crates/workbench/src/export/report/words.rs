@@ -13,6 +13,11 @@ pub(super) fn title(data: &Comparison) -> String {
     }
 }
 
+/// `1 turn`, `2 turns`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 fn mean(stamina: &Stamina) -> String {
     let Some(mean) = stamina.mean else { return "unknown".to_owned() };
     let interval = match (stamina.ci_low, stamina.ci_high) {
@@ -47,12 +52,13 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             }
             marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
             let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
-            let median =
-                stamina.median.map_or_else(|| "not reached".to_owned(), |median| format!("{median} turns"));
+            let median = stamina
+                .median
+                .map_or_else(|| "not reached".to_owned(), |median| counted(median.into(), "turn"));
             format!(
-                "{}{marks}: {} episodes, {} failed, {} censored; mean stamina {}, median {median}.",
+                "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.",
                 member.full_name,
-                stamina.n,
+                counted(stamina.n.into(), "episode"),
                 stamina.events,
                 stamina.censored,
                 mean(stamina)
@@ -67,7 +73,7 @@ pub(super) fn comparability(data: &Comparison) -> String {
     match data.comparability {
         Comparability::NoEffect => "No setting that is known to differ has an effect on stamina.".to_owned(),
         Comparability::CannotBeRuledOut => {
-            "Settings differ, or are not known, whose effect on stamina cannot be ruled out.".to_owned()
+            "Some settings differ, or may differ (unknown), in ways that may affect stamina.".to_owned()
         }
         Comparability::NotComparable => {
             "Settings differ so that the numbers of these runs must not be compared.".to_owned()
@@ -102,19 +108,22 @@ pub(super) fn overall(data: &Comparison) -> String {
 /// What failed attempts there are, and how long repair takes.
 pub(super) fn failures(data: &Failures) -> String {
     let repair = &data.repair;
-    let mut text = format!("{} of {} attempts did not pass.", data.attempts, data.all_attempts);
+    let mut text =
+        format!("{} of {} did not pass.", data.attempts, counted(data.all_attempts.into(), "attempt"));
     if data.attempts > 0 {
         text.push_str(&format!(
-            " {} turns failed at the first attempt; {} of them passed at a later one",
-            repair.failed_first, repair.repaired
+            " {} failed at the first attempt; {} of them passed at a later one",
+            counted(repair.failed_first.into(), "turn"),
+            repair.repaired
         ));
         text.push_str(&match repair.median_attempts {
-            Some(median) => format!(", the median after {median} attempts."),
+            Some(median) => format!(", the median after {}.", counted(median.into(), "attempt")),
             None => "; a median number of attempts is not reached.".to_owned(),
         });
         text.push_str(&format!(
-            " {} failing tests are described by the source, {} are only counted.",
-            data.tests, data.not_described
+            " The source describes {} and only counts {} more.",
+            counted(data.tests.into(), "failing test"),
+            data.not_described
         ));
     }
     text

@@ -4,7 +4,7 @@ use figures::table::{Column, Table, Value, known, maybe};
 
 use super::super::figure::parts;
 use super::{name, stamina, stamina_columns};
-use crate::api::{ApiError, Comparability, ComparedMember, Comparison};
+use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::shorter;
 
 /// The runs of a comparison.
@@ -202,6 +202,8 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     let [drawn_low, drawn_high] = Column::interval_by("difference_bootstrap_", "bootstrap", 2);
     let [ratio_low, ratio_high] = Column::interval("ratio_", 2);
     let [paired_low, paired_high] = Column::interval("paired_", 2);
+    let holm_heading =
+        data.holm_pairs().map_or_else(|| "p (Holm)".to_owned(), |pairs| format!("p (Holm over {pairs})"));
     let columns = vec![
         Column::text("a", "Run"),
         Column::text("b", "Against"),
@@ -217,7 +219,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         Column::number("logrank_chi2", "Log-rank χ²", 2).missing("n/a"),
         Column::integer("logrank_df", "df").missing("n/a"),
         Column::p("logrank_p", "p"),
-        Column::p("logrank_p_holm", "p (Holm)"),
+        Column::p("logrank_p_holm", &holm_heading),
         Column::p("logrank_p_permutation", "p (permutation)"),
         Column::p("logrank_p_stratified", "p (stratified by scenario)"),
         Column::integer("shared_scenarios", "Shared scenarios").missing("none"),
@@ -262,9 +264,9 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         ]);
     }
     table.notes.push(format!(
-        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over {}; the bootstrap draws scenarios (seed {}).",
+        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws scenarios (seed {}).",
         data.tau,
-        holm_family(data),
+        data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
         data.seed
     ));
     table.notes.extend(shorter(data));
@@ -300,6 +302,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
         Column::number("reference_stamina", "Stamina of the reference", 2).unit("turns"),
         Column::flag("reference_at_least", "At least"),
         Column::number("difference", "Difference", 2).unit("turns"),
+        Column::number("adjusted", "Adjusted difference", 2).unit("turns"),
     ];
     let mut table = Table::new("paired", "Stamina by scenario, of two", columns);
     let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
@@ -321,6 +324,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
                 known(row.b),
                 known(row.b_at_least),
                 known(row.a - row.b),
+                known(row.adjusted),
             ]);
         }
         let interval = match (paired.ci_low, paired.ci_high) {
@@ -336,22 +340,15 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
             format!("{} shared scenarios", paired.n)
         };
         table.notes.push(format!(
-            "{a} − {b}: on average {mean} turns{interval}, over {scenarios} and the first {} turns.",
-            paired.tau
+            "{a} − {b}: on average {mean} turns{interval}, over {scenarios} and the first {} turns{}.",
+            paired.tau,
+            paired.observed_in_words().map(|observed| format!("; {observed}")).unwrap_or_default()
         ));
     }
     table.notes.push(
         "Stamina is that of the turns which count; where an episode was censored before the last of them, it is at least that.".to_owned(),
     );
     Ok(table)
-}
-
-/// The pairs over which Holm corrects, in words.
-fn holm_family(data: &Comparison) -> String {
-    match data.pairs.iter().filter(|pair| pair.in_both == 0).count() {
-        1 => "this one pair".to_owned(),
-        n => format!("these {n} pairs"),
-    }
 }
 
 /// The ends of an interval.
@@ -368,12 +365,7 @@ pub(super) fn settings(data: &Comparison) -> Table {
     columns.push(Column::text("note", "Note"));
     let mut table = Table::new("settings", "Settings that differ", columns);
     for difference in &data.differences {
-        let effect = match difference.comparability {
-            Comparability::NoEffect => "no effect",
-            Comparability::CannotBeRuledOut => "cannot be ruled out",
-            Comparability::NotComparable => "not comparable",
-        };
-        let mut row = vec![known(difference.setting.as_str()), known(effect)];
+        let mut row = vec![known(difference.setting.as_str()), known(difference.mark())];
         for index in 0..data.members.len() {
             row.push(maybe(difference.values.get(index).and_then(Option::as_deref)));
         }

@@ -68,7 +68,7 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
         Column::integer("new", "New"),
-        Column::integer("regression", "Regressions"),
+        Column::integer("regressed", "Regressed"),
         Column::integer("still_failing", "Still failing"),
         Column::integer("unknown", "Of unknown origin").for_machines(),
         Column::text("test", "Test").missing("none"),
@@ -77,7 +77,7 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
     ];
     let mut table = Table::new("cases", "Failed attempts", columns);
     for case in &page.rows {
-        let (new, regression, still_failing, unknown) = case.origins;
+        let (new, regressed, still_failing, unknown) = case.origins;
         table.push(vec![
             known(marked(&case.name, case.simulated)),
             known(case.run.as_str()),
@@ -90,7 +90,7 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
             maybe(case.passed),
             maybe(case.total),
             known(new),
-            known(regression),
+            known(regressed),
             known(still_failing),
             known(unknown),
             maybe(case.test.as_deref()),
@@ -118,7 +118,7 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
 const fn word(origin: FailureOrigin) -> &'static str {
     match origin {
         FailureOrigin::New => "new",
-        FailureOrigin::Regression => "a regression",
+        FailureOrigin::Regressed => "regressed",
         FailureOrigin::StillFailing => "still failing",
         FailureOrigin::Unknown => "of unknown origin",
     }
@@ -139,7 +139,7 @@ pub(super) fn origins(data: &Failures) -> Table {
         table.push(vec![known(word(*origin)), known(*n), maybe(share), known(data.total.simulated)]);
     }
     table.notes.push(format!(
-        "Of {} failing tests that the source describes; {} more are only counted. A regression passed in an earlier turn of its episode.",
+        "Of {} failing tests that the source describes; {} more are only counted. One that regressed passed in an earlier turn or attempt of its episode.",
         data.tests, data.not_described
     ));
     noted(table, data)

@@ -25,7 +25,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::integer("planned_episodes", "Planned episodes").for_machines(),
         Column::integer("least_planned_turns", "Least planned turns").for_machines(),
         Column::integer("planned_turns", "Planned turns"),
-        Column::integer("attempt_limit", "Attempts a turn").for_machines(),
+        Column::integer("attempt_limit", "Attempts per turn").for_machines(),
     ];
     columns.extend(stamina_columns());
     columns.extend([

@@ -174,7 +174,7 @@ pub(super) fn gains(data: &Retries) -> Table {
     let [low, high] = Column::interval("", 2);
     let columns = vec![
         Column::text("run", "Run"),
-        Column::integer("attempt_limit", "Attempts a turn"),
+        Column::integer("attempt_limit", "Attempts per turn"),
         Column::number("mean_without", "Mean stamina, R = 0", 2).unit("turns"),
         Column::number("mean_most", "Mean stamina, most R", 2).unit("turns"),
         Column::number("gain", "Gain", 2).missing("not defined"),

@@ -23,7 +23,7 @@ pub(super) fn runs(workbench: &Workbench, over: bool) -> Result<Table, ApiError>
         Column::flag("shakedown", "Shakedown").for_machines(),
         Column::text("state", "State"),
         Column::text("message", "Why it failed").missing("n/a").for_machines(),
-        Column::integer("episodes_over", "Episodes over"),
+        Column::integer("episodes_over", "Episodes done"),
         Column::integer("episodes", "Of"),
         Column::integer("turns_decided", "Turns decided"),
         Column::integer("turns", "Of"),

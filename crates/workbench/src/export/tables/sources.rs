@@ -14,6 +14,7 @@ pub(super) fn warnings(workbench: &Workbench, of: &WarningsOf) -> Result<Table, 
     let columns = vec![
         Column::text("path", "Where"),
         Column::text("code", "Code"),
+        Column::text("severity", "Severity"),
         Column::text("treatment", "What was done"),
         Column::text("message", "What it is"),
     ];
@@ -27,6 +28,7 @@ pub(super) fn warnings(workbench: &Workbench, of: &WarningsOf) -> Result<Table, 
             table.push(vec![
                 known(warning.path.as_str()),
                 known(warning.code.as_str()),
+                known(model::Severity::of(&warning.code).as_str()),
                 known(word(warning.treatment)),
                 known(warning.message.as_str()),
             ]);

@@ -7,7 +7,9 @@ use model::{TestOutcome, TestResult, Verdict};
 
 use super::play::word;
 use crate::Workbench;
-use crate::api::{ApiError, AttemptDetail, AttemptOf, TurnDetail, TurnRef, marked};
+use crate::api::{
+    ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
+};
 
 /// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
 fn whose(turn: &TurnDetail) -> String {
@@ -45,7 +47,7 @@ pub(super) fn attempts(workbench: &Workbench, of: &TurnRef) -> Result<Table, Api
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
         Column::integer("failing_not_described", "Failing, not described"),
-        Column::integer("regressed", "Regressions"),
+        Column::integer("regressed", "Regressed"),
         Column::number("reward", "Reward", 3).missing("n/a").for_machines(),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("cached_tokens", "Cached").for_machines(),
@@ -70,7 +72,7 @@ pub(super) fn attempts(workbench: &Workbench, of: &TurnRef) -> Result<Table, Api
             maybe(attempt.passed),
             maybe(attempt.total),
             known(attempt.failing_not_described),
-            known(attempt.regressed.len() as u64),
+            known(attempt.histories.iter().filter(|test| is_regressed(test)).count() as u64),
             maybe(attempt.reward),
             maybe(tokens.input),
             maybe(tokens.cached),
@@ -85,8 +87,12 @@ pub(super) fn attempts(workbench: &Workbench, of: &TurnRef) -> Result<Table, Api
             known(turn.run.simulated),
         ]);
     }
-    table.notes.push("A regression is a failing test that passed at the turn before.".to_owned());
+    table.notes.push("A test regressed that fails and passed in an earlier turn or attempt.".to_owned());
     Ok(table)
+}
+
+fn is_regressed(test: &TestHistory) -> bool {
+    test.history == FailureOrigin::Regressed
 }
 
 /// What is known of the tests of an attempt, one a row: those that failed first.
@@ -95,7 +101,7 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
     let columns = vec![
         Column::text("test", "Test"),
         Column::text("outcome", "Came to"),
-        Column::flag("regression", "Regression"),
+        Column::text("history", "History").missing("unknown"),
         Column::text("group", "Requirement").missing("not said"),
         Column::text("kind", "Kind").missing("not said").for_machines(),
         Column::text("intent", "About").missing("not said").for_machines(),
@@ -107,11 +113,11 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
         attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));
     let mut table = Table::new("tests", &format!("Tests: {}, {number}", whose(&turn)), columns);
     let Some(attempt) = attempt else { return Ok(table) };
-    for test in &attempt.failing {
+    for (test, stood) in attempt.failing.iter().zip(&attempt.histories) {
         table.push(vec![
             known(test.id.as_str()),
             known(word(test.outcome)),
-            known(attempt.regressed.contains(&test.id)),
+            maybe((stood.history != FailureOrigin::Unknown).then(|| word(stood.history))),
             maybe(test.group.as_deref()),
             maybe(test.kind.as_deref()),
             maybe(test.intent.as_deref()),
@@ -121,7 +127,7 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
         ]);
     }
     for id in &attempt.passed_tests {
-        table.push_absent(vec![known(id.as_str()), known("passed"), known(false)], "n/a");
+        table.push_absent(vec![known(id.as_str()), known("passed")], "n/a");
     }
     table.notes.push(counted(&attempt));
     Ok(table)

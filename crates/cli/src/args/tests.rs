@@ -1,0 +1,55 @@
+//! The command lines that the documentation prints are ones.
+
+use std::path::Path;
+
+use runner::settings::EndpointSettings;
+
+use super::*;
+
+/// The words of each line of a page's shell blocks that calls this program, as a shell splits them.
+fn lines_of(page: &str) -> Vec<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let text = std::fs::read_to_string(root.join(page)).unwrap().replace("\\\n", " ");
+    let mut is_shell = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            is_shell = language == "sh";
+        } else if is_shell && line.starts_with("stamina ") {
+            let line = line.split(" > ").next().unwrap_or_default();
+            let script = format!("set -- {line}\nprintf '%s\\n' \"$@\"");
+            let words = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            found.push(String::from_utf8(words.stdout).unwrap().lines().map(str::to_owned).collect());
+        }
+    }
+    found
+}
+
+#[test]
+fn every_line_of_the_documentation_is_a_command_line() {
+    let mut read = 0;
+    for page in ["README.md", "docs/cli.md", "docs/scenarios.md", "docs/harnesses.md", "docs/figures.md"] {
+        for words in lines_of(page) {
+            Args::try_parse_from(&words).unwrap_or_else(|error| panic!("{page}: {words:?}: {error}"));
+            read += 1;
+        }
+    }
+    assert!(read > 15, "{read} lines");
+}
+
+/// `crates/cli/tests/docker_readme.rs` plays it.
+#[test]
+fn the_first_run_of_the_readme_hands_over_nothing() {
+    let runs: Vec<RunArgs> = lines_of("README.md")
+        .iter()
+        .filter_map(|words| match Args::try_parse_from(words).unwrap().command {
+            Command::Run { what, .. } if !what.values.is_empty() => Some(what),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(runs.len(), 1);
+    let settings = runner::settings::resolve(&[], &runs[0].values).unwrap();
+    assert_eq!(settings.endpoint, EndpointSettings::Oracle);
+    assert!(settings.to_yaml().contains("network: gateway"), "{}", settings.to_yaml());
+    assert!(settings.use_docker);
+}

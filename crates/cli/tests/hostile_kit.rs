@@ -1,0 +1,535 @@
+//! The hostile kit: sources and records of runs that were made to do harm, given to the real program. Whatever lies there, the
+//! program ends by itself, in bounded memory, says in words what is wrong, and touches nothing outside.
+//!
+//! docs/security.md names this kit. Everything is made from fixed numbers, so a failure comes again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use app::{Room, text};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+
+mod app;
+
+/// The most memory that the program may hold, in MiB.
+const MOST_MEMORY: u64 = 500;
+/// Address space that it gets, in KiB: a bomb ends the program and not the machine.
+const ADDRESS_SPACE: u64 = 6 << 20;
+/// The most processor time that the program may take, in seconds: it does not grow where other tests run beside it.
+const MOST_WORK: f64 = 10.0;
+/// When a program that waits counts as one that hangs, beside other tests.
+const HANGS: Duration = Duration::from_secs(45);
+/// A variable that names another program, which then has these 10 s: `STAMINA_PROGRAM=target/release/stamina cargo test --test
+/// hostile_kit`.
+const PROGRAM: &str = "STAMINA_PROGRAM";
+const HANGS_IN_RELEASE: Duration = Duration::from_secs(10);
+
+/// What a run of the program came to.
+struct Ran {
+    status: ExitStatus,
+    output: String,
+    /// MiB.
+    peak: u64,
+    /// Seconds of processor time.
+    work: f64,
+}
+
+/// Runs the program with bounded memory and time.
+fn run(room: &Room, args: &[&str]) -> Ran {
+    let plain = room.command(args);
+    let other = std::env::var_os(PROGRAM);
+    let hangs = if other.is_some() { HANGS_IN_RELEASE } else { HANGS };
+    let program = other.unwrap_or_else(|| plain.get_program().to_owned());
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"")])
+        .arg(program)
+        .args(plain.get_args())
+        .current_dir(room.path(""))
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(room.path("out")).expect("a file"))
+        .stderr(fs::File::create(room.path("err")).expect("a file"));
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut child = command.spawn().expect("it starts");
+    let (begun, mut peak, mut work) = (Instant::now(), 0, 0.0_f64);
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            break status;
+        }
+        peak = peak.max(held(child.id()));
+        work = work.max(worked(child.id()));
+        if begun.elapsed() > hangs {
+            drop(child.kill());
+            panic!("{args:?} hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let output = [room.path("out"), room.path("err")].map(|path| text(&fs::read(path).expect("its output")));
+    Ran { status, output: output.concat(), peak, work }
+}
+
+/// Seconds of processor time that a process and its threads took so far; 0 once it has ended.
+fn worked(process: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // After the name, which may hold anything: user and system time are the 12th and 13th number, in hundredths of a second.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// The most memory that a process ever held, in MiB; 0 once it has ended.
+fn held(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// A folder outside everything that is given to the program, with what must stay as it is and what must not be opened.
+struct Outside {
+    folder: PathBuf,
+    before: Vec<(PathBuf, Vec<u8>, std::time::SystemTime)>,
+    watch: OwnedFd,
+}
+
+impl Outside {
+    fn new(room: &Room) -> Self {
+        let folder = room.path("outside");
+        fs::create_dir_all(folder.join("home/.ssh")).expect("a folder");
+        for (name, content) in [
+            ("home/.ssh/authorized_keys", "ssh-ed25519 AAAA somebody\n"),
+            ("home/.profile", "# a profile\n"),
+            ("secret.yaml", "token: hunter2-canary\n"),
+            ("secret.txt", "hunter2-canary\n"),
+            ("trajectory.json", "{\"turns\": [{\"turn\": 1, \"request\": \"hunter2-canary\"}]}"),
+        ] {
+            fs::write(folder.join(name), content).expect("a file");
+        }
+        let before = state_of(&folder);
+        let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).expect("a watch");
+        for place in ["", "home", "home/.ssh"] {
+            inotify::add_watch(&watch, folder.join(place), WatchFlags::ALL_EVENTS).expect("a watch");
+        }
+        Self { folder, before, watch }
+    }
+
+    /// Nothing was opened, read or changed since the last look.
+    fn is_untouched(&self, what: &str) {
+        assert_eq!(self.touched(), [""; 0], "{what} touched what lies outside");
+        assert!(state_of(&self.folder) == self.before, "{what} changed something outside");
+        // That was this test itself.
+        self.touched();
+    }
+
+    /// What happened in it since the last look: event and name.
+    fn touched(&self) -> Vec<String> {
+        let mut room = [MaybeUninit::<u8>::uninit(); 4096];
+        let mut events = inotify::Reader::new(&self.watch, &mut room);
+        let mut found = Vec::new();
+        while let Ok(event) = events.next() {
+            // Other programs of the machine may list folders at any time; nobody else opens these files.
+            let is_listed = event.events().contains(ReadFlags::ISDIR)
+                && event.events().intersects(ReadFlags::OPEN | ReadFlags::ACCESS | ReadFlags::CLOSE_NOWRITE);
+            if is_listed {
+                continue;
+            }
+            found.push(format!("{:?} {:?}", event.events(), event.file_name()));
+        }
+        found
+    }
+}
+
+/// Every file below a folder: content and time of change.
+fn state_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let meta = entry.metadata().expect("an entry");
+            if meta.is_dir() {
+                folders.push(entry.path());
+            } else {
+                let content = fs::read(entry.path()).expect("a file");
+                found.push((entry.path(), content, meta.modified().expect("a time")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What holds of every run of the program.
+fn is_harmless(what: &str, ran: &Ran, outside: &Outside) {
+    let Ran { status, output, peak, work } = ran;
+    assert!(status.code().is_some_and(|code| code < 100), "{what}: {status}\n{output}");
+    assert!(*peak <= MOST_MEMORY, "{what} took {peak} MiB");
+    assert!(*work <= MOST_WORK, "{what} took {work} s of processor time");
+    assert!(!output.contains("panicked") && !output.contains("fault in Stamina Lab"), "{what}: {output}");
+    assert!(!output.contains("hunter2"), "{what} shows what lies outside: {output}");
+    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t' || matches!(c, '\u{202a}'..='\u{202e}');
+    assert!(!output.contains(obeyed), "{what} prints what a terminal obeys: {output:?}");
+    outside.is_untouched(what);
+}
+
+fn fixture(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+    root.join("tests/fixtures").join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+fn fifo(path: &Path) {
+    drop(fs::remove_file(path));
+    assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+}
+
+fn link(to: impl AsRef<Path>, at: &Path) {
+    drop(fs::remove_file(at));
+    drop(fs::remove_dir_all(at));
+    symlink(to, at).expect("a link");
+}
+
+fn sparse(path: &Path, bytes: u64) {
+    drop(fs::remove_file(path));
+    fs::File::create(path).expect("a file").set_len(bytes).expect("a size");
+}
+
+/// A zip of empty, stored entries; `begin` says where an entry claims to lie, by where it lies.
+fn zip_of_names(names: impl Iterator<Item = String>, begin: impl Fn(usize) -> usize) -> Vec<u8> {
+    let (mut out, mut list, mut count) = (Vec::new(), Vec::new(), 0_u64);
+    for name in names {
+        let length = u16::try_from(name.len()).expect("a short name").to_le_bytes();
+        let fields = [&[20, 0, 0, 8, 0, 0, 0, 0, 0, 0][..], &[0; 12], &length, &[0; 2]].concat();
+        let at = u32::try_from(begin(out.len())).expect("a small zip").to_le_bytes();
+        out.extend([b"PK\x03\x04", &fields[..], name.as_bytes()].concat());
+        list.extend([b"PK\x01\x02\x14\x03", &fields[..], &[0; 10], &at, name.as_bytes()].concat());
+        count += 1;
+    }
+    let (begins, length) = (out.len() as u64, list.len() as u64);
+    out.extend(list);
+    let end = out.len() as u64;
+    out.extend(b"PK\x06\x06");
+    for (number, bytes) in
+        [(44, 8), (45, 2), (45, 2), (0, 4), (0, 4), (count, 8), (count, 8), (length, 8), (begins, 8)]
+    {
+        out.extend(&u64::to_le_bytes(number)[..bytes]);
+    }
+    out.extend(b"PK\x06\x07\0\0\0\0");
+    out.extend(end.to_le_bytes());
+    out.extend([1, 0, 0, 0]);
+    out.extend(b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0");
+    out
+}
+
+/// What is wrong with a source, in words, and what makes it so.
+type SourceHarm = (&'static str, Box<dyn Fn(&Path)>);
+/// The same of a record of a run.
+type RecordHarm<'a> = (&'a str, &'a dyn Fn(&Path));
+
+/// One thing that is wrong with a source, by name. Each is done to a copy of a small real run.
+fn harms(outside: &Path) -> Vec<SourceHarm> {
+    let outside = outside.to_owned();
+    let at = move |name: &str| outside.join(name);
+    let (keys, profile, secret, trajectory) =
+        (at("home/.ssh/authorized_keys"), at("home/.profile"), at("secret.yaml"), at("trajectory.json"));
+    let home = at("home");
+    let whole = at("");
+    vec![
+        (
+            "long texts that aliases repeat",
+            Box::new(|run| {
+                let long = "x".repeat(1 << 20);
+                let config =
+                    format!("agent: MINI_SWE\na: &a {long}\nb: [{}]\n", vec!["*a"; 40_000].join(","));
+                fs::write(run.join("config.yaml"), config).expect("a file");
+            }),
+        ),
+        (
+            "aliases of aliases",
+            Box::new(|run| {
+                let mut config = "agent: MINI_SWE\na0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+                for n in 1..40 {
+                    let many = vec![format!("*a{}", n - 1); 9].join(",");
+                    writeln!(config, "a{n}: &a{n} [{many}]").expect("a text");
+                }
+                fs::write(run.join("config.yaml"), config).expect("a file");
+            }),
+        ),
+        (
+            "names of names",
+            Box::new(|run| {
+                fs::write(run.join("config.yaml"), format!("{}a: b\n", "? ".repeat(60_000))).expect("a file");
+            }),
+        ),
+        (
+            "a long name above many",
+            Box::new(|run| {
+                let many: Vec<String> = (0..100_000).map(|n| format!("k{n}: 1")).collect();
+                let config = format!("{}: {{{}}}\n", "x".repeat(1000), many.join(", "));
+                fs::write(run.join("config.yaml"), config).expect("a file");
+            }),
+        ),
+        (
+            "deep brackets",
+            Box::new(|run| {
+                fs::write(run.join("config.yaml"), "[".repeat(1 << 20)).expect("a file");
+                fs::write(run.join("report.json"), "[".repeat(1 << 20)).expect("a file");
+                fs::write(run.join("scenario_0/trajectory.json"), "{\"a\":".repeat(1 << 20)).expect("a file");
+            }),
+        ),
+        (
+            "pipes in the place of files",
+            Box::new(|run| {
+                for name in ["config.yaml", "report.json", "scenario_0/trajectory.json"] {
+                    fifo(&run.join(name));
+                }
+            }),
+        ),
+        (
+            "links to devices",
+            Box::new(|run| {
+                for name in ["config.yaml", "report.json", "scenario_0/trajectory.json"] {
+                    link("/dev/zero", &run.join(name));
+                }
+            }),
+        ),
+        (
+            "links to files outside",
+            Box::new(move |run| {
+                link(&secret, &run.join("config.yaml"));
+                link(&keys, &run.join("report.json"));
+                link(&trajectory, &run.join("scenario_0/trajectory.json"));
+                link(&profile, &run.join("scenario_1/test_results/turn_1_attempt_1.txt"));
+            }),
+        ),
+        (
+            "links to folders outside",
+            Box::new(move |run| {
+                link(&whole, &run.join("scenario_0"));
+                link(&home, &run.join("scenario_1/test_results"));
+                link("/", &run.join("scenario_2"));
+                link("..", &run.join("scenario_1/agent_logs"));
+            }),
+        ),
+        (
+            "sparse giants",
+            Box::new(|run| {
+                for name in ["config.yaml", "report.json", "scenario_0/trajectory.json", "scenario_1/x.json"]
+                {
+                    sparse(&run.join(name), 64 << 30);
+                }
+            }),
+        ),
+        (
+            "names that a terminal obeys",
+            Box::new(|run| {
+                fs::write(
+                    run.join("config.yaml"),
+                    "agent: \"\\e]0;owned\\a\\e[2J\"\nbenchmark: \"a\\u202eb\"\n",
+                )
+                .expect("a file");
+                copy(&run.join("scenario_1"), &run.join("scenario_3\u{1b}[2J\u{9b}31m"));
+                fs::write(run.join("scenario_1/\u{1b}]0;x\u{7}.json"), "{").expect("a file");
+                link("/etc/passwd", &run.join("scenario_1/\u{202e}gnp.exe"));
+            }),
+        ),
+        (
+            "a file of line breaks",
+            Box::new(|run| {
+                fs::write(run.join("scenario_1/test_results/turn_1_attempt_1.txt"), "\n".repeat(32 << 20))
+                    .expect("a file");
+            }),
+        ),
+        (
+            "a million tests",
+            Box::new(|run| {
+                let mut log = "= test session starts =\ncollected 1000000 items\n\n".to_owned();
+                for n in 0..500_000 {
+                    writeln!(log, "test_turn.py::test_{n} FAILED").expect("a text");
+                }
+                fs::write(run.join("scenario_1/test_results/turn_1_attempt_1.txt"), log).expect("a file");
+            }),
+        ),
+        (
+            "numbers at the ends of their ranges",
+            Box::new(|run| {
+                let path = run.join("scenario_1/trajectory.json");
+                let text = fs::read_to_string(&path).expect("a trajectory");
+                for (from, to) in [
+                    ("\"total\":", "1e308"),
+                    ("\"attempt\":", "-9223372036854775808"),
+                    ("\"turn\":", "4294967296"),
+                ] {
+                    let parts: Vec<&str> = text.splitn(2, from).collect();
+                    let rest =
+                        parts[1].trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+                    fs::write(&path, format!("{}{from} {to}{rest}", parts[0])).expect("a file");
+                }
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn hostile_folders_do_no_harm() {
+    let room = Room::new();
+    let outside = Outside::new(&room);
+    for (number, (what, harm)) in harms(&outside.folder).into_iter().enumerate() {
+        let folder = room.path(&format!("run-{number}"));
+        copy(&fixture("staminabench/own"), &folder);
+        harm(&folder);
+        let ran = run(&room, &["ingest", &folder.display().to_string()]);
+        is_harmless(what, &ran, &outside);
+        // Odd names are no fault of the results.
+        let is_fault = what != "names that a terminal obeys";
+        let is_told = ran.output.contains("warning:") || !ran.status.success();
+        assert!(is_told || !is_fault, "{what} is not told: {}", ran.output);
+        let ran = run(&room, &["import-report", &format!("run-{number}")]);
+        is_harmless(what, &ran, &outside);
+    }
+    let ran = run(&room, &["runs"]);
+    is_harmless("the library of all of them", &ran, &outside);
+    assert!(ran.status.success());
+}
+
+#[test]
+fn hostile_zips_do_no_harm() {
+    let room = Room::new();
+    let outside = Outside::new(&room);
+    let zips = [
+        (
+            "names of many folders",
+            zip_of_names((0..60_000).map(|n| format!("{n:x}/{}f", "a/".repeat(28))), |at| at),
+        ),
+        (
+            "long names of folders",
+            zip_of_names(
+                (0..2_500).map(|n| format!("{n}/{}f", "long-name-of-a-folder-/".repeat(28))),
+                |at| at,
+            ),
+        ),
+        ("very many entries", zip_of_names((0..200_000).map(|n| format!("{n:x}")), |at| at)),
+        (
+            "entries that lie nowhere",
+            zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |at| at + (1 << 30)),
+        ),
+        ("entries in one place", zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |_| 0)),
+        ("names that lead out", zip_of_names((0..1000).map(|n| format!("../{n}/home/.profile")), |at| at)),
+    ];
+    for (what, bytes) in zips {
+        let path = room.path("hostile.zip");
+        fs::File::create(&path).and_then(|mut file| file.write_all(&bytes)).expect("a zip");
+        let ran = run(&room, &["ingest", "hostile.zip"]);
+        is_harmless(what, &ran, &outside);
+        assert!(!ran.status.success(), "{what}: there are no results in it");
+    }
+}
+
+#[test]
+fn large_sources_take_time_that_grows_with_their_size() {
+    let room = Room::new();
+    let outside = Outside::new(&room);
+    // Thousands of scenarios, and a run behind thousands of folders.
+    let folder = room.path("results");
+    let one = fs::read(fixture("staminabench/own/scenario_1/trajectory.json")).expect("a trajectory");
+    for number in 0..3000 {
+        let scenario = folder.join(format!("many/scenario_{number}"));
+        fs::create_dir_all(&scenario).expect("a folder");
+        fs::write(scenario.join("trajectory.json"), &one).expect("a file");
+    }
+    for name in ["config.yaml", "report.json"] {
+        fs::copy(fixture("staminabench/own").join(name), folder.join("many").join(name)).expect("a copy");
+    }
+    for number in 0..6000 {
+        fs::create_dir_all(folder.join(format!("junk-{number}"))).expect("a folder");
+    }
+    copy(&fixture("staminabench/own"), &folder.join("zzz"));
+    let ran = run(&room, &["ingest", "results"]);
+    is_harmless("thousands of folders", &ran, &outside);
+    assert!(ran.output.contains("2 runs, 3002 episodes"), "{}", ran.output);
+}
+
+#[test]
+fn hostile_records_of_runs_do_no_harm() {
+    let room = Room::new();
+    let outside = Outside::new(&room);
+    room.run_until_budget(2, 1);
+    let good = room.path("good");
+    fs::rename(room.path("results"), &good).expect("renamed");
+    let names = [
+        "run.json",
+        "lock",
+        "events.jsonl",
+        "gateway.jsonl",
+        "control.json",
+        "episodes/scenario_0.json",
+        "state/scenario_0/journal.json",
+    ];
+    let to_outside = |path: &Path| link(outside.folder.join("home/.profile"), path);
+    let harms: [RecordHarm<'_>; 9] = [
+        ("a pipe", &fifo),
+        ("a link to a device", &|path| link("/dev/zero", path)),
+        ("a link outside", &to_outside),
+        ("a giant", &|path| sparse(path, 64 << 30)),
+        ("deep brackets", &|path| fs::write(path, "[".repeat(1 << 20)).expect("a file")),
+        ("many values", &|path| fs::write(path, format!("[{}0]", "0,".repeat(8 << 20))).expect("a file")),
+        ("many values in a valid record", &|path| {
+            let read = fs::read(path).unwrap_or_default();
+            let Ok(mut record) = serde_json::from_slice::<serde_json::Value>(&read) else { return };
+            if record.is_object() {
+                record["settings"]["kept"] = serde_json::json!({ "docker.x": vec![0; 8 << 20] });
+                fs::write(path, record.to_string()).expect("a file");
+            }
+        }),
+        ("a folder", &|path| {
+            drop(fs::remove_file(path));
+            fs::create_dir_all(path).expect("a folder");
+        }),
+        ("no JSON", &|path| fs::write(path, b"\xff\xfe\0\x1b]0;x\x07").expect("a file")),
+    ];
+    for name in names {
+        for (what, harm) in &harms {
+            let folder = room.path("results");
+            drop(fs::remove_dir_all(&folder));
+            copy(&good, &folder);
+            let path = folder.join(".stamina").join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            harm(&path);
+            let what = format!("{what} as {name}");
+            for args in [
+                &["status", "results"][..],
+                &["resume", "results"],
+                &["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"],
+                &["stop", "results"],
+                &["ingest", "results"],
+            ] {
+                let ran = run(&room, args);
+                is_harmless(&format!("{what}, {}", args[0]), &ran, &outside);
+                // What the reader of results takes from a record is still there in one of many values.
+                if args[0] == "ingest" && name == "run.json" && !what.starts_with("many values in") {
+                    assert!(ran.output.contains("warning:"), "{what} is not told: {}", ran.output);
+                }
+            }
+        }
+    }
+}

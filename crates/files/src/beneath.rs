@@ -1,0 +1,270 @@
+//! One handle of a folder; everything is opened beneath it, and the kernel itself refuses to pass a link or to leave it,
+//! whatever is swapped in between our looking and our opening.
+//!
+//! [`Folder`](super::folder::Folder) reads an opened source through it. What writes below a folder that somebody else may
+//! have prepared (the records of a run) goes through the functions of this module: they take absolute paths whose folder
+//! was resolved once ([`resolved`]), and refuse a link anywhere in them, a device, a pipe and a socket.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+
+/// A folder's handle.
+#[derive(Debug)]
+pub(super) struct Beneath {
+    root: OwnedFd,
+    openat2: bool,
+}
+
+impl Beneath {
+    /// The path itself may be a link: whoever opens it chose it.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let root = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())?;
+        // Old container runtimes forbid openat2; then every part of a path is opened on its own.
+        let openat2 = by_kernel(&root, Path::new("."), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).is_ok();
+        Ok(Self { root, openat2 })
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_openat2(mut self) -> Self {
+        self.openat2 = false;
+        self
+    }
+
+    /// Device and inode of the folder.
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        let stat = fs::fstat(&self.root)?;
+        Ok((stat.st_dev, stat.st_ino))
+    }
+
+    /// Opens what lies at a path of plain parts (no `..`); `""` is the folder itself.
+    pub(super) fn open_at(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        if self.openat2 {
+            return Ok(by_kernel(&self.root, path, flags, mode)?);
+        }
+        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let last = path.file_name().unwrap_or(path.as_os_str());
+        let mut at: Option<OwnedFd> = None;
+        for part in path.parent().into_iter().flat_map(Path::components) {
+            let from = at.as_ref().unwrap_or(&self.root).as_fd();
+            at = Some(fs::openat(from, part.as_os_str(), step, Mode::empty())?);
+        }
+        Ok(fs::openat(at.as_ref().unwrap_or(&self.root), last, flags, mode)?)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn by_kernel(root: &OwnedFd, path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    rustix::io::retry_on_intr(|| fs::openat2(root, path, flags, mode, resolve))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_kernel(_: &OwnedFd, _: &Path, _: OFlags, _: Mode) -> rustix::io::Result<OwnedFd> {
+    Err(rustix::io::Errno::NOSYS)
+}
+
+/// The path as it is without links, as far as it is there: what a caller chose may be reached through links, what lies
+/// below it may not.
+pub fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut there = whole.as_path();
+    let mut rest = Vec::new();
+    loop {
+        if let Ok(real) = there.canonicalize() {
+            return rest.iter().rev().fold(real, |path, name| path.join(name));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                there = parent;
+            }
+            _ => return whole,
+        }
+    }
+}
+
+/// Opens what lies at an absolute path that passes no link.
+///
+/// Errors: `ELOOP` where a part of it is a link; [`io::ErrorKind::InvalidInput`] where it is not absolute or climbs.
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    static MACHINE: OnceLock<Result<Beneath, i32>> = OnceLock::new();
+    let machine = MACHINE
+        .get_or_init(|| {
+            Beneath::open(Path::new("/")).map_err(|error| error.raw_os_error().unwrap_or_default())
+        })
+        .as_ref()
+        .map_err(|code| io::Error::from_raw_os_error(*code))?;
+    let below = path.strip_prefix("/").map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    if below.components().any(|part| !matches!(part, Component::Normal(_))) {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    machine.open_at(below, flags, mode).map_err(|error| {
+        if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            io::Error::new(
+                error.kind(),
+                "a part of this path is a link, and links are not followed below a results folder",
+            )
+        } else {
+            error
+        }
+    })
+}
+
+/// Opens a regular file at an absolute path that passes no link. `flags` are those of `open(2)`; a pipe or device is
+/// refused without waiting for it. A new file can be read and written by its owner, and read by others.
+pub fn open_file(path: &Path, flags: OFlags) -> io::Result<File> {
+    // openat2 refuses a mode where nothing can be made.
+    let new = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+    let mode = if flags.contains(OFlags::CREATE) { new } else { Mode::empty() };
+    let handle = open(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode)?;
+    let stat = fs::fstat(&handle)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(File::from(handle)),
+        FileType::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
+/// The bytes of a regular file of at most `cap` bytes.
+pub fn read_file(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
+    let file = open_file(path, OFlags::RDONLY)?;
+    let mut bytes = Vec::new();
+    file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > cap {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {cap} bytes, the most that are read"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The bytes of a file that a person named, of at most `cap` bytes. Whoever names it chose it, so it may be reached through
+/// links; a pipe or a device is refused without waiting for it.
+pub fn read_named_file(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
+    read_file(&path.canonicalize()?, cap)
+}
+
+/// Opens a folder, to list it or to make things in it.
+pub fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    open(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+}
+
+/// Makes a folder and those above it, none of them through a link.
+pub fn create_folders(path: &Path) -> io::Result<()> {
+    match open_folder(path) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    };
+    create_folders(parent)?;
+    match fs::mkdirat(open_folder(parent)?, name, Mode::from_raw_mode(0o777)) {
+        Ok(()) => Ok(()),
+        // Another one was quicker, or it is a link.
+        Err(rustix::io::Errno::EXIST) => open_folder(path).map(drop),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Renames an entry. A link at either name is the entry itself, not what it leads to.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let ((old_folder, old), (new_folder, new)) = (in_folder(from)?, in_folder(to)?);
+    Ok(fs::renameat(old_folder, old, new_folder, new)?)
+}
+
+/// Removes a file or a link.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    let (folder, name) = in_folder(path)?;
+    Ok(fs::unlinkat(folder, name, AtFlags::empty())?)
+}
+
+/// Whether there is an entry at the path, whatever it is; a link is one, what it leads to is not looked at.
+pub fn exists(path: &Path) -> bool {
+    in_folder(path).is_ok_and(|(folder, name)| fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok())
+}
+
+fn in_folder(path: &Path) -> io::Result<(OwnedFd, &std::ffi::OsStr)> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    };
+    Ok((open_folder(parent)?, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_anywhere_in_a_path_is_refused() {
+        let room = tempfile::tempdir().unwrap();
+        let folder = resolved(room.path()).join("run");
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("file"), "theirs").unwrap();
+        create_folders(&folder.join("a/b")).unwrap();
+        symlink(outside.path(), folder.join("linked")).unwrap();
+        symlink(outside.path().join("file"), folder.join("a/file")).unwrap();
+        let write = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        for path in ["linked/file", "linked/new", "a/file"] {
+            let refused = open_file(&folder.join(path), write).unwrap_err();
+            assert!(refused.to_string().contains("link"), "{path}: {refused}");
+            assert!(read_file(&folder.join(path), 100).is_err(), "{path}");
+        }
+        assert!(create_folders(&folder.join("linked/deep")).is_err());
+        assert!(create_folders(&folder.join("linked")).is_err());
+        assert!(rename(&folder.join("a/b"), &folder.join("linked/b")).is_err());
+        assert!(remove_file(&folder.join("linked/file")).is_err());
+        assert!(exists(&folder.join("a/file")) && !exists(&folder.join("linked/file")));
+        assert!(open_file(&folder.join("../file"), write).is_err());
+        assert!(open_file(Path::new("relative"), write).is_err());
+        // The link itself is an entry of the folder.
+        remove_file(&folder.join("a/file")).unwrap();
+        assert_eq!(std::fs::read_to_string(outside.path().join("file")).unwrap(), "theirs");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_regular_files_of_bounded_size_are_read() {
+        let room = tempfile::tempdir().unwrap();
+        let folder = resolved(room.path());
+        let pipe = folder.join("pipe");
+        fs::mknodat(fs::CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(read_file(&pipe, 10).is_err());
+        assert!(open_file(&pipe, OFlags::RDWR | OFlags::APPEND).is_err());
+        assert!(read_file(Path::new("/dev/zero"), 10).is_err());
+        let file = folder.join("file");
+        open_file(&file, OFlags::WRONLY | OFlags::CREATE).unwrap().write_all(b"0123456789").unwrap();
+        assert_eq!(read_file(&file, 10).unwrap().len(), 10);
+        assert_eq!(read_file(&file, 9).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_file(&folder.join("none"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
+        // One that a person names may be reached through a link; what it is counts.
+        symlink(&file, folder.join("link")).unwrap();
+        symlink("/dev/zero", folder.join("endless")).unwrap();
+        assert_eq!(read_named_file(&folder.join("link"), 10).unwrap().len(), 10);
+        assert!(read_named_file(&folder.join("endless"), 10).is_err() && read_named_file(&pipe, 10).is_err());
+        assert_eq!(read_named_file(&folder.join("none"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_yet_is_resolved_as_far_as_it_is() {
+        let room = tempfile::tempdir().unwrap();
+        let real = room.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("a")).unwrap();
+        symlink(real.join("a"), real.join("link")).unwrap();
+        assert_eq!(resolved(&real.join("link/new/run")), real.join("a/new/run"));
+        assert_eq!(resolved(&real.join("a")), real.join("a"));
+    }
+}

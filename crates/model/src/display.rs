@@ -1,0 +1,29 @@
+//! Characters that change what a reader sees around them.
+
+/// Whether a terminal obeys a character, or shows the text around it in another order: control characters but line breaks and
+/// tabs, and those that turn the direction of writing.
+pub fn is_display_control(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control() && c != '\n' && c != '\t'
+}
+
+/// A text that somebody else wrote, as one line in which nothing steers the display: each such character, and each line break
+/// and tab, becomes U+FFFD.
+pub fn plain_line(text: &str) -> String {
+    text.replace(|c| is_display_control(c) || c == '\n' || c == '\t', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_line_forges_another() {
+        assert_eq!(
+            plain_line("a\n  key  none\tb\u{1b}[2J\u{202e}c"),
+            "a\u{fffd}  key  none\u{fffd}b\u{fffd}[2J\u{fffd}c"
+        );
+        assert_eq!(plain_line("Grüße, 世界"), "Grüße, 世界");
+    }
+}

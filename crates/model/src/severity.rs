@@ -1,0 +1,207 @@
+//! How much each warning code matters: defined once, here; `docs/formats.md` shows the same in its tables.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What an entry of the import report means for the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Good to know; every number is as the source gives it.
+    Note,
+    /// Something was put right or completed with certainty; the numbers hold.
+    Repair,
+    /// A number may be wrong, or lacks what could not be read.
+    Warning,
+}
+
+/// Codes of notes.
+const NOTES: &[&str] = &[
+    "cases.not_described",
+    "evocode.not_in_index",
+    "evocode.task_name",
+    "evocode.unknown_model",
+    "file.special",
+    "harbor.job_unfinished",
+    "harbor.no_job_files",
+    "harbor.task_not_run",
+    "harbor.trial_unfinished",
+    "link.skipped",
+    "model.alias",
+    "pytest.sessions",
+    "report.scenario_missing",
+    "session.restarted",
+    "tests.too_many",
+    "trajectory.circle",
+    "transcript.missing",
+    "transcript.none",
+    "warnings.too_many",
+];
+
+/// Codes of repairs.
+const REPAIRS: &[&str] =
+    &["attempts.implied", "end_reason.unknown", "name.not_utf8", "turns.from_zero", "verdict.unknown"];
+
+/// Codes of warnings.
+const WARNINGS: &[&str] = &[
+    "cases.no_summary",
+    "cases.sum_mismatch",
+    "csv.malformed",
+    "episode.duplicate",
+    "episode.run_unknown",
+    "evocode.no_model",
+    "evocode.rounds_differ",
+    "evocode.score_mismatch",
+    "evocode.unknown_round",
+    "file.cut",
+    "file.empty",
+    "file.missing",
+    "file.not_utf8",
+    "file.too_large",
+    "file.unreadable",
+    "folder.loop",
+    "folder.too_deep",
+    "folder.too_many",
+    "folder.unreadable",
+    "format.unknown",
+    "harbor.declared_steps_unknown",
+    "harbor.not_a_trial",
+    "harbor.reward_unclear",
+    "harbor.reward_unreadable",
+    "harbor.steps_differ",
+    "harbor.trials_missing",
+    "json.malformed",
+    "json.truncated",
+    "json.wrong_type",
+    "pack.scenario_missing",
+    "pack.version",
+    "part.duplicate",
+    "path.outside",
+    "pytest.not_recognised",
+    "pytest.truncated",
+    "reader.failed",
+    "run.duplicate",
+    "scenarios.too_many",
+    "schema.mismatch",
+    "search.cut_short",
+    "source.not_zip",
+    "task.no_file",
+    "tests.mismatch",
+    "toml.malformed",
+    "trajectory.too_large",
+    "turns.out_of_order",
+    "turns.out_of_range",
+    "value.not_usable",
+    "verdict.contradiction",
+    "verdict.missing",
+    "yaml.malformed",
+    "yaml.wrong_type",
+    "zip.bomb",
+    "zip.damaged",
+    "zip.duplicate",
+    "zip.encrypted",
+    "zip.method",
+    "zip.name",
+    "zip.too_large",
+    "zip.too_many",
+];
+
+impl Severity {
+    /// Every severity, from the least.
+    pub const ALL: [Self; 3] = [Self::Note, Self::Repair, Self::Warning];
+
+    /// The severity of a code; one that is not known is a warning.
+    pub fn of(code: &str) -> Self {
+        Self::ALL.into_iter().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
+    }
+
+    /// The codes of this severity, in alphabetical order.
+    pub const fn codes(self) -> &'static [&'static str] {
+        match self {
+            Self::Note => NOTES,
+            Self::Repair => REPAIRS,
+            Self::Warning => WARNINGS,
+        }
+    }
+
+    /// The stable word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Repair => "repair",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// Entries of an import report by severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+pub struct WarningCounts {
+    /// Notes.
+    pub notes: u64,
+    /// Repairs.
+    pub repairs: u64,
+    /// Warnings: a number may be wrong.
+    pub warnings: u64,
+}
+
+impl WarningCounts {
+    /// Counts codes.
+    pub fn of<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut counts = Self::default();
+        for code in codes {
+            match Severity::of(code) {
+                Severity::Note => counts.notes += 1,
+                Severity::Repair => counts.repairs += 1,
+                Severity::Warning => counts.warnings += 1,
+            }
+        }
+        counts
+    }
+}
+
+impl fmt::Display for WarningCounts {
+    /// `4 warnings, 1 repair, 704 notes`; `no warnings` where there is nothing at all.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted =
+            |n: u64, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
+        let words = [(self.warnings, "warning"), (self.repairs, "repair"), (self.notes, "note")];
+        let words: Vec<String> = words.into_iter().filter_map(|(n, what)| counted(n, what)).collect();
+        f.write_str(if words.is_empty() { "no warnings".to_owned() } else { words.join(", ") }.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_one_severity_and_stands_in_its_place() {
+        let all: Vec<&str> = Severity::ALL.iter().flat_map(|severity| severity.codes()).copied().collect();
+        for severity in Severity::ALL {
+            assert!(severity.codes().is_sorted(), "{severity:?}");
+            for code in severity.codes() {
+                assert_eq!(
+                    (Severity::of(code), all.iter().filter(|c| *c == code).count()),
+                    (severity, 1),
+                    "{code}"
+                );
+                assert!(
+                    code.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._".contains(&b)),
+                    "{code}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_code_is_a_warning() {
+        assert_eq!(Severity::of("new.code"), Severity::Warning);
+        let counts = WarningCounts::of(["link.skipped", "new.code", "turns.from_zero", "zip.bomb"]);
+        assert_eq!(counts, WarningCounts { notes: 1, repairs: 1, warnings: 2 });
+        assert_eq!(counts.to_string(), "2 warnings, 1 repair, 1 note");
+        assert_eq!(WarningCounts::default().to_string(), "no warnings");
+    }
+}

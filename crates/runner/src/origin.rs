@@ -1,0 +1,160 @@
+//! Which run a folder holds, so that somebody can tell whether it was begun here.
+//!
+//! What a resume does is decided by the record in the folder: settings, harness, image, episodes. A folder may come from
+//! somebody else, so the record alone is no reason to do it. [`Identity`] is a digest over everything of it that decides;
+//! whoever began the run keeps the digest where the folder's author cannot write, and compares before a resume.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use sha2::Digest as _;
+
+use crate::settings::{self, RunSettings};
+use crate::state::{HarnessNamed, MadeBy, Place, Planned, RunFile};
+use crate::{RunError, begin, disk};
+
+/// The run in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Id of the run: 8 hex digits.
+    pub run: String,
+    /// SHA-256 of all that decides what a resume does, and of the folder.
+    pub digest: [u8; 32],
+}
+
+impl Identity {
+    /// The digest as 64 hexadecimal digits.
+    pub fn digest_in_hex(&self) -> String {
+        hex(&self.digest)
+    }
+}
+
+/// What decides, in a fixed order.
+#[derive(Serialize)]
+struct Decides<'a> {
+    id: &'a str,
+    /// Links resolved: a copy elsewhere is another run.
+    folder: String,
+    settings: &'a RunSettings,
+    harness: &'a HarnessNamed,
+    /// SHA-256 of the file that describes the harness.
+    harness_file: Option<String>,
+    pack_sha256: &'a Option<String>,
+    made_by: &'a Option<MadeBy>,
+    episodes: &'a [Planned],
+}
+
+/// What a folder says of its run, all of one reading: what is shown of it, decided and resumed is the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Which run it is.
+    pub identity: Identity,
+    /// As it was begun or last resumed.
+    pub settings: RunSettings,
+    /// The title of its harness.
+    pub harness: String,
+    /// The image that its agents run in.
+    pub image: String,
+}
+
+/// Reads the record of the run that lies in a folder. Blocks, for at most [`files::deadline::LIMIT`].
+pub fn record(folder: &Path) -> Result<Record, RunError> {
+    disk::within_limit(folder, |folder| {
+        let place = Place::new(folder);
+        let run = RunFile::read(&place)?;
+        settings::check_record(&run.settings)?;
+        let kept = run.settings.harness_file.as_ref().map(|_| place.harness_file());
+        let harness = begin::load(&run.settings, kept.as_deref())?;
+        // What the record calls its harness is not what plays: that goes by the settings.
+        let title = harness.title().to_owned();
+        Ok(Record { harness: title, ..of_begun(&place, &run, harness.text())? })
+    })?
+}
+
+/// The record of a run as this process holds it; `harness` is the text of the file that describes its harness.
+pub(crate) fn of_begun(place: &Place, run: &RunFile, harness: Option<&str>) -> Result<Record, RunError> {
+    Ok(Record {
+        identity: of_run(place, run, harness)?,
+        settings: run.settings.clone(),
+        harness: run.harness.title.clone(),
+        image: run.harness.image.clone(),
+    })
+}
+
+/// The identity of the run that lies in a folder. Blocks.
+pub fn identity(folder: &Path) -> Result<Identity, RunError> {
+    record(folder).map(|record| record.identity)
+}
+
+pub(crate) fn of_run(place: &Place, run: &RunFile, harness: Option<&str>) -> Result<Identity, RunError> {
+    let mut settings = run.settings.clone();
+    // The folder stands for it, by whatever way it was named.
+    settings.output_dir = std::path::PathBuf::new();
+    let decides = Decides {
+        id: &run.id,
+        folder: place.results.to_string_lossy().into_owned(),
+        settings: &settings,
+        harness: &run.harness,
+        harness_file: harness.map(|text| hex(&sha2::Sha256::digest(text))),
+        pack_sha256: &run.pack_sha256,
+        made_by: &run.made_by,
+        episodes: &run.episodes,
+    };
+    let text = serde_json::to_vec(&decides).map_err(|error| disk::at(&place.run_file(), error))?;
+    Ok(Identity { run: run.id.clone(), digest: sha2::Sha256::digest(&text).into() })
+}
+
+/// Two hexadecimal digits a byte.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_decides_and_the_folder_are_in_the_digest() {
+        let room = tempfile::tempdir().unwrap();
+        let folder = room.path().join("run");
+        let place = Place::new(&folder);
+        disk::folder(&place.own()).unwrap();
+        let values =
+            ["agent=MOCK", "endpoint.mode=oracle", "use_docker=true", "output_dir=x"].map(str::to_owned);
+        let settings = settings::resolve(&[], &values).unwrap();
+        let named = HarnessNamed {
+            name: "mock".into(),
+            title: "mock agent".into(),
+            version: "1".into(),
+            image: "base".into(),
+        };
+        let planned = Planned { name: "scenario_0".into(), scenario: 0, turns: 2 };
+        let run = RunFile::new(settings, named, vec![planned], None);
+        let digest = |run: &RunFile| {
+            run.write(&place).unwrap();
+            identity(&folder).unwrap().digest
+        };
+        let first = digest(&run);
+        let mut later = run.clone();
+        (later.seconds, later.part_started_at) = (7.0, "2026-11-24T00:00:00Z".into());
+        assert_eq!(digest(&later), first, "what a run does while it is played is not in it");
+        let mut changes: Vec<RunFile> = vec![run.clone(); 5];
+        changes[0].settings.attempt_limit = 7;
+        changes[1].settings.env_vars = vec!["HOME".into()];
+        changes[2].harness.image = "other".into();
+        changes[3].episodes[0].turns = 3;
+        changes[4].pack_sha256 = Some("0".into());
+        for changed in &changes {
+            assert_ne!(digest(changed), first);
+        }
+        let copy = room.path().join("copy");
+        std::fs::create_dir_all(copy.join(".stamina")).unwrap();
+        run.write(&place).unwrap();
+        std::fs::copy(place.run_file(), Place::new(&copy).run_file()).unwrap();
+        assert_ne!(identity(&copy).unwrap().digest, first);
+    }
+}

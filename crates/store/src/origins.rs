@@ -1,0 +1,115 @@
+//! Which runs were begun by this library, on this machine.
+//!
+//! A results folder can say anything about itself. What was begun here is known by a message authentication code
+//! (HMAC-SHA-256, RFC 2104) over the identity of the run, made with a secret of this library. Both stay here: nothing in a
+//! folder, and no copy of a library's rows, makes a stranger's run one of ours.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+use crate::schema::Migration;
+use crate::{Result, Store};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 8,
+    sql: "
+CREATE TABLE installation (
+  -- one row
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  -- 32 random bytes
+  secret BLOB NOT NULL
+) STRICT;
+INSERT INTO installation (id, secret) VALUES (1, randomblob(32));
+CREATE TABLE run_origin (
+  -- id of the run, as its record has it
+  run TEXT PRIMARY KEY,
+  -- HMAC-SHA-256 of the identity of the run
+  mac BLOB NOT NULL,
+  -- endpoint that it was begun with, as JSON; NULL = none of a person's
+  endpoint TEXT,
+  -- order of the last begin or resume
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+",
+}];
+
+impl Store {
+    /// Remembers that the run of an id was begun or resumed here, with its identity (any bytes) and its endpoint.
+    pub fn remember_run(&self, run: &str, identity: &[u8], endpoint: Option<&str>) -> Result<()> {
+        let code = code(&self.secret()?, run, identity).finalize().into_bytes();
+        self.write(|write| {
+            write
+                .tx
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO run_origin (run, mac, endpoint, number)
+                     VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM run_origin))",
+                )?
+                .execute((run, code.as_slice(), endpoint))?;
+            Ok(())
+        })
+    }
+
+    /// Whether the run of an id, with this identity, was begun or last resumed here.
+    pub fn began_here(&self, run: &str, identity: &[u8]) -> Result<bool> {
+        let kept: Option<Vec<u8>> = self.read(|conn| {
+            let mut find = conn.prepare_cached("SELECT mac FROM run_origin WHERE run = ?1")?;
+            find.query_and_then([run], |row| Ok(row.get(0)?))?.next().transpose()
+        })?;
+        let Some(kept) = kept else { return Ok(false) };
+        // Compared in constant time.
+        Ok(code(&self.secret()?, run, identity).verify_slice(&kept).is_ok())
+    }
+
+    /// The endpoints with which runs were begun or resumed here, as JSON, each once, the latest first.
+    pub fn endpoints(&self) -> Result<Vec<String>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT endpoint FROM run_origin WHERE endpoint IS NOT NULL GROUP BY endpoint ORDER BY max(number) DESC",
+            )?;
+            find.query_and_then([], |row| Ok(row.get(0)?))?.collect()
+        })
+    }
+
+    fn secret(&self) -> Result<Vec<u8>> {
+        self.read(|conn| {
+            Ok(conn.query_row("SELECT secret FROM installation WHERE id = 1", [], |row| row.get(0))?)
+        })
+    }
+}
+
+fn code(secret: &[u8], run: &str, identity: &[u8]) -> Hmac<Sha256> {
+    // A key that is shorter than a block is filled up with zeros (RFC 2104).
+    let mut block = [0; 64];
+    for (to, from) in block.iter_mut().zip(secret) {
+        *to = *from;
+    }
+    let mut code = Hmac::<Sha256>::new(&block.into());
+    code.update(&(run.len() as u64).to_le_bytes());
+    code.update(run.as_bytes());
+    code.update(identity);
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_begun_here_is_known() {
+        let (here, elsewhere) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
+        here.remember_run("a1", b"identity", Some("{}")).unwrap();
+        assert!(here.began_here("a1", b"identity").unwrap());
+        assert!(!here.began_here("a1", b"another").unwrap());
+        assert!(!here.began_here("a2", b"identity").unwrap());
+        assert!(!elsewhere.began_here("a1", b"identity").unwrap());
+        // The same row in another library is worth nothing: the secret differs.
+        assert_ne!(here.secret().unwrap(), elsewhere.secret().unwrap());
+        here.remember_run("a1", b"raised", None).unwrap();
+        assert!(here.began_here("a1", b"raised").unwrap() && !here.began_here("a1", b"identity").unwrap());
+        assert_eq!(here.endpoints().unwrap(), [""; 0]);
+        here.remember_run("a2", b"x", Some("one")).unwrap();
+        here.remember_run("a3", b"x", Some("two")).unwrap();
+        here.remember_run("a4", b"x", Some("one")).unwrap();
+        assert_eq!(here.endpoints().unwrap(), ["one", "two"]);
+    }
+}
