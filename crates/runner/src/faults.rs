@@ -1,14 +1,14 @@
-//! Places at which a test kills this process, to see that nothing is lost. Nothing of it is in the program that people
-//! get: without the feature `faults` a point is no code at all.
+//! Places at which a test kills this process, to see that nothing is lost. Only a debug build has them: in a release build,
+//! which is what people get, a point is no code at all.
 //!
 //! Every call of [`point`] counts. With `STAMINA_KILL_AT=n` the process kills itself at the `n`-th, with
 //! `STAMINA_KILL_AT=NAME:n` at the `n`-th of that name; with `STAMINA_COUNT_TO=FILE` the number of points so far stands in
 //! a file.
 
-#[cfg(not(feature = "faults"))]
+#[cfg(not(debug_assertions))]
 pub(crate) fn point(_name: &'static str) {}
 
-#[cfg(feature = "faults")]
+#[cfg(debug_assertions)]
 pub(crate) fn point(name: &'static str) {
     use std::collections::HashMap;
     use std::sync::{Mutex, PoisonError};
