@@ -4,7 +4,7 @@ import path from "node:path";
 import { inRoot, targetDir } from "../scripts/lib/process.mjs";
 import { median, timed, times } from "./measure.mjs";
 
-const stamina = path.join(targetDir, "release/stamina");
+const stamina = path.join(targetDir(), "release/stamina");
 
 function remove(db) {
   for (const tail of ["", "-wal", "-shm", ".running"]) rmSync(db + tail, { force: true });

@@ -37,7 +37,7 @@ export function library(size) {
   rmSync(at, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const begun = performance.now();
-  const made = JSON.parse(execFileSync(path.join(targetDir, "release/examples/synthesize"), [...sizes[size], folder], { encoding: "utf8" }));
+  const made = JSON.parse(execFileSync(path.join(targetDir(), "release/examples/synthesize"), [...sizes[size], folder], { encoding: "utf8" }));
   writeFileSync(note, JSON.stringify({ fingerprint: wanted, ...made }));
   process.stdout.write(`${made.files} files, ${(made.bytes / 1e9).toFixed(2)} GB in ${duration(performance.now() - begun)}\n`);
   return { folder, made };

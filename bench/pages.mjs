@@ -14,7 +14,7 @@ const WORDS = ["409", "summary", "rejects overdue", "loans", "expected 422", "de
 export class Server {
   static async start(db) {
     const server = new Server();
-    server.child = spawn(path.join(targetDir, "release/stamina"), ["--db", db, "--json", "serve", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+    server.child = spawn(path.join(targetDir(), "release/stamina"), ["--db", db, "--json", "serve", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = await once(createInterface({ input: server.child.stdout }), "line");
     const { url, token } = JSON.parse(line);
     server.origin = new URL(url).origin;

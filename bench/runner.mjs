@@ -27,8 +27,8 @@ async function played(program, episodes, turns, where, atOnce) {
 export async function runner(size) {
   needsBoxes();
   const full = size === "full";
-  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "runner", "--example", "runner_cost"]);
-  const program = path.join(targetDir, "release/examples/runner_cost");
+  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "--workspace", "--example", "runner_cost"]);
+  const program = path.join(targetDir(), "release/examples/runner_cost");
   process.env.STAMINA_BIN = program;
   // 1,000 turns in all, 20 episodes at once: short ones that follow each other, and long ones, whose conversations grow.
   const local = await played(program, full ? 100 : 20, full ? 10 : 5, "local", 20);

@@ -7,7 +7,7 @@ import { inRoot, targetDir } from "../scripts/lib/process.mjs";
 import { pythonTools } from "../scripts/python-tools.mjs";
 import { median, timed, times } from "./measure.mjs";
 
-const stamina = path.join(targetDir, "release/stamina");
+const stamina = path.join(targetDir(), "release/stamina");
 const key = (name, value) => `restful_server_gen_iterative.${name}=${value}`;
 
 /**

@@ -31,11 +31,11 @@ const step = (text) => process.stdout.write(`▸ ${text}\n`);
 
 step("building");
 if (wants("start") || wants("pages")) buildUi();
-const packages = ["-p", "stamina", ...(wants("start") ? ["-p", "stamina-lab"] : [])];
-runOrStop("cargo", ["build", "--release", "--locked", "--quiet", ...packages]);
+const programs = ["--bin", "stamina", ...(wants("start") ? ["--bin", "stamina-lab"] : [])];
+runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", ...programs]);
 const needsLibrary = LIBRARY.some(wants);
 if (needsLibrary) {
-  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "ingest", "--example", "synthesize"]);
+  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "--workspace", "--example", "synthesize"]);
 }
 
 const { folder, made } = needsLibrary ? library(size) : {};

@@ -17,29 +17,34 @@ export const engineAnswers = () => output("docker", ["version", "--format", "{{.
 
 /**
  * Makes sure of an engine with the base image. Resolves to whether there is one; `false` where none is to be installed.
- * Throws where CI asks for one and it can not be had. An engine that is started here ends with this program, however that
+ * Throws where CI asks for one and it cannot be had. An engine that is started here ends with this program, however that
  * ends.
  */
 export async function containers({ ci, answers = engineAnswers, platform = process.platform, uid = process.getuid?.() }) {
   if (!answers()) {
     if (!ci) return false;
     if (platform !== "linux" || uid !== 0) throw new Error(`No container engine answers, and one can only be installed on Linux as root (this is ${platform}${typeof uid === "number" ? `, user ${uid}` : ""}). Start one before the tests.`);
-    install();
+    await install();
     await start();
   }
   if (ci) await baseImage();
   return true;
 }
 
-function install() {
+async function install() {
   if (found("dockerd") && found("debootstrap") && found("iptables")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args) => spawnSync("apt-get", args, { env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   apt("update", "-q");
-  const done = apt("install", "-y", "--no-install-recommends", "docker.io", "docker-cli", "debootstrap", "iptables");
   // Debian 12 has the client in docker.io, later ones in docker-cli.
-  const again = done.status === 0 ? done : apt("install", "-y", "--no-install-recommends", "docker.io", "debootstrap", "iptables");
-  if (again.status !== 0) throw new Error(`The container engine could not be installed:\n${again.stderr}`);
+  const packages = ["docker.io", "debootstrap", "iptables"];
+  for (let tries = 1; ; tries += 1) {
+    let done = apt("install", "-y", "--no-install-recommends", "docker-cli", ...packages);
+    if (done.status !== 0) done = apt("install", "-y", "--no-install-recommends", ...packages);
+    if (done.status === 0) return;
+    if (tries === 3) throw new Error(`The container engine could not be installed:\n${done.stderr}`);
+    await pause(10_000 * tries);
+  }
 }
 
 async function start() {
@@ -63,12 +68,16 @@ async function baseImage() {
   if (output("docker", ["image", "inspect", "--format", "{{.Id}}", BASE]) !== null) return;
   if (spawnSync("docker", ["pull", "--quiet", BASE], { stdio: "ignore", timeout: 60_000 }).status === 0) return;
   const folder = inRoot(".cache/base-image");
-  rmSync(folder, { recursive: true, force: true });
   const script = `set -e
     debootstrap --variant=minbase --include=ca-certificates trixie "$1"
     rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*
     tar -C "$1" -c . | docker import --change 'CMD ["bash"]' - "$2"
     rm -rf "$1"`;
-  const { code, text } = await runLogged("bash", ["-c", script, "base-image", folder, BASE], { log: inRoot(LOGS, "base-image.log") });
-  if (code !== 0) throw new Error(`The base image could not be made:\n${text.split("\n").slice(-20).join("\n")}`);
+  for (let tries = 1; ; tries += 1) {
+    rmSync(folder, { recursive: true, force: true });
+    const { code, text } = await runLogged("bash", ["-c", script, "base-image", folder, BASE], { log: inRoot(LOGS, "base-image.log") });
+    if (code === 0) return;
+    if (tries === 3) throw new Error(`The base image could not be made:\n${text.split("\n").slice(-20).join("\n")}`);
+    await pause(10_000 * tries);
+  }
 }

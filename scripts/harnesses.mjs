@@ -45,8 +45,8 @@ const unknown = chosen.filter((name) => !(name in HARNESSES));
 if (unknown.length > 0) stop(`No harness is called ${unknown.join(", ")}. There are ${Object.keys(HARNESSES).join(", ")}.`);
 
 if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
-if (!built && !bin) runOrStop("cargo", ["build", "--locked", "--quiet", "-p", "stamina"]);
-const stamina = bin ? path.resolve(bin) : path.join(targetDir, "debug/stamina");
+if (!built && !bin) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
+const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
 runOrStop(stamina, ["images", "build", ...chosen.map((name) => HARNESSES[name])]);
 
 rmSync(folder, { recursive: true, force: true });

@@ -10,11 +10,11 @@ process.chdir(root);
 if (process.platform !== "linux") stop("A package is made on Linux only.");
 setup();
 buildUi();
-runOrStop("cargo", ["build", "--release", "--locked", "-p", "stamina", "-p", "stamina-lab"]);
+runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--bin", "stamina", "--bin", "stamina-lab"]);
 
 const { version } = JSON.parse(readFileSync(inRoot("ui/package.json"), "utf8"));
 const architecture = output("dpkg", ["--print-architecture"]) ?? stop("There is no dpkg here, which makes the package.");
-const folder = path.join(targetDir, "package");
+const folder = path.join(targetDir(), "package");
 const top = path.join(folder, "root");
 rmSync(top, { recursive: true, force: true });
 
@@ -35,7 +35,7 @@ function write(to, text) {
 }
 
 for (const program of ["stamina", "stamina-lab"]) {
-  const at = put(path.join(targetDir, "release", program), `usr/bin/${program}`, 0o755);
+  const at = put(path.join(targetDir(), "release", program), `usr/bin/${program}`, 0o755);
   runOrStop("strip", ["--strip-unneeded", at], { hint: "binutils has it." });
 }
 cpSync(inRoot("ui/dist"), path.join(top, "usr/share/stamina-lab/ui"), { recursive: true });

@@ -8,8 +8,8 @@ import path from "node:path";
 import { inRoot, root, runOrStop, targetDir } from "./lib/process.mjs";
 
 process.chdir(root);
-runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "-p", "stamina"]);
-const stamina = path.join(targetDir, "release/stamina");
+runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
+const stamina = path.join(targetDir(), "release/stamina");
 const generate = (out, scenarios, turns) =>
   runOrStop(stamina, ["generate", "--force", "--out", out, "--values", ...[`n_scenarios=${scenarios}`, `n_turns=${turns}`, "num_changes_per_turn=5", "base_seed=0"].map((value) => `restful_server_gen_iterative.${value}`)]);
 

@@ -28,6 +28,7 @@ export function pythonTools() {
   rmSync(folder, { recursive: true, force: true });
   runOrStop(base, ["-m", "venv", folder]);
   runOrStop(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PACKAGES], {
+    tries: 3,
     hint: "The packages come from the index that pip is configured for.",
   });
   writeFileSync(stamp, wanted);

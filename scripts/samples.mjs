@@ -93,8 +93,8 @@ async function playAll(stamina, waiting) {
 
 if (!packOnly) {
   if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
-  if (!bin) runOrStop("cargo", ["build", "--locked", "--release", "--quiet", "-p", "stamina"]);
-  const stamina = bin ? path.resolve(bin) : path.join(targetDir, "release/stamina");
+  if (!bin) runOrStop("cargo", ["build", "--workspace", "--locked", "--release", "--quiet", "--bin", "stamina"]);
+  const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "release/stamina");
   runOrStop(stamina, ["images", "build", ...HARNESSES.map((harness) => harness.image)]);
   mkdirSync(folder, { recursive: true });
   const waiting = runs.filter((run) => !finished(run.name));

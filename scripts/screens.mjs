@@ -11,7 +11,7 @@ import { setup } from "./setup.mjs";
 process.chdir(root);
 setup({ tests: true });
 buildUi();
-runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet"]);
+runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bins"]);
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--example", "synthesize"]);
 
 const data = inRoot(".cache/screens/data");
@@ -23,7 +23,7 @@ for (const [name, size] of Object.entries(sweeps)) {
   // Renamed when it is whole, so that an interrupted one is written again.
   const partial = `${to}.partial`;
   rmSync(partial, { recursive: true, force: true });
-  runOrStop(path.join(targetDir, "debug/examples/synthesize"), [...size, partial]);
+  runOrStop(path.join(targetDir(), "debug/examples/synthesize"), [...size, partial]);
   renameSync(partial, to);
 }
 runOrStop("npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/screens.config.ts"], { env: { STAMINA_SCREENS_DATA: data, STAMINA_SCREENS: process.argv.slice(2).join(",") } });

@@ -8,11 +8,10 @@
 // named and the script stops. Nothing here needs npm packages, so it runs on a fresh clone.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import path from "node:path";
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
-import { found, inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
+import { found, inRoot, output, root, runOrStop, runWithTries, stop } from "./lib/process.mjs";
+import { findTool, toolRoot } from "./lib/tools.mjs";
 import { pythonTools } from "./python-tools.mjs";
 
 const NODE = 20;
@@ -76,13 +75,13 @@ function systemPackages(packages) {
     stop(`System packages are missing. Install them and try again:\n\n  sudo apt-get update && sudo ${command.join(" ")}\n`);
   }
   process.stdout.write(`Installing system packages: ${missing.join(" ")}\n`);
-  const apt = (args) =>
-    spawnSync([...asRoot, "env"][0], [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...args].slice(1), {
-      stdio: ["ignore", "ignore", "inherit"],
-    }).status;
+  const apt = (args) => {
+    const [program, ...rest] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...args];
+    return runWithTries(program, rest, { stdio: ["ignore", "ignore", "inherit"], tries: 3 });
+  };
   // The package lists of a fresh machine are empty or old, so they are fetched first.
-  if (apt(["apt-get", "update", "-q"]) !== 0) process.stderr.write("apt-get update failed; trying with the lists that are there.\n");
-  if (apt(command) !== 0) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
+  if (!apt(["apt-get", "update", "-q"])) process.stderr.write("apt-get update failed; trying with the lists that are there.\n");
+  if (!apt(command)) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
 }
 
 function installed(name) {
@@ -95,28 +94,10 @@ function npmPackages() {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   process.stdout.write("Installing npm packages\n");
   runOrStop("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    tries: 3,
     hint: "If package.json was edited, run `npm install` once and try again.",
   });
   writeFileSync(stamp, wanted);
-}
-
-/** Programs that the tests need are built once for a user, not once for a clone. */
-const tools = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache"), "stamina-lab/tools");
-
-/** Where a program that the tests need lies, or `null`. */
-function findTool(name) {
-  const home = process.env.CARGO_HOME ?? path.join(homedir(), ".cargo");
-  return [path.join(tools, "bin", name), path.join(home, "bin", name)].find((at) => existsSync(at)) ?? null;
-}
-
-/** Where tauri-driver 2 lies, or `null`. */
-export function findTauriDriver() {
-  return findTool("tauri-driver");
-}
-
-/** Where cargo-deny lies, or `null`. */
-export function findCargoDeny() {
-  return findTool("cargo-deny");
 }
 
 /** Builds a program for the tests with Cargo, unless it is there. */
@@ -124,8 +105,9 @@ function tool(name, version, ...more) {
   if (findTool(name)) return;
   process.stdout.write(`Building ${name}\n`);
   // Its own target folder is kept so that a second try goes on where it was.
-  runOrStop("cargo", ["install", name, "--version", version, "--locked", "--quiet", "--root", tools, ...more], {
+  runOrStop("cargo", ["install", name, "--version", version, "--locked", "--quiet", "--root", toolRoot, ...more], {
     env: { CARGO_TARGET_DIR: inRoot(`.cache/${name}`) },
+    tries: 3,
   });
 }
 
@@ -140,6 +122,12 @@ function testTools() {
   if (process.platform === "linux") tool("tauri-driver", "^2");
   // Run once a test: building it costs more than its speed.
   tool("cargo-deny", "^0.20", "--debug");
+  // Without it the tests run under `cargo test`, which tries nothing twice.
+  if (findTool("cargo-nextest") === null) {
+    process.stdout.write("Building cargo-nextest\n");
+    const args = ["install", "cargo-nextest", "--version", "^0.9.131", "--locked", "--quiet", "--debug", "--root", toolRoot];
+    if (!runWithTries("cargo", args, { env: { CARGO_TARGET_DIR: inRoot(".cache/cargo-nextest") }, tries: 3 })) process.stdout.write("cargo-nextest could not be built: the tests run under cargo test.\n");
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

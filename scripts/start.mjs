@@ -11,15 +11,15 @@ const from = process.env.INIT_CWD ?? process.cwd();
 process.chdir(root);
 setup();
 buildUi();
-runOrStop("cargo", ["build", "--release", "--locked", "-p", "stamina", "-p", "stamina-lab"]);
+runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--bin", "stamina", "--bin", "stamina-lab"]);
 
 const exe = process.platform === "win32" ? ".exe" : "";
-const app = path.join(targetDir, "release", `stamina-lab${exe}`);
+const app = path.join(targetDir(), "release", `stamina-lab${exe}`);
 const args = process.argv.slice(2);
 if (process.platform === "linux" && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) {
   stop(
     `Everything is built, but there is no screen to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set).\n` +
-      `Without a screen, look at results in a browser: ${path.join(targetDir, "release", "stamina")} serve`,
+      `Without a screen, look at results in a browser: ${path.join(targetDir(), "release", "stamina")} serve`,
   );
 }
 const result = spawnSync(app, args, { cwd: from, stdio: "inherit" });

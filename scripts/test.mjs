@@ -1,88 +1,229 @@
-// `npm test`: set-up, then every check in order, stopping at the first that fails.
+// `npm test`: set-up, then every check in order. A failed stage does not stop those that do not need it; at the end stands
+// one list of everything that failed, each with the command that repeats it.
 //
 //   node scripts/test.mjs                 everything
 //   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e, containers
+//   node scripts/test.mjs rust -E 'test(name)'    only those Rust tests: what begins with a dash goes to the test runner of
+//                                         the group (rust, containers: cargo-nextest; e2e: Playwright)
+//   node scripts/test.mjs --changed       lints and Rust tests of the crates that differ from `main`, and of those that need them
+//
+// A failed test is tried twice more where it failed, and once more at the end, with nothing beside it. Only what fails there,
+// too, fails the check; what passed on another try is listed as flaky.
 //
 // The tests in containers run where an engine answers; in CI one is installed (scripts/containers.mjs).
-//
-// Each stage writes to .cache/test/<stage>.log; what it printed is shown when it fails. At the end stand the
-// runners' own summary lines, as they printed them.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+// Each stage writes to .cache/test/<stage>.log. What each stage is for: docs/testing.md.
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
+import { changedCrates } from "./check/changed.mjs";
+import { compareCounts } from "./check/counts.mjs";
+import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
+import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
+import { failureReport, flakyReport, tail } from "./check/report.mjs";
 import { containers } from "./containers.mjs";
-import { duration, inRoot, output, root, runLogged, stop, targetDir } from "./lib/process.mjs";
-import { findCargoDeny, setup } from "./setup.mjs";
+import { useKeptTarget } from "./lib/kept-target.mjs";
+import { duration, inRoot, output, root, runLogged, targetDir } from "./lib/process.mjs";
+import { findTool } from "./lib/tools.mjs";
+import { setup } from "./setup.mjs";
 
 process.chdir(root);
-const groups = process.argv.slice(2);
 const started = Date.now();
-const summaries = [];
+const ci = Boolean(process.env.CI);
+
+const dash = process.argv.slice(2).findIndex((argument) => argument.startsWith("-"));
+const given = dash === -1 ? [] : process.argv.slice(2 + dash);
+const changed = given[0] === "--changed" ? changedCrates() : null;
+const groups = changed ? ["rust"] : dash === -1 ? process.argv.slice(2) : process.argv.slice(2, 2 + dash);
+/** What was given for the runner of the tests; then only its stages run. */
+const chosen = changed ? changed.filter : given;
+const only = changed !== null || given.length > 0;
 
 const UI = ["--workspace", "ui", "--silent"];
 // One set of packages in every cargo call, so that shared dependencies have the same features and compile once.
 const ALL = ["--workspace", "--locked", "--quiet"];
-
+// One harness in Python and one from npm; `npm run harnesses` plays all of them.
 const IMAGES = ["base", "mini-swe-agent", "qwen-code"];
+const HARNESSES = { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" };
 
+const RUST_TESTS = { ci: "rust tests (cargo nextest)", boxes: "real boxes (cargo nextest)" };
+const stamina = () => path.join(targetDir(), "debug/stamina");
+
+/** In order. `needs` are names of stages without which one is not begun; `filtered` ones run when tests are named. */
 const stages = [
-  { group: "ui", name: "types (svelte-check)", run: ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
-  { group: "ui", name: "lint (eslint)", run: ["npm", ["run", "lint", ...UI]] },
-  { group: "ui", name: "ui tests (vitest)", run: ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
-  { group: "ui containers", name: "scripts (node --test)", run: ["node", ["--test", "scripts/containers.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
-  { group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
-  { group: "ui rust e2e", name: "ui build (vite)", call: () => void buildUi() },
-  { group: "rust", name: "format (cargo fmt)", run: ["cargo", ["fmt", "--all", "--check"]] },
-  { group: "rust", name: "lint (clippy)", run: ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]] },
+  { group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
+  { group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
+  { group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
+  { group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
+  { group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: true },
+  { group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
-  { group: "rust", name: "dependencies (cargo deny)", run: [() => findCargoDeny(), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
-  { group: "rust", name: "rust tests (cargo test)", run: ["cargo", ["test", ...ALL]], summary: /^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm, around: unchangedBindings },
+  { group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
-  { group: "rust e2e", name: "desktop and command line (cargo build)", run: ["cargo", ["build", ...ALL]] },
-  { group: "e2e", name: "end to end in a browser and in the app's own window (playwright)", run: ["npx", ["--no-install", "playwright", "test", "-c", "tests/e2e/playwright.config.ts"]], summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm },
-  // One harness in Python and one from npm; `npm run harnesses` plays all of them.
-  { group: "containers", name: "container images (stamina images build)", engine: true, run: [path.join(targetDir, "debug/stamina"), ["images", "build", ...IMAGES]] },
-  { group: "containers", name: "real boxes (cargo test)", engine: true, env: { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" }, run: ["cargo", ["test", ...ALL, "--test", "docker_*", "--", "--ignored", "--test-threads", "2"]], summary: /^test result: .*/gm },
-  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, run: ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
+  { group: "rust", name: "lint (clippy)", needs: ["ui build (vite)"], run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]], filtered: changed !== null },
+  // The binaries and all tests in one call: what the tests' dependencies add to features is compiled once.
+  { group: "rust e2e containers", name: "build (cargo build)", needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, "--bins", "--tests"]], filtered: true },
+  { group: "rust", name: "number of tests", needs: ["build (cargo build)"], call: compareCounts },
+  rustTests("ci", { group: "rust", around: unchangedBindings }),
+  {
+    group: "e2e",
+    name: "end to end in a browser and in the app's own window (playwright)",
+    needs: ["build (cargo build)"],
+    filtered: true,
+    run: () => ["npx", [...PLAYWRIGHT, ...chosen]],
+    before: () => rmSync(PLAYWRIGHT_REPORT, { force: true }),
+    results: playwrightResults,
+    calm: () => ["npx", [...PLAYWRIGHT, "--last-failed", "--workers", "1", "--retries", "0"]],
+    summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm,
+  },
+  { group: "containers", name: "container images (stamina images build)", engine: true, needs: ["build (cargo build)"], call: buildImages, filtered: true },
+  rustTests("boxes", { group: "containers", engine: true, env: HARNESSES, needs: ["container images (stamina images build)"] }),
+  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, needs: ["container images (stamina images build)"], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
 
+const outcomes = new Map();
+const summaries = [];
+const failures = [];
+const flaky = [];
+/** What may pass when nothing runs beside it. */
+const again = [];
+
 const begun = Date.now();
+if (ci) useKeptTarget();
+preferRealPython();
+Object.assign(process.env, { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1", ...(ci ? { CARGO_INCREMENTAL: "0" } : {}) });
 setup({ tests: true });
 process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
+const nextest = output("cargo", ["nextest", "--version"]) !== null || findTool("cargo-nextest") !== null;
+if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests run under cargo test, and nothing is tried twice.\n");
+process.env.PATH = `${path.dirname(findTool("cargo-nextest") ?? "/")}:${process.env.PATH}`;
+const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered);
 // Made while the rest is checked: the base image takes a minute of waiting.
-const engine = groups.length === 0 || groups.includes("containers") ? containers({ ci: Boolean(process.env.CI) }).catch((error) => error) : Promise.resolve(false);
+const engine = stages.some((stage) => stage.engine && wanted(stage)) ? containers({ ci }).catch((error) => error) : Promise.resolve(false);
+watchTheTime();
 
-for (const stage of stages) {
-  if (groups.length > 0 && !stage.group.split(" ").some((group) => groups.includes(group))) continue;
-  await perform(stage);
-}
-process.stdout.write(`\nAll passed in ${duration(Date.now() - started)}.\n\n`);
-for (const [name, lines] of summaries) {
-  process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
+for (const stage of stages) if (wanted(stage)) await perform(stage);
+for (const stage of again) await performCalmly(stage);
+
+process.stdout.write("\n");
+for (const [name, lines] of summaries) process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
+process.stdout.write(flakyReport(flaky));
+if (failures.length > 0) process.stdout.write(failureReport(failures));
+process.stdout.write(failures.length > 0 ? `\nFailed after ${duration(Date.now() - started)}.\n` : `\nAll passed in ${duration(Date.now() - started)}.\n`);
+process.exit(failures.length > 0 ? 1 : 0);
+
+/** A stage of Rust tests. Without nextest the same tests run under `cargo test`. */
+function rustTests(profile, more) {
+  const plain = profile === "ci" ? ["test", ...ALL, "--no-fail-fast"] : ["test", ...ALL, "--no-fail-fast", "--test", "docker_*", "--", "--ignored", "--test-threads", "2"];
+  return {
+    name: RUST_TESTS[profile],
+    needs: ["build (cargo build)"],
+    filtered: true,
+    run: () => ["cargo", nextest ? nextestArgs(profile, chosen) : plain],
+    results: () => (nextest ? nextestResults(profile) : { failed: [], flaky: [] }),
+    calm: (failed) => ["cargo", nextestArgs(profile, ["--retries", "0", "--test-threads", "1", "-E", filterOf(failed)])],
+    summary: /^\s*Summary .*|^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm,
+    ...more,
+  };
 }
 
 async function perform(stage) {
   const begun = Date.now();
   process.stdout.write(`▸ ${stage.name} … `);
+  const tell = (outcome) => {
+    outcomes.set(stage.name, outcome);
+    process.stdout.write(`${outcome} (${duration(Date.now() - begun)})\n`);
+  };
+  const missing = (stage.needs ?? []).filter((name) => outcomes.has(name) && outcomes.get(name) !== "ok");
+  if (missing.length > 0) return tell(`left out: it needs ${missing.join(", ")}`);
   if (stage.engine) {
     const there = await engine;
-    if (there instanceof Error) stop(there.message);
-    if (!there) return void process.stdout.write("left out: no container engine answers\n");
+    if (!there) return tell("left out: no container engine answers");
+    if (there instanceof Error) {
+      failures.push({ name: stage.name, lines: tail(there.message, 30), repeat: `npm test -- ${stage.group}` });
+      return tell("failed");
+    }
   }
-  const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
   const after = stage.around?.();
-  let failure = null;
-  if (stage.call) failure = await stage.call();
-  else {
-    // Where a program lies is known after the set-up.
-    const program = typeof stage.run[0] === "function" ? stage.run[0]() : stage.run[0];
-    const { code, text } = await runLogged(program, stage.run[1], { log, env: { FORCE_COLOR: "0", NO_COLOR: "1", ...stage.env } });
-    if (code !== 0) failure = `${text}\n"${program} ${stage.run[1].join(" ")}" ended with ${code}.`;
-    else if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
+  stage.before?.();
+  const { code, text, command } = stage.call ? await called(stage) : await logged(stage, stage.run());
+  if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
+  const results = stage.results?.() ?? { failed: [], flaky: [] };
+  flaky.push(...results.flaky.map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
+  const changes = after?.() ?? null;
+  if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
+  if (code === 0) return tell(changes ? "failed" : "ok");
+  // So many at once are no luck.
+  if (results.failed.length > 0 && results.failed.length <= 20) again.push({ ...stage, failed: results.failed });
+  else if (results.failed.length > 0) failures.push(...results.failed);
+  else failures.push({ name: stage.name, lines: tail(text, 60), repeat: command });
+  tell(results.failed.length > 0 ? `${results.failed.length} failed` : "failed");
+}
+
+/** Once more, alone: what passes now is flaky. */
+async function performCalmly(stage) {
+  const begun = Date.now();
+  process.stdout.write(`▸ once more, alone: ${stage.name} … `);
+  const { code } = await logged({ ...stage, name: `${stage.name} alone` }, stage.calm(stage.failed));
+  const still = new Set(stage.results().failed.map(({ name }) => name));
+  // A run that says nothing of its tests proves nothing.
+  const passed = ({ name }) => (code === 0 || still.size > 0) && !still.has(name);
+  flaky.push(...stage.failed.filter(passed).map((entry) => ({ ...entry, how: "passed when nothing ran beside it" })));
+  const failed = stage.failed.filter((entry) => !passed(entry));
+  failures.push(...failed);
+  process.stdout.write(`${failed.length === 0 ? "ok" : `${failed.length} failed`} (${duration(Date.now() - begun)})\n`);
+}
+
+async function logged(stage, [program, args]) {
+  const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
+  const { code, text } = await runLogged(program, args, { log, env: { FORCE_COLOR: "0", NO_COLOR: "1", ...stage.env } });
+  return { code, text, command: [...Object.entries(stage.env ?? {}).map(([name, value]) => `${name}=${value}`), path.basename(program), ...args].join(" ") };
+}
+
+/** A stage that is a function gives back what is wrong, or nothing. */
+async function called(stage) {
+  let wrong;
+  try {
+    wrong = (await stage.call()) ?? null;
+  } catch (error) {
+    wrong = error.message;
   }
-  failure ??= after?.() ?? null;
-  process.stdout.write(`${failure ? "failed" : "ok"} (${duration(Date.now() - begun)})\n`);
-  if (failure) stop(`${failure}\n\nStage "${stage.name}" failed after ${duration(Date.now() - started)} in all.`);
+  return { code: wrong === null ? 0 : 1, text: wrong ?? "", command: `npm test -- ${stage.group.split(" ")[0]}` };
+}
+
+/** The images that the tests need. Where they could not be made but are there, the tests go on with those. */
+async function buildImages() {
+  const log = inRoot(".cache/test/container-images.log");
+  const listed = () => JSON.parse(output(stamina(), ["--json", "images", "list"]) ?? '{"images":[]}').images;
+  for (let tries = 0; tries < 3; tries += 1) {
+    const missing = IMAGES.filter((name) => !listed().some((image) => image.name === name && image.current));
+    if (missing.length === 0) return null;
+    const { code } = await runLogged(stamina(), ["images", "build", ...missing], { log });
+    if (code === 0) return null;
+  }
+  if (IMAGES.every((name) => listed().some((image) => image.name === name && image.built))) {
+    process.stdout.write("they could not be made anew, those that are there are taken … ");
+    return null;
+  }
+  return readFileSync(log, "utf8");
+}
+
+/** Where `python3` is a script that looks for the right one (pyenv), each start costs a tenth of a second; tests start hundreds. */
+function preferRealPython() {
+  const real = output("python3", ["-c", "import sys; print(sys.executable)"]);
+  if (real) process.env.PATH = `${path.dirname(real)}:${process.env.PATH}`;
+}
+
+/** CI ends this program after 90 minutes without a word; so it says before what it knows. */
+function watchTheTime() {
+  if (!ci) return;
+  const running = () => stages.find((stage) => wanted(stage) && !outcomes.has(stage.name))?.name ?? "the tests that failed, once more";
+  setTimeout(() => process.stdout.write(`(an hour has passed; running: ${running()}) `), 60 * 60_000).unref();
+  setTimeout(() => {
+    failures.push({ name: running(), lines: ["It was still running after 84 minutes."], repeat: "npm test" });
+    process.stdout.write(`${flakyReport(flaky)}${failureReport([...failures, ...again.flatMap(({ failed }) => failed)])}`);
+    process.exit(1);
+  }, 84 * 60_000).unref();
 }
 
 /** The types in ui/src/host/bindings are written by the tests: they must be the ones that lay there before. */

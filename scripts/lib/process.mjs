@@ -11,7 +11,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 export const inRoot = (...parts) => path.join(root, ...parts);
 
 /** Where cargo puts what it builds. */
-export const targetDir = process.env.CARGO_TARGET_DIR ? path.resolve(process.env.CARGO_TARGET_DIR) : inRoot("target");
+export const targetDir = () => (process.env.CARGO_TARGET_DIR ? path.resolve(process.env.CARGO_TARGET_DIR) : inRoot("target"));
 
 /** `4 m 02 s`, `8.1 s`. */
 export function duration(ms) {
@@ -46,13 +46,24 @@ export function found(command) {
   return spawnSync(probe[0], probe[1], { stdio: "ignore" }).status === 0;
 }
 
-/** Runs a program with its output passed through; ends this program when it fails. */
-export function runOrStop(command, args, { env = {}, cwd = root, hint = "" } = {}) {
-  const result = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "inherit", "inherit"] });
-  if (result.error) stop(`${command} could not be started: ${result.error.message}${hint && `\n${hint}`}`);
-  if (result.status !== 0) {
-    stop(`"${command} ${args.join(" ")}" ended with ${result.status ?? result.signal}.${hint && `\n${hint}`}`);
+/** Seconds between one try and the next of what needs the network. */
+const PAUSES = [5, 20, 60];
+
+/** Runs a program with its output passed through, again after a pause where it fails; says whether it succeeded. */
+export function runWithTries(command, args, { env = {}, cwd = root, stdio = ["ignore", "inherit", "inherit"], tries = 1 } = {}) {
+  for (let n = 1; ; n += 1) {
+    const { status } = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, stdio });
+    if (status === 0) return true;
+    if (n >= tries) return false;
+    const seconds = PAUSES[Math.min(n, PAUSES.length) - 1];
+    process.stderr.write(`"${command} ${args.join(" ")}" failed; it is tried again in ${seconds} s.\n`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
   }
+}
+
+/** Runs a program with its output passed through, `tries` times; ends this program when it fails. */
+export function runOrStop(command, args, { hint = "", ...options } = {}) {
+  if (!runWithTries(command, args, options)) stop(`"${command} ${args.join(" ")}" failed.${hint && `\n${hint}`}`);
 }
 
 /**

@@ -2,26 +2,25 @@
 // protocol just what the tests use.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { homedir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { root, target } from "../lab";
+import { findTool } from "../../../scripts/lib/tools.mjs";
+import { target } from "../lab";
 import { askWindowsToClose } from "./x11";
 
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
 /** So many ports are each worker's own. They lie below those that the system gives out by itself: one of these could be given to
- *  another program before it is listened on. */
+ *  another program before it is listened on. And above those from which runs without containers take their servers' (20,000 to 29,999). */
 const PORTS = 500;
 let tried = Math.floor(Math.random() * PORTS);
 
 async function freePort(): Promise<number> {
   for (let n = 0; n < PORTS; n++) {
     tried = (tried + 1) % PORTS;
-    const port = 20_000 + PORTS * Number(process.env["TEST_PARALLEL_INDEX"] ?? 0) + tried;
+    const port = 30_000 + PORTS * Number(process.env["TEST_PARALLEL_INDEX"] ?? 0) + tried;
     const server = createServer().listen(port, "127.0.0.1");
     try {
       await once(server, "listening");
@@ -36,10 +35,9 @@ async function freePort(): Promise<number> {
 }
 
 function tauriDriver(): string {
-  const home = process.env["CARGO_HOME"] ?? path.join(homedir(), ".cargo");
-  const found = [path.join(root, ".cache/tools/bin/tauri-driver"), path.join(home, "bin/tauri-driver")].find((at) => existsSync(at));
-  if (found === undefined) throw new Error("tauri-driver is not there: run `npm run setup`");
-  return found;
+  const driver = findTool("tauri-driver");
+  if (driver === null) throw new Error("tauri-driver is not there: run `npm run setup`");
+  return driver;
 }
 
 /** Tries until it succeeds; the last reason stands in the error. */

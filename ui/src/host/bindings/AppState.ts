@@ -29,7 +29,7 @@ recent: Array<RecentSource>,
  */
 runs: number, 
 /**
- * Import warnings in all sources.
+ * Entries of the import reports of all sources.
  */
 warnings: number, 
 /**
@@ -37,7 +37,7 @@ warnings: number,
  */
 severities: WarningCounts, 
 /**
- * Runs with at least one warning.
+ * Runs with at least one warning that may make a number wrong.
  */
 runs_with_warnings: number, 
 /**

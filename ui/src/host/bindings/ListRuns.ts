@@ -35,7 +35,7 @@ tags: Array<string>,
  */
 real_only: boolean, 
 /**
- * Only runs with import warnings.
+ * Only runs with import warnings that may make a number wrong.
  */
 with_warnings: boolean, 
 /**

@@ -123,7 +123,7 @@ cost_known: number,
  */
 started_at: string | null, 
 /**
- * Import warnings that concern this run.
+ * Entries of the import report that concern this run.
  */
 warnings: number, 
 /**

@@ -48,7 +48,7 @@ message: string | null,
  */
 runs: number, 
 /**
- * Warnings of its import.
+ * Entries of its import report.
  */
 warnings: number, 
 /**

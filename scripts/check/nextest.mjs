@@ -1,0 +1,45 @@
+// Rust tests under cargo-nextest: what its report (JUnit's XML) says of each test, and running chosen ones again.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { targetDir } from "../lib/process.mjs";
+import { tail } from "./report.mjs";
+
+/** What differs between the profiles of .config/nextest.toml: the containers' tests are ignored ones. */
+export const PROFILES = {
+  ci: { group: "rust", flags: [] },
+  boxes: { group: "containers", flags: ["--run-ignored", "only"] },
+};
+
+const reportOf = (profile) => path.join(targetDir(), "nextest", profile, "junit.xml");
+
+/** The arguments of one run. Its report is that of this run or missing. */
+export function nextestArgs(profile, more = []) {
+  rmSync(reportOf(profile), { force: true });
+  return ["nextest", "run", "--workspace", "--locked", "--profile", profile, ...PROFILES[profile].flags, ...more];
+}
+
+/** The filter that means just these tests. */
+export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=${binary}) & test(=${test}))`).join(" | ");
+
+/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`. */
+export function nextestResults(profile) {
+  const file = reportOf(profile);
+  const failed = [];
+  const flaky = [];
+  if (!existsSync(file)) return { failed, flaky };
+  for (const [, head, body = ""] of readFileSync(file, "utf8").matchAll(/<testcase\b([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
+    const binary = attribute(head, "classname");
+    const test = attribute(head, "name");
+    const repeat = `npm test -- ${PROFILES[profile].group} -E '${filterOf([{ binary, test }])}'`;
+    const entry = { binary, test, name: `${binary} ${test}`, lines: tail(text(body), 40), repeat };
+    if (/<(?:failure|error)\b/.test(body)) failed.push(entry);
+    else if (/<flaky(?:Failure|Error)\b/.test(body)) flaky.push(entry);
+  }
+  return { failed, flaky };
+}
+
+const attribute = (head, name) => plain(new RegExp(`\\b${name}="([^"]*)"`).exec(head)?.[1] ?? "");
+/** The text between the tags. */
+const text = (xml) => plain(xml.replace(/<!\[CDATA\[(.*?)\]\]>/gs, (_, raw) => raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;")).replace(/<[^>]*>/g, "\n"));
+const ENTITIES = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+const plain = (xml) => xml.replace(/&(?:#(\d+)|#x([0-9a-f]+)|(lt|gt|quot|apos|amp));/gi, (_, decimal, hex, name) => (name ? ENTITIES[name] : String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))));

@@ -1,0 +1,26 @@
+// What stands at the end of a check: everything that failed in one list, and what passed only on a second try.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { inRoot } from "../lib/process.mjs";
+
+/** The last lines of a text that say something. */
+export const tail = (text, count) =>
+  text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .slice(-count);
+
+/** Writes .cache/test/flaky.json and gives back the lines for the end of the check. */
+export function flakyReport(flaky) {
+  mkdirSync(inRoot(".cache/test"), { recursive: true });
+  writeFileSync(inRoot(".cache/test/flaky.json"), `${JSON.stringify(flaky, null, 2)}\n`);
+  if (flaky.length === 0) return "";
+  const names = flaky.map(({ name, how }) => `  ${name} (${how})\n`).join("");
+  return `\n${flaky.length} flaky: failed, then passed on another try. Mend the cause; the first try's output is in .cache/test/flaky.json.\n${names}`;
+}
+
+/** Every failure with its name, the lines that matter, and the command that repeats just that. */
+export function failureReport(failures) {
+  const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;
+  return `\n${failures.length} failed:\n${failures.map(one).join("")}\n${failures.map(({ name }) => `✗ ${name}\n`).join("")}`;
+}
