@@ -205,8 +205,11 @@ fn silent_at(socket: &Path, bytes: &'static [u8]) {
     let listener = UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
         for client in listener.incoming() {
-            let (mut client, mut engine) = (client.unwrap(), UnixStream::connect(&real).unwrap());
-            let (mut from_engine, mut to_client) = (engine.try_clone().unwrap(), client.try_clone().unwrap());
+            // Both may leave at any time, which ends one connection and not the next.
+            let (Ok(mut client), Ok(mut engine)) = (client, UnixStream::connect(&real)) else { continue };
+            let (Ok(mut from_engine), Ok(mut to_client)) = (engine.try_clone(), client.try_clone()) else {
+                continue;
+            };
             std::thread::spawn(move || std::io::copy(&mut from_engine, &mut to_client));
             std::thread::spawn(move || {
                 let (mut part, mut silent) = (vec![0; 1 << 16], false);

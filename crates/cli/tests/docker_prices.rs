@@ -223,7 +223,9 @@ fn endpoint() -> String {
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            std::thread::spawn(move || answer(stream.unwrap()));
+            // Whoever left before it was taken needs no answer.
+            let Ok(stream) = stream else { continue };
+            std::thread::spawn(move || answer(stream));
         }
     });
     format!("http://{address}")
@@ -232,11 +234,9 @@ fn endpoint() -> String {
 fn answer(mut stream: TcpStream) {
     let (mut request, mut part) = (Vec::new(), [0; 4096]);
     loop {
-        let read = stream.read(&mut part).unwrap();
+        // It may leave at any time.
+        let Ok(read @ 1..) = stream.read(&mut part) else { return };
         request.extend_from_slice(&part[..read]);
-        if read == 0 {
-            return;
-        }
         let text = text(&request).to_ascii_lowercase();
         let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());

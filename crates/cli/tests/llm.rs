@@ -168,7 +168,7 @@ fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only(
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
     assert!(ended.expect("kill runs").success());
     let output = child.wait_with_output().expect("it ends");
-    assert!(since.elapsed().as_secs() < 20, "a call may take two minutes");
+    assert!(since.elapsed().as_secs() < 100, "a call may take two minutes");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("a folder")
@@ -307,13 +307,7 @@ fn the_app_has_scenarios_sampled_before_a_run() {
     let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
     assert_eq!(found["can_start"], true, "{found}");
     let job = app.get("sample_scenarios", &json!({ "settings": settings }));
-    let ended = loop {
-        let job = app.get("get_job", &job);
-        if job["state"] != "running" {
-            break job;
-        }
-        std::thread::yield_now();
-    };
+    let ended = app.until("get_job", &job, |job| job["state"] != "running");
     assert_eq!((&ended["state"], &ended["progress"]), (&json!("done"), &json!([2, 2])), "{ended}");
     let pack = format!("{out}-pack");
     assert_eq!(ended["generated"]["path"], json!(pack));

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use app::{Room, Served, text};
+use app::{Gate, Room, Served, text};
 
 mod app;
 
@@ -132,8 +132,9 @@ struct Playing {
 }
 
 impl Playing {
-    fn begin(room: &Room, args: &[String]) -> Self {
-        Self::of(&mut room.command(&refs(args)))
+    /// One whose agents wait at a gate.
+    fn held(room: &Room, gate: &Gate, args: &[String]) -> Self {
+        Self::of(room.command(&refs(args)).env("PATH", gate.path()))
     }
 
     fn of(command: &mut Command) -> Self {
@@ -213,7 +214,8 @@ fn attempts_of(folder: &Path) -> Vec<(u64, u64)> {
 #[test]
 fn ctrl_c_stops_and_a_resume_goes_on() {
     let room = Room::new();
-    let mut playing = Playing::begin(&room, &small(1, 6));
+    let gate = Gate::new(&room, 1);
+    let mut playing = Playing::held(&room, &gate, &small(1, 6));
     playing.until("attempt");
     playing.signal("INT");
     assert_eq!(playing.until("finished")["how"]["how"], "stopped");
@@ -239,9 +241,12 @@ fn ctrl_c_stops_and_a_resume_goes_on() {
 #[test]
 fn a_reader_that_goes_away_stops_the_run_and_a_resume_goes_on() {
     let room = Room::new();
-    let mut playing = Playing::begin(&room, &small(1, 12));
+    let gate = Gate::new(&room, 1);
+    let mut playing = Playing::held(&room, &gate, &small(1, 12));
     playing.until("attempt");
     playing.leave();
+    // The end of the next attempt finds nobody who reads.
+    gate.allow(2);
     assert_eq!(playing.code(), Some(130), "and not 0: it has not finished");
     let state = room.json(&["status", "results"]);
     assert_eq!(state["state"]["finish"]["how"], "stopped");
@@ -253,7 +258,9 @@ fn a_reader_that_goes_away_stops_the_run_and_a_resume_goes_on() {
 #[test]
 fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
     let room = Room::new();
+    let gate = Gate::new(&room, 20);
     let mut command = room.command(&refs(&small(1, 30)));
+    command.env("PATH", gate.path());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("stamina runs");
     let stdout = child.stdout.take().expect("its output");
     // It holds the events of about eight turns, and nobody takes one.
@@ -272,9 +279,10 @@ fn a_reader_that_reads_nothing_does_not_hold_up_the_stop() {
     assert_eq!(playing.code(), Some(130), "what was told is still there to be read");
 }
 
-/// A run that another program starts.
-fn begun_by(room: &Room, by: &[&str], args: &[String]) -> Playing {
-    let stamina = room.command(&refs(args));
+/// A run that another program starts, and whose agents wait at a gate.
+fn begun_by(room: &Room, gate: &Gate, by: &[&str], args: &[String]) -> Playing {
+    let mut stamina = room.command(&refs(args));
+    stamina.env("PATH", gate.path());
     let mut command = Command::new(by[0]);
     command.args(&by[1..]).arg(stamina.get_program()).args(stamina.get_args()).stdin(Stdio::null());
     command.envs(stamina.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -286,15 +294,18 @@ fn begun_by(room: &Room, by: &[&str], args: &[String]) -> Playing {
 fn a_terminal_that_is_closed_stops_the_run_unless_it_was_told_to_live_on() {
     let room = Room::new();
     // These tests may themselves have been told to live on.
-    let mut playing = begun_by(&room, &["env", "--default-signal=HUP"], &small(1, 40));
+    let gate = Gate::new(&room, 1);
+    let mut playing = begun_by(&room, &gate, &["env", "--default-signal=HUP"], &small(1, 40));
     playing.until("attempt");
     playing.signal("HUP");
     assert_eq!(playing.code(), Some(130));
 
     let room = Room::new();
-    let mut playing = begun_by(&room, &["nohup"], &small(1, 3));
+    let gate = Gate::new(&room, 1);
+    let mut playing = begun_by(&room, &gate, &["nohup"], &small(1, 3));
     playing.until("attempt");
     playing.signal("HUP");
+    gate.open();
     assert_eq!(playing.until("finished")["how"]["how"], "finished");
     assert_eq!(playing.code(), Some(0));
 }
@@ -302,11 +313,13 @@ fn a_terminal_that_is_closed_stops_the_run_unless_it_was_told_to_live_on() {
 #[test]
 fn another_terminal_pauses_continues_and_stops() {
     let room = Room::new();
-    let mut playing = Playing::begin(&room, &small(1, 40));
+    let gate = Gate::new(&room, 1);
+    let mut playing = Playing::held(&room, &gate, &small(1, 40));
     playing.until("attempt");
     let said = room.json(&["pause", "results"]);
     assert!(said["wish"].as_str().is_some_and(|wish| wish.starts_with("pausing")));
     room.json(&["pause", "results", "--continue"]);
+    gate.allow(2);
     playing.until("attempt");
     let running = room.json(&["status", "results"]);
     assert_eq!(running["state"]["state"], "running");
@@ -327,7 +340,8 @@ fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
     let room = Room::new();
     let retry = |episode: &str| room.stamina(&["retry", "results", episode]);
     // Each episode ends by its budget after its first attempt.
-    let mut playing = Playing::begin(&room, &with(small(12, 2), &["limits.episode.tokens=1"]));
+    let gate = Gate::new(&room, 1);
+    let mut playing = Playing::held(&room, &gate, &with(small(12, 2), &["limits.episode.tokens=1"]));
     let first = playing.until("episode");
     assert_eq!(first["end_reason"], "budget");
     let told = retry(first["episode"].as_str().expect("a name"));
@@ -336,6 +350,7 @@ fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
     let unknown = retry("scenario_99");
     assert_eq!(unknown.status.code(), Some(1));
     assert!(text(&unknown.stderr).contains("no episode scenario_99"), "{}", text(&unknown.stderr));
+    gate.open();
     let again = (0..14).any(|_| playing.until("episode")["episode"] == first["episode"]);
     assert!(again, "it is taken up again while the run goes on");
     assert_eq!(playing.code(), Some(0));
@@ -348,7 +363,8 @@ fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
         "fail_stop=true",
         "restful_server_gen_iterative.attempt_limit=1",
     ];
-    let mut playing = Playing::begin(&room, &with(small(12, 2), &bad));
+    let gate = Gate::new(&room, 1);
+    let mut playing = Playing::held(&room, &gate, &with(small(12, 2), &bad));
     let first = playing.until("episode");
     assert_eq!(first["end_reason"], "tests_failed");
     let folder = room.path("results").display().to_string();
@@ -541,7 +557,11 @@ fn a_preflight_says_what_a_run_will_take() {
 #[test]
 fn the_app_begins_a_run_shows_it_live_and_steers_it() {
     let room = Room::new();
-    let app = Served::new(&room);
+    // Some of its sixty turns are played, and the others while it is gone on with.
+    let gate = Gate::new(&room, 20);
+    let app = Served::of(&room, |command| {
+        command.env("PATH", gate.path());
+    });
     let form = app.get("launch_form", &json!({}));
     let mut settings = form["defaults"].clone();
     settings["agent"] = json!("mock");
@@ -592,6 +612,7 @@ fn the_app_begins_a_run_shows_it_live_and_steers_it() {
     assert_eq!(error["code"], "run.not_live");
     let decided = ended["row"]["turns"][0].as_u64().expect("a number");
 
+    gate.allow(40);
     app.get("resume_run", &json!({ "folder": folder, "changes": [] }));
     app.until("get_live_run", &of, |run| run["row"]["turns"][0].as_u64() > Some(decided));
     app.get("control_run", &json!({ "folder": folder, "action": { "do": "stop" } }));

@@ -28,36 +28,55 @@ fn written(folder: &Path, args: &[&str], name: &str) -> String {
     String::from_utf8(std::fs::read(folder.join(name)).expect("a file")).expect("text")
 }
 
-#[test]
-fn what_a_scripted_model_came_to_says_so_everywhere() {
+/// Two runs of the sample.
+const RUNS: [&str; 2] = ["sample-simulated.codex-strong", "sample-simulated.codex-weak"];
+
+/// A folder with a library of the sample.
+fn with_the_sample() -> tempfile::TempDir {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-simulated.zip");
     let folder = tempfile::tempdir().expect("a folder");
-    let folder = folder.path();
-    stamina(folder, &["ingest", sample.to_str().expect("UTF-8")]);
-    let runs = ["sample-simulated.codex-strong", "sample-simulated.codex-weak"];
+    stamina(folder.path(), &["ingest", sample.to_str().expect("UTF-8")]);
+    folder
+}
 
+#[test]
+fn what_a_scripted_model_came_to_says_so_where_it_is_printed() {
+    let folder = with_the_sample();
+    let folder = folder.path();
     let printed = [
         vec!["runs"],
-        vec!["show", runs[0]],
-        vec!["survival", runs[0]],
-        vec!["compare", runs[0], runs[1]],
+        vec!["show", RUNS[0]],
+        vec!["survival", RUNS[0]],
+        vec!["compare", RUNS[0], RUNS[1]],
         vec!["matrix"],
         vec!["failures"],
-        vec!["failures", runs[0], "--by", "harness"],
+        vec!["failures", RUNS[0], "--by", "harness"],
     ];
     for args in &printed {
         assert!(stamina(folder, args).contains(WORD), "{args:?}");
     }
+}
+
+#[test]
+fn what_a_scripted_model_came_to_says_so_in_every_table() {
+    let folder = with_the_sample();
+    let folder = folder.path();
     // What others published and the rules are about no run; nothing was retried here that a test tells of turn by turn.
     let of_runs = kinds::tables_of_runs();
     for kind in of_runs.iter().map(String::as_str).filter(|kind| !["published", "rules"].contains(kind)) {
         for ending in ["md", "csv", "tex", "html"] {
-            let file = written(folder, &["table", kind, runs[0], runs[1]], &format!("{kind}.{ending}"));
+            let file = written(folder, &["table", kind, RUNS[0], RUNS[1]], &format!("{kind}.{ending}"));
             assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
         }
     }
+}
+
+#[test]
+fn what_a_scripted_model_came_to_says_so_in_every_figure() {
+    let folder = with_the_sample();
+    let folder = folder.path();
     for kind in kinds::figures() {
-        let args = ["figure", kind.as_str(), runs[0], runs[1]];
+        let args = ["figure", kind.as_str(), RUNS[0], RUNS[1]];
         // A scripted model costs nothing that is known: as a picture there is no point to draw.
         let endings = if kind == "pareto" { &["csv"][..] } else { &["svg", "tex", "csv"] };
         for ending in endings {
@@ -66,10 +85,15 @@ fn what_a_scripted_model_came_to_says_so_everywhere() {
         }
     }
     let drawn =
-        written(folder, &["figure", "failures", runs[0], runs[1], "--by", "harness"], "by-harness.svg");
+        written(folder, &["figure", "failures", RUNS[0], RUNS[1], "--by", "harness"], "by-harness.svg");
     assert!(drawn.contains(WORD), "failures by harness");
+}
 
-    stamina(folder, &["report", runs[0], runs[1], "--out", "report"]);
+#[test]
+fn what_a_scripted_model_came_to_says_so_in_every_file_of_a_report() {
+    let folder = with_the_sample();
+    let folder = folder.path();
+    stamina(folder, &["report", RUNS[0], RUNS[1], "--out", "report"]);
     let read =
         |name: &str| std::fs::read_to_string(folder.join("report").join(name)).expect("a file of the report");
     for name in ["report.md", "report.html", "README.md", "settings.json"] {

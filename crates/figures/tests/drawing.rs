@@ -224,8 +224,10 @@ fn names_of_several_runs_are_text_too() {
     }
 }
 
+/// The budget itself is measured by `npm run bench` (`run_figure`). Here a busy machine has fifty times as long, which only a
+/// drawing whose work grows with the square of its episodes does not keep.
 #[test]
-fn drawing_takes_less_than_20_ms() {
+fn drawing_a_thousand_episodes_is_no_long_work() {
     let quickest = |spec: &FigureSpec| {
         (0..5)
             .map(|_| {
@@ -240,7 +242,7 @@ fn drawing_takes_less_than_20_ms() {
         let axis = TurnAxis { px_per_turn: 10.0, turns: 100, ..AXIS };
         for figure in [Figure::Survival(data.clone()), Figure::FirstFailures(data)] {
             let took = quickest(&FigureSpec::new(figure, screen(axis, 248.0), Theme::Light));
-            assert!(took.as_millis() <= 20, "{took:?}");
+            assert!(took.as_secs() < 1, "{took:?}");
         }
     }
 }

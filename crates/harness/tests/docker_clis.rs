@@ -3,7 +3,11 @@
 //!
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it all whose image is there are tried. `STAMINA_OUTPUT` names a
 //! folder in which everything that they printed is kept, and their HOME as it was then.
-#![allow(clippy::unwrap_used, reason = "an engine that does not do as it is told is a failure")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "an engine that does not do as it is told is a failure; notes to who runs it"
+)]
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -283,9 +287,40 @@ async fn five_turns_of_one_session() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs a container engine"]
-async fn each_way_to_go_wrong() {
+/// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
+macro_rules! of_each {
+    ($($test:ident: $name:literal,)*) => {
+        const TRIED: &[&str] = &[$($name),*];
+        $(
+            #[tokio::test(flavor = "multi_thread")]
+            #[ignore = "needs a container engine"]
+            async fn $test() {
+                goes_wrong_in_each_way($name).await;
+            }
+        )*
+    };
+}
+
+of_each! {
+    each_way_to_go_wrong_mini_swe: "mini_swe",
+    each_way_to_go_wrong_openhands: "openhands",
+    each_way_to_go_wrong_opencode: "opencode",
+    each_way_to_go_wrong_qwen_code: "qwen_code",
+    each_way_to_go_wrong_kimi_cli: "kimi_cli",
+    each_way_to_go_wrong_kimi_code: "kimi_code",
+    each_way_to_go_wrong_vibe: "vibe",
+    each_way_to_go_wrong_claude_code: "claude_code",
+    each_way_to_go_wrong_codex: "codex",
+    each_way_to_go_wrong_mock: "mock",
+}
+
+/// Tries a harness, where it is chosen.
+async fn goes_wrong_in_each_way(name: &str) {
+    assert!(harness::all().iter().all(|known| TRIED.contains(&known.name())), "a harness is not tried here");
+    let Some(harness) = chosen().into_iter().find(|harness| harness.name() == name) else {
+        eprintln!("left out: {name} is not chosen");
+        return;
+    };
     let (network, listen) = Network::new();
     let turns = turns(8);
     let none = Mischief::default();
@@ -297,50 +332,44 @@ async fn each_way_to_go_wrong() {
         (Mischief { kill: 1.0, ..none }, PATIENCE, &[R::KilledItself]),
     ];
     let mut wrong = Vec::new();
-    for harness in chosen() {
-        let name = harness.name();
-        let mut episode = Episode::new(harness, &network, &turns);
-        let gateway = oracle(listen, none).await;
-        let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
-        assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
-        // The same once more: it works, and writes what is there already.
-        let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
-        eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
-        if played.outcome.end != Some(R::NoChange) {
-            wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
+    let mut episode = Episode::new(harness, &network, &turns);
+    let gateway = oracle(listen, none).await;
+    let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
+    assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
+    // The same once more: it works, and writes what is there already.
+    let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
+    eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
+    if played.outcome.end != Some(R::NoChange) {
+        wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
+    }
+    let mut turn = 1;
+    for (mischief, seconds, expected) in &table {
+        turn += 1;
+        // The mock agent has no shell to end anything with.
+        if mischief.kill > 0.0 && name == "mock" {
+            continue;
         }
-        let mut turn = 1;
-        for (mischief, seconds, expected) in &table {
-            turn += 1;
-            // The mock agent has no shell to end anything with.
-            if mischief.kill > 0.0 && name == "mock" {
-                continue;
-            }
-            let gateway = oracle(listen, *mischief).await;
-            let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
-            eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
-            // What these two do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
-            let refused = played.outcome.end == Some(R::NoChange)
-                && ((mischief.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
-                    || (mischief.malformed > 0.0 && name == "qwen_code"));
-            if !refused && !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
-                wrong.push(format!(
-                    "{name} {mischief:?}: {:?} {:?}",
-                    played.outcome.end, played.outcome.message
-                ));
-            }
+        let gateway = oracle(listen, *mischief).await;
+        let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
+        eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
+        // What these two do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
+        let refused = played.outcome.end == Some(R::NoChange)
+            && ((mischief.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
+                || (mischief.malformed > 0.0 && name == "qwen_code"));
+        if !refused && !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
+            wrong.push(format!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
         }
-        // After all that the session still goes on.
-        let gateway = oracle(listen, none).await;
-        let mut played = episode.call(&gateway, turn + 1, 1, "Go on.", PATIENCE).await;
-        if name == "openhands" && played.outcome.end == Some(R::KilledItself) {
-            // It runs the call again in the middle of which it was killed.
-            played = episode.call(&gateway, turn + 1, 2, "Go on.", PATIENCE).await;
-        }
-        eprintln!("{name} goes on: {:?} {:?}", played.outcome.end, played.outcome.message);
-        if played.outcome.end.is_some() {
-            wrong.push(format!("{name} does not go on: {}", told(&played)));
-        }
+    }
+    // After all that the session still goes on.
+    let gateway = oracle(listen, none).await;
+    let mut played = episode.call(&gateway, turn + 1, 1, "Go on.", PATIENCE).await;
+    if name == "openhands" && played.outcome.end == Some(R::KilledItself) {
+        // It runs the call again in the middle of which it was killed.
+        played = episode.call(&gateway, turn + 1, 2, "Go on.", PATIENCE).await;
+    }
+    eprintln!("{name} goes on: {:?} {:?}", played.outcome.end, played.outcome.message);
+    if played.outcome.end.is_some() {
+        wrong.push(format!("{name} does not go on: {}", told(&played)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

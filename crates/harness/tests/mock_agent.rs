@@ -4,8 +4,10 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use common::ID;
@@ -13,40 +15,82 @@ use harness::{Call, Ended, Endpoint, Exit, Outcome, Session};
 use model::{EndReason as R, Tokens};
 use serde_json::{Value, json};
 
-/// Answers one request after the other with these, and gives back what was asked.
-fn endpoint(answers: Vec<(u16, String)>) -> (String, JoinHandle<Vec<Value>>) {
+/// A scripted endpoint.
+struct Server {
+    address: SocketAddr,
+    answers: usize,
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<(String, Value)>>,
+}
+
+/// Answers one request after the other with these.
+fn endpoint(answers: Vec<(u16, String)>) -> (String, Server) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/a/1", listener.local_addr().unwrap());
-    let server = std::thread::spawn(move || {
-        answers
-            .into_iter()
-            .map(|(status, body)| {
-                let (mut stream, _) = listener.accept().unwrap();
-                let mut request = Vec::new();
-                let mut piece = vec![0; 65536];
-                let asked = loop {
-                    let read = stream.read(&mut piece).unwrap();
-                    assert!(read > 0);
-                    request.extend_from_slice(&piece[..read]);
-                    let text = String::from_utf8_lossy(&request);
-                    let Some((head, rest)) = text.split_once("\r\n\r\n") else { continue };
-                    let length = head.lines().find_map(|l| l.strip_prefix("Content-Length: ")).unwrap();
-                    if rest.len() >= length.parse().unwrap() {
-                        assert!(head.starts_with("POST /a/1/v1/chat/completions "), "{head}");
-                        assert!(head.contains("Authorization: Bearer sk-1"), "{head}");
-                        break serde_json::from_str(rest).unwrap();
-                    }
-                };
-                let head = format!(
-                    "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    body.len()
-                );
-                stream.write_all((head + &body).as_bytes()).unwrap();
-                asked
-            })
-            .collect()
+    let address = listener.local_addr().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let (count, told) = (answers.len(), Arc::clone(&over));
+    let thread = std::thread::spawn(move || {
+        let mut asked = Vec::new();
+        for (status, body) in answers {
+            let Some((mut stream, request)) = next(&listener, &told) else { break };
+            asked.push(request);
+            let head =
+                format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            // Who asked may be gone.
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+        asked
     });
-    (address, server)
+    (format!("http://{address}/a/1"), Server { address, answers: count, over, thread })
+}
+
+impl Server {
+    /// What was asked, once nobody asks any more: one request for each answer, with the key and at the right place.
+    fn asked(self) -> Vec<Value> {
+        self.over.store(true, Ordering::SeqCst);
+        // Wakes it where it still waits; it may have ended.
+        let _ = TcpStream::connect(self.address);
+        let asked = self.thread.join().unwrap();
+        assert_eq!(asked.len(), self.answers, "{asked:?}");
+        for (head, _) in &asked {
+            assert!(head.starts_with("POST /a/1/v1/chat/completions "), "{head}");
+            assert!(head.contains("Authorization: Bearer sk-1"), "{head}");
+        }
+        asked.into_iter().map(|(_, body)| body).collect()
+    }
+}
+
+/// The next whole request; nothing once it is over. Who connects and leaves again has asked nothing.
+fn next(listener: &TcpListener, over: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
+    loop {
+        let accepted = listener.accept();
+        if over.load(Ordering::SeqCst) {
+            return None;
+        }
+        if let Ok((mut stream, _)) = accepted
+            && let Some(request) = whole(&mut stream)
+        {
+            return Some((stream, request));
+        }
+    }
+}
+
+/// Head and body of a request, if its sender stays until its end.
+fn whole(stream: &mut TcpStream) -> Option<(String, Value)> {
+    let mut request = Vec::new();
+    let mut piece = vec![0; 65536];
+    loop {
+        let read = stream.read(&mut piece).ok().filter(|read| *read > 0)?;
+        request.extend_from_slice(&piece[..read]);
+        let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&request[..end]).into_owned();
+        let body = &request[end + 4..];
+        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
+        if body.len() >= length.parse().ok()? {
+            let body = serde_json::from_slice(body).ok()?;
+            return Some((head, body));
+        }
+    }
 }
 
 fn answer(message: &Value) -> (u16, String) {
@@ -143,7 +187,7 @@ fn it_writes_what_it_is_told_and_goes_on_in_its_session() {
     assert!(first.steps[0].tool_calls[0].result.as_deref().unwrap().starts_with("wrote 11 characters"));
     let written = std::fs::read_to_string(stage.0.path().join("workspace/app/server.py")).unwrap();
     assert_eq!(written, "print('é')\n");
-    let asked = server.join().unwrap();
+    let asked = server.asked();
     assert_eq!(asked[0]["messages"], json!([{ "role": "user", "content": "Build \"it\"\r\n$(now)" }]));
     assert_eq!(
         (&asked[0]["model"], &asked[0]["tools"][0]["function"]["name"]),
@@ -154,7 +198,7 @@ fn it_writes_what_it_is_told_and_goes_on_in_its_session() {
     let (_, second) = stage.play(&url, "More", first.session.as_ref());
     assert_eq!((second.end, second.session.unwrap().calls), (None, 2));
     let roles: Vec<_> =
-        server.join().unwrap()[0]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+        server.asked()[0]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
 }
 
@@ -172,7 +216,7 @@ fn it_stays_in_the_workspace() {
         answer(&says("Done.")),
     ]);
     let (_, outcome) = stage.play(&url, "x", None);
-    server.join().unwrap();
+    server.asked();
     assert_eq!(outcome.end, None);
     let errors: Vec<_> = outcome.steps.iter().flat_map(|s| &s.tool_calls).map(|c| c.is_error).collect();
     assert_eq!(errors, [Some(true), Some(true), Some(true), Some(false)]);
@@ -194,7 +238,7 @@ fn it_says_honestly_what_went_wrong() {
         let stage = Stage::new();
         let (url, server) = endpoint(answers);
         let (exit, outcome) = stage.play(&url, "x", None);
-        server.join().unwrap();
+        server.asked();
         let message = outcome.message.unwrap();
         assert_eq!((exit, outcome.end), (Some(code), Some(end)), "{message}");
         assert!(message.contains(said), "{message}");

@@ -52,7 +52,9 @@ const HANGS: &str = r#"
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 sys.stdout.write(json.dumps(dict(role="assistant", content="not yet " + value))[:-9])
 sys.stdout.flush()
-time.sleep(600)
+with open("/workspace/hangs", "w") as file:
+    file.write("it has said all that it says\n")
+time.sleep(3600)
 "#;
 
 fn harness_file(room: &Path, name: &str, script: &str) -> PathBuf {
@@ -110,6 +112,20 @@ async fn played(room: &Path, name: &str, ends: &str, limit: &str) -> (PathBuf, A
     (folder, episode.turns[0].attempts[0].clone())
 }
 
+/// The same for one that is cut off by the time that it may spend. A busy machine needs more of it: where its agent has not come
+/// to where it hangs, there is nothing to look at yet, and it is given more.
+async fn cut_off(room: &Path) -> (PathBuf, Attempt) {
+    for minutes in [0.2, 0.8, 4.0] {
+        let name = format!("cut-{minutes}");
+        let (folder, attempt) =
+            played(room, &name, HANGS, &format!("limits.attempt.minutes={minutes}")).await;
+        if folder.join("scenario_0/agent_code/turn_1_attempt_1/hangs").exists() {
+            return (folder, attempt);
+        }
+    }
+    panic!("its agent does not come to where it hangs");
+}
+
 /// All files below a folder.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
@@ -134,10 +150,8 @@ async fn with_keys_in_the_environment() {
         return;
     }
     let room = tempfile::tempdir().unwrap();
-    let ((folder, ended), (cut_folder, cut)) = tokio::join!(
-        played(room.path(), "ended", ENDS, "limits.attempt_minutes=2"),
-        played(room.path(), "cut", HANGS, "limits.attempt.minutes=0.2"),
-    );
+    let ((folder, ended), (cut_folder, cut)) =
+        tokio::join!(played(room.path(), "ended", ENDS, "limits.attempt_minutes=10"), cut_off(room.path()));
 
     // Its own output says what it has used: all of its requests, or those up to its end.
     assert_eq!(ended.end_reason, Some(EndReason::ServerFailed), "its agent has done its work");

@@ -37,11 +37,44 @@ async fn end(agent: &str, folder: &Path, way: &[&str]) -> Option<R> {
     reason.unwrap_or_else(|| panic!("{agent} {way:?}: no attempt was recorded"))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs a container engine"]
-async fn each_way_in_which_a_real_harness_ends_is_recorded() {
-    let room = tempfile::tempdir().unwrap();
+/// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
+macro_rules! of_each {
+    ($($test:ident: $agent:literal,)*) => {
+        /// Those that are tried here. The mock agent has tests of its own.
+        const TRIED: &[&str] = &[$($agent),*];
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs a container engine"]
+            async fn $test() {
+                each_way_is_recorded($agent).await;
+            }
+        )*
+    };
+}
+
+of_each! {
+    each_way_in_which_a_real_harness_ends_is_recorded_mini_swe: "mini_swe",
+    each_way_in_which_a_real_harness_ends_is_recorded_openhands: "openhands",
+    each_way_in_which_a_real_harness_ends_is_recorded_opencode: "opencode",
+    each_way_in_which_a_real_harness_ends_is_recorded_qwen_code: "qwen_code",
+    each_way_in_which_a_real_harness_ends_is_recorded_kimi_cli: "kimi_cli",
+    each_way_in_which_a_real_harness_ends_is_recorded_kimi_code: "kimi_code",
+    each_way_in_which_a_real_harness_ends_is_recorded_vibe: "vibe",
+    each_way_in_which_a_real_harness_ends_is_recorded_claude_code: "claude_code",
+    each_way_in_which_a_real_harness_ends_is_recorded_codex: "codex",
+}
+
+/// Tries a harness, where it is chosen.
+async fn each_way_is_recorded(agent: &str) {
     let chosen = std::env::var("STAMINA_HARNESSES").unwrap_or_else(|_| "mini_swe".to_owned());
+    let has_a_test = |name: &str| name == "mock" || TRIED.contains(&name);
+    assert!(harness::all().iter().all(|known| has_a_test(known.name())), "a harness is not tried here");
+    assert!(chosen.split(',').all(has_a_test), "there is no such harness: {chosen}");
+    if !chosen.split(',').any(|name| name == agent) {
+        println!("left out: {agent} is not chosen");
+        return;
+    }
+    let room = tempfile::tempdir().unwrap();
     let table: [(&[&str], &[R]); 6] = [
         (&["oracle.mischief.overflow=1"], &[R::ContextOverflow]),
         (&["oracle.mischief.malformed=1"], &[R::ToolCallFormat, R::LoopDetected]),
@@ -51,18 +84,15 @@ async fn each_way_in_which_a_real_harness_ends_is_recorded() {
         (&["limits.attempt.tokens=1"], &[R::AttemptBudget]),
     ];
     let mut wrong = Vec::new();
-    // The mock agent has tests of its own.
-    for agent in chosen.split(',').filter(|name| *name != "mock") {
-        for (number, (way, expected)) in table.iter().enumerate() {
-            let ended = end(agent, &room.path().join(format!("{agent}-{number}")), way).await;
-            println!("{agent} {way:?}: {ended:?}");
-            // What these do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
-            let refused = ended == Some(R::NoChange)
-                && ((number == 1 && agent == "qwen_code")
-                    || (number == 2 && matches!(agent, "claude_code" | "qwen_code")));
-            if !refused && !ended.is_some_and(|reason| expected.contains(&reason)) {
-                wrong.push(format!("{agent} {way:?}: {ended:?}"));
-            }
+    for (number, (way, expected)) in table.iter().enumerate() {
+        let ended = end(agent, &room.path().join(format!("{agent}-{number}")), way).await;
+        println!("{agent} {way:?}: {ended:?}");
+        // What these do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
+        let refused = ended == Some(R::NoChange)
+            && ((number == 1 && agent == "qwen_code")
+                || (number == 2 && matches!(agent, "claude_code" | "qwen_code")));
+        if !refused && !ended.is_some_and(|reason| expected.contains(&reason)) {
+            wrong.push(format!("{agent} {way:?}: {ended:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

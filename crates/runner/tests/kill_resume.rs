@@ -327,6 +327,20 @@ fn killed_runs_end_as_undisturbed_ones() {
     assert!(names.len() >= 15, "{names:?}");
 }
 
+/// Seconds of all attempts that a run has told, by episode.
+fn told(folder: &Path) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    let text = std::fs::read_to_string(folder.join(".stamina/events.jsonl")).unwrap_or_default();
+    // A kill may have cut the last line.
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    for event in events.filter(|event| event["event"] == "attempt") {
+        let parts = ["own_seconds", "agent_seconds", "test_seconds"];
+        let seconds: f64 = parts.iter().filter_map(|part| event[part].as_f64()).sum();
+        sums[usize::from(event["episode"] == "scenario_1")] += seconds;
+    }
+    sums
+}
+
 /// Wall time of a run and of its episodes is that in which they were played, however many parts it was played in.
 fn time_counts_once() {
     let room = tempfile::tempdir().unwrap();
@@ -338,7 +352,7 @@ fn time_counts_once() {
         let episodes: Vec<f64> = run.episodes.iter().map(|episode| episode.seconds).collect();
         (run.spent.seconds, run.seconds, episodes)
     };
-    let (mut wall, mut before) = (0.0, (0.0, 0.0, vec![0.0; 2]));
+    let (mut wall, mut before, mut told_before) = (0.0, (0.0, 0.0, vec![0.0; 2]), [0.0; 2]);
     for part in 0..3 {
         let since = Instant::now();
         if part < 2 {
@@ -355,9 +369,24 @@ fn time_counts_once() {
         }
         assert!(of_budget >= before.0 && of_run >= before.1, "time that was played is not lost");
         assert!(of_episodes.iter().zip(&before.2).all(|(now, then)| now >= then), "{of_episodes:?}");
+        // All that its attempts took counts, whatever else this machine did meanwhile. Looked at in the part that comes to its
+        // end: of one that is killed the last moments are not written down.
+        let told = told(&folder);
+        if part == 2 {
+            let played = [0, 1].map(|episode| told[episode] - told_before[episode]);
+            let longest = played[0].max(played[1]);
+            assert!(longest > 0.0, "the last part plays attempts");
+            let counts = |now: f64, then: f64, played: f64| now - then > played - 0.1;
+            assert!(counts(of_budget, before.0, longest), "{of_budget} after {}: {played:?}", before.0);
+            assert!(counts(of_run, before.1, longest), "{of_run} after {}: {played:?}", before.1);
+            for (episode, seconds) in played.into_iter().enumerate() {
+                let (now, then) = (of_episodes[episode], before.2[episode]);
+                assert!(counts(now, then, seconds), "{now} after {then}: {played:?}");
+            }
+        }
+        told_before = told;
         before = (of_budget, of_run, of_episodes);
     }
-    assert!(before.0 > wall / 4.0 && before.1 > wall / 4.0, "{before:?} of {wall}");
 }
 
 /// What the importer has to say against a folder.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runner::Finish;
 use runner::control::{self, Wish};
@@ -18,22 +18,21 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     let folder = room.path().join("run");
     let mut settings = common::settings(&folder, &[]);
     // An agent without a box may ask only the scripted model; this one does nothing but what this test answers.
-    settings.endpoint =
-        EndpointSettings::Gateway { base_url: common::falls_silent(), key: gateway::keys::KeySource::None };
+    let (base_url, _) = common::falls_silent();
+    settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     settings.price =
         Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
-    let mut seen = None;
-    for _ in 0..400 {
+    let until = Instant::now() + Duration::from_mins(2);
+    let run = loop {
+        assert!(Instant::now() < until, "what was spent is shown while the attempt is in play");
         tokio::time::sleep(Duration::from_millis(50)).await;
         let Ok(run) = live::read(&folder) else { continue };
         if run.spent.requests > 0 && run.episodes[0].spent.requests > 0 {
-            seen = Some(run);
-            break;
+            break run;
         }
-    }
-    let run = seen.expect("what was spent is shown while the attempt is in play");
+    };
     let episode = &run.episodes[0];
     assert_eq!((episode.phase, episode.turn, episode.attempt), (Phase::Agent, 1, 1));
     for spent in [run.spent, episode.spent] {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{EndReason, Verdict};
 use runner::control::{self, Wish};
@@ -22,7 +22,8 @@ fn again(number: u32) -> Wish {
 
 /// Waits until the episode is in a phase; false where that does not come.
 async fn reaches(folder: &Path, phase: Phase) -> bool {
-    for _ in 0..600 {
+    let until = Instant::now() + Duration::from_mins(2);
+    while Instant::now() < until {
         let now = live::read(folder).ok().and_then(|run| run.episodes.first().map(|episode| episode.phase));
         if now == Some(phase) {
             return true;
@@ -89,10 +90,13 @@ fn refuses() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
-        use std::io::{Read as _, Write as _};
+        use std::io::Write as _;
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 8192]);
+            let Ok(mut stream) = stream else { continue };
+            // To its end: what is not read when it is closed takes the answer with it.
+            if common::read(&mut stream).is_none() {
+                continue;
+            }
             let answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
             let _ = stream.write_all(answer.as_bytes());
         }
@@ -102,10 +106,10 @@ fn refuses() -> String {
 
 /// Waits until the agent was called so often, and the episode is in a phase.
 async fn calls(folder: &Path, number: u32, phase: &str) {
-    let until = std::time::Instant::now() + Duration::from_mins(1);
+    let until = Instant::now() + Duration::from_mins(4);
     let so_far = || shown(folder, "scenario_0").filter(|now| now["log"]["number"] == number);
     while so_far().is_none_or(|now| now["phase"] != phase) {
-        assert!(std::time::Instant::now() < until, "call {number} does not come: {:?}", so_far());
+        assert!(Instant::now() < until, "call {number} does not come: {:?}", so_far());
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
 }
@@ -118,16 +122,21 @@ async fn given_up(folder: &Path) {
         EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
+    let mut waited = Duration::ZERO;
     for number in 1..=3 {
         calls(folder, number, "waiting").await;
         control::write(folder, &again(number)).unwrap();
-        // At once, and not after the five seconds.
-        let wished = std::time::Instant::now();
-        while shown(folder, "scenario_0").is_some_and(|now| now["phase"] == "waiting") {
+        let wished = Instant::now();
+        let still_waits =
+            |now: serde_json::Value| now["phase"] == "waiting" && now["log"]["number"] == number;
+        while shown(folder, "scenario_0").is_some_and(still_waits) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        assert!(wished.elapsed() < Duration::from_secs(4), "the wait was waited out");
+        waited += wished.elapsed();
     }
+    // Each at once: waited out they are five, ten and twenty seconds. A wish is looked for twice a second, on a busy machine
+    // less often.
+    assert!(waited < Duration::from_secs(20), "the waits were waited out: {waited:?}");
     let finish = playing.await.unwrap().unwrap();
     assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
 }
@@ -189,11 +198,11 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     settings.model = Some("m".to_owned());
     let (on_event, events) = keep();
     let playing = tokio::spawn(runner::run(settings, on_event));
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     // The waits before the first one is given up are not waited out; which one is first is left open.
     let mut wishes = 0;
     let waiting = loop {
-        assert!(begun.elapsed() < Duration::from_mins(1), "the next episode waits");
+        assert!(begun.elapsed() < Duration::from_mins(4), "the next episode waits");
         let all: Vec<serde_json::Value> =
             (0..3).filter_map(|n| shown(&folder, &format!("scenario_{n}"))).collect();
         let says =
@@ -213,9 +222,10 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     assert_eq!((&waiting["phase"], &waiting["turn"]), (&"waiting".into(), &0.into()), "{waiting}");
     assert_eq!(waiting["seconds"], 0.0, "it has not begun");
     control::write(&folder, &Wish { stop: true, ..Wish::default() }).unwrap();
-    let stopping = std::time::Instant::now();
+    let stopping = Instant::now();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
-    assert!(stopping.elapsed() < Duration::from_secs(5), "a stop is heard: {:?}", stopping.elapsed());
+    // And not when the endpoint is asked again, after fifteen seconds.
+    assert!(stopping.elapsed() < Duration::from_secs(12), "a stop is heard: {:?}", stopping.elapsed());
     let ends = events.lock().unwrap();
     let ends: Vec<_> = ends.iter().filter(|event| matches!(event, Event::Episode { .. })).collect();
     assert_eq!(ends.len(), 1, "one was given up, and no other burnt: {ends:?}");
@@ -294,24 +304,31 @@ async fn a_budget_of_time_is_wall_time() {
 async fn a_pause_takes_no_time_of_a_budget() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("paused");
-    let twice = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=2"];
-    let settings = settings(&folder, &twice);
+    // Some attempts, so that the pause is seen before one of them begins.
+    let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=10"];
+    let settings = settings(&folder, &often);
     let at = folder.clone();
+    let (wished, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
+    let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
-        if let Event::Attempt { attempt: 1, .. } = event {
-            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
-            // Long enough for the wish to be seen before the next attempt.
-            std::thread::sleep(Duration::from_millis(900));
+        if !matches!(event, Event::Attempt { .. }) || *is_paused.lock().unwrap() {
+            return;
         }
+        if !std::mem::replace(&mut *wished.lock().unwrap(), true) {
+            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
+        }
+        // Long enough for the wish to be seen before the next attempt, as a rule.
+        std::thread::sleep(Duration::from_millis(900));
     });
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let playing = tokio::spawn(runner::run(settings, on_event));
     assert!(reaches(&folder, Phase::Paused).await);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    *paused.lock().unwrap() = true;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     control::write(&folder, &Wish::default()).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let (all, run) = (begun.elapsed().as_secs_f64(), live::read(&folder).unwrap());
     let (of_run, of_episode) = (run.spent.seconds, run.episodes[0].seconds);
     assert!(of_run > 0.9 && of_episode > 0.9, "{of_run} {of_episode}");
-    assert!(of_run < all - 1.9 && of_episode < all - 1.9, "{of_run} {of_episode} of {all}");
+    assert!(of_run < all - 2.5 && of_episode < all - 2.5, "{of_run} {of_episode} of {all}");
 }

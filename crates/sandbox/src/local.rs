@@ -252,11 +252,12 @@ fn code(status: ExitStatus) -> Option<i64> {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).map(i64::from)
 }
 
-/// A port that nobody listens on, another one at each call. Processes start at different places.
+/// A port that nobody listens on, another one at each call. Processes start at different places: those that begin one after
+/// the other have ids that lie side by side, so their places lie apart.
 fn free_port() -> Result<u16, SandboxError> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let count = PORTS.end - PORTS.start;
-    let start = (std::process::id() % u32::from(count)) as u16;
+    let start = (u64::from(std::process::id()) * 97 % u64::from(count)) as u16;
     for _ in 0..count {
         let offset = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start) % count;
         let port = PORTS.start + offset;

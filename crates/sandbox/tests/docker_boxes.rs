@@ -84,11 +84,12 @@ async fn the_caller_stops_a_box_and_output_is_seen_as_it_comes() {
 #[ignore = "needs a container engine"]
 async fn dropping_the_future_removes_the_box() {
     let place = Place::new().await;
-    let what = place.shell("sleep 1000");
-    {
-        let running = place.boxes.agent(&what, CancellationToken::new(), None);
-        let given_up = tokio::time::timeout(Duration::from_millis(700), running).await;
-        assert!(given_up.is_err());
+    let what = place.shell("echo ready; sleep 1000");
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    // Dropped once it says that it runs.
+    tokio::select! {
+        end = place.boxes.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
     }
     let began = Instant::now();
     loop {
@@ -96,7 +97,7 @@ async fn dropping_the_future_removes_the_box() {
         if !left.iter().any(|left| left.run == place.owner.run && left.kind == "container") {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{left:?}");
+        assert!(began.elapsed() < Duration::from_mins(2), "{left:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     place.clear().await;
@@ -124,7 +125,7 @@ async fn a_server_answers_from_outside_and_tells_how_it_ended() {
     assert_ne!(at.address, Some(address), "what is still asked of the one before does not come here");
     let began = Instant::now();
     while place.boxes.runs(&at).await.unwrap() {
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let end = place.boxes.end(at).await.unwrap();
@@ -139,10 +140,12 @@ async fn ask(address: std::net::SocketAddr) -> String {
     loop {
         if let Ok(mut stream) = tokio::net::TcpStream::connect(address).await {
             let mut answer = String::new();
-            stream.read_to_string(&mut answer).await.unwrap();
-            return answer;
+            // Something in between may take a connection for a server that is not there yet, and drop it.
+            if stream.read_to_string(&mut answer).await.is_ok() {
+                return answer;
+            }
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "nobody listens at {address}");
+        assert!(began.elapsed() < Duration::from_mins(2), "nobody listens at {address}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -171,7 +174,7 @@ async fn what_boxes_cost() {
         &mut std::io::stderr(),
         format!("agent box {agent:.0?}, server box {server:.0?}\n").as_bytes(),
     );
-    assert!(agent + server < Duration::from_secs(20), "{agent:?}, {server:?}");
+    assert!(agent + server < Duration::from_mins(1), "{agent:?}, {server:?}");
     place.clear().await;
 }
 
@@ -201,7 +204,7 @@ async fn a_guarded_server_reaches_nothing_of_the_host() {
         let server = place.boxes.serve(&place.server(&script)).await.unwrap();
         let began = Instant::now();
         while place.boxes.runs(&server).await.unwrap() {
-            assert!(began.elapsed() < Duration::from_secs(30));
+            assert!(began.elapsed() < Duration::from_mins(2));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         text(&place.boxes.end(server).await.unwrap().log).lines().last().unwrap_or_default().to_owned()

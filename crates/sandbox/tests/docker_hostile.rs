@@ -275,7 +275,8 @@ async fn the_gateway_is_reached_and_nothing_else() {
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            stream.write_all(b"gateway\n").await.unwrap();
+            // A relay looks whether somebody listens, and leaves at once: what can not be written there is nobody's failure.
+            let _ = stream.write_all(b"gateway\n").await;
         }
     });
     // A server of the same run, and an agent of another episode that listens.
@@ -331,7 +332,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let server = place.boxes.serve(&place.server(&script)).await.unwrap();
     let began = Instant::now();
     while place.boxes.runs(&server).await.unwrap() {
-        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let log = place.boxes.end(server).await.unwrap().log;

@@ -134,11 +134,13 @@ async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
     let first = relay().await.expect("it stays for the next attempt");
     let docker = docker();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let what = place.shell("echo working; sleep 3");
+    // It ends once its way is cut, and not before.
+    let what = place.shell("echo working; until [ -e cut ]; do sleep 0.1; done");
     let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
         docker.kill_container(&first.name, None).await.unwrap();
+        std::fs::write(place.volumes.workspace.join("cut"), "").unwrap();
     };
     let (ended, ()) = tokio::join!(running, cutting);
     assert!(matches!(ended, Err(SandboxError::Engine { gone: false, .. })), "{ended:?}");
@@ -158,7 +160,7 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     let over = async |at: &sandbox::ServerAt| {
         let began = std::time::Instant::now();
         while place.boxes.runs(at).await.unwrap() {
-            assert!(began.elapsed() < Duration::from_secs(20));
+            assert!(began.elapsed() < Duration::from_mins(2));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -174,7 +176,7 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     let told = place.boxes.serve(&place.server(polite)).await.unwrap();
     let began = std::time::Instant::now();
     while !ready.exists() {
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     docker.stop_container(&told.id, None).await.unwrap();
@@ -216,7 +218,7 @@ async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
     let error = end.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
     assert!(error.hint().is_some());
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_mins(2), "and not when its box ends");
     let error = boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
 
@@ -266,12 +268,17 @@ fn relay(real: &Path, through: &Path) -> CancellationToken {
     tokio::spawn(async move {
         loop {
             let mut client = tokio::select! {
-                taken = listener.accept() => taken.unwrap().0,
+                taken = listener.accept() => match taken {
+                    Ok((client, _)) => client,
+                    // Who has left before it was taken.
+                    Err(_) => continue,
+                },
                 () = stop.cancelled() => return,
             };
             let (real, stop) = (real.clone(), stop.clone());
             tokio::spawn(async move {
-                let mut engine = tokio::net::UnixStream::connect(real).await.unwrap();
+                // Without an engine the client's connection is closed, as the engine itself would.
+                let Ok(mut engine) = tokio::net::UnixStream::connect(real).await else { return };
                 tokio::select! {
                     _ = tokio::io::copy_bidirectional(&mut client, &mut engine) => {}
                     () = stop.cancelled() => {}

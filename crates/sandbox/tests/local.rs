@@ -71,10 +71,11 @@ async fn a_command_sees_its_folders_and_little_else() {
 async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     let place = Place::new();
     let mark = format!("3600.{}", std::process::id());
-    let what = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 1);
+    // Time enough to begin on a busy machine.
+    let what = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 4);
     let end = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap();
     assert!(end.exit.timed_out && !end.exit.stopped, "{end:?}");
-    assert!(end.seconds < 10.0 && text(&end.stdout) == "started\n", "{end:?}");
+    assert!(end.seconds < 60.0 && text(&end.stdout) == "started\n", "{end:?}");
 
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(4);
@@ -88,11 +89,14 @@ async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     assert!(end.exit.stopped && !end.exit.timed_out, "{end:?}");
 
     // Dropping the future does too.
-    let running = place.boxes.agent(&what, CancellationToken::new(), None);
-    assert!(tokio::time::timeout(Duration::from_millis(300), running).await.is_err());
+    let (send, mut live) = tokio::sync::mpsc::channel(4);
+    tokio::select! {
+        end = place.boxes.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
+    }
     let began = Instant::now();
     while sleeping(&mark) {
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -125,7 +129,7 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     let ready = place.dir.path().join(format!("workspace/ready-{port}"));
     let began = Instant::now();
     while !ready.exists() {
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let end = place.boxes.end(one).await.unwrap();
@@ -137,7 +141,7 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     let three = place.boxes.serve(&what).await.unwrap();
     let began = Instant::now();
     while place.boxes.runs(&three).await.unwrap() {
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(place.boxes.end(three).await.unwrap().exited.unwrap().code, Some(4));

@@ -142,7 +142,7 @@ fn disagreements() -> DisagreementRequest {
 
 fn ended(library: &Library, job: &JobRef) {
     while library.workbench.get_job(job.clone()).unwrap().state == JobState::Running {
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -40,7 +40,7 @@ fn ended(lab: &Workbench, job: &JobRef) -> Job {
         if now.state != JobState::Running {
             return now;
         }
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The real program in a room of its own, and `stamina serve`, which is to a page what the desktop app is to its window.
 #![allow(dead_code, reason = "each test file uses its part of it")]
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
@@ -65,6 +66,75 @@ impl Room {
         let output = self.stamina(&[args, &["--json"]].concat());
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    }
+}
+
+/// Holds a run back: where its folder comes first in the PATH, each call of the mock agent waits until it is let through. So a run
+/// is still going on when another process has been started, however long that took, and whoever kills it kills it in the middle.
+pub(crate) struct Gate {
+    folder: PathBuf,
+}
+
+/// Stands in for Python. Each call draws a number. One whose run was killed is over, and is not let through later.
+const WAITS: &str = r#"#!/bin/sh
+here=${0%/*}
+# Whatever looks for Python now does not come here again.
+PATH=${PATH#*:}
+is_played() { [ "$(cat "/proc/$PPID/comm" 2>/dev/null)" = stamina ] || exit 1; }
+n=1
+until [ -e "$here/open" ] || mkdir "$here/calls/$n" 2>/dev/null; do
+  [ -d "$here/calls" ] || exit 1
+  n=$((n + 1))
+done
+until [ -e "$here/open" ] || [ "$n" -le "$(cat "$here/allowed")" ]; do
+  is_played
+  sleep 0.05
+done
+is_played
+exec 'PYTHON' "$@"
+"#;
+
+impl Gate {
+    /// Lets so many calls through.
+    pub(crate) fn new(room: &Room, calls: usize) -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        let gate = Self { folder: room.path("gate") };
+        std::fs::create_dir_all(gate.folder.join("calls")).expect("a folder");
+        gate.allow(calls);
+        let path = std::env::var_os("PATH").expect("a PATH");
+        let python =
+            std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|file| file.exists());
+        let script = WAITS.replace("PYTHON", python.expect("Python").to_str().expect("UTF-8"));
+        let file = gate.folder.join("python3");
+        std::fs::write(&file, script).expect("a script");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+        gate
+    }
+
+    /// The PATH of a run that is held back.
+    pub(crate) fn path(&self) -> OsString {
+        let path = std::env::var_os("PATH").expect("a PATH");
+        let folders = std::iter::once(self.folder.clone()).chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).expect("a PATH")
+    }
+
+    /// Lets calls through up to this number, counted from the first of all.
+    pub(crate) fn allow(&self, calls: usize) {
+        // It is read at any time: it is whole at any time.
+        let new = self.folder.join("allowed.new");
+        std::fs::write(&new, calls.to_string()).expect("a number");
+        std::fs::rename(new, self.folder.join("allowed")).expect("a number");
+    }
+
+    /// Lets those through that wait now, and so many more.
+    pub(crate) fn allow_more(&self, calls: usize) {
+        let so_far = std::fs::read_dir(self.folder.join("calls")).expect("a folder").count();
+        self.allow(so_far + calls);
+    }
+
+    /// Holds nobody back any more.
+    pub(crate) fn open(&self) {
+        std::fs::write(self.folder.join("open"), "").expect("a file");
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use gateway::{Attempt, Cut};
 
-use crate::endpoint::{Act, End, Endpoint, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, SILENCE, attempt, client, gateway, post};
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
@@ -125,12 +126,14 @@ async fn an_agent_that_hangs_up_on_an_answer_that_comes_is_not_excused() {
     let house = gateway(endpoint.settings()).await;
     let attempt = house.open(attempt(1), None);
     hang_up_when(&attempt, r#"{"stream":true}"#, async {
-        got(&endpoint, 1).await;
-        tokio::time::sleep(5 * gap).await;
+        // It has begun to come.
+        while endpoint.sent() < 5 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     })
     .await;
     attempt.close();
-    assert_eq!(attempt.blame(Duration::from_secs(5), true).await, None);
+    assert_eq!(attempt.blame(Duration::from_mins(5), true).await, None);
     assert_eq!(endpoint.got().len(), 1);
 }
 
@@ -172,19 +175,21 @@ async fn a_limit_that_holds_up_one_request_beside_others_is_no_excuse() {
 /// What takes longer than we wait is the endpoint's only if it does not answer us, either.
 #[tokio::test]
 async fn an_answer_that_takes_too_long_is_looked_into() {
-    for (ours, over) in [(Act::json(200, CHAT), false), (busy("0"), true)] {
+    // Side by side, because both wait.
+    let looked_into = [(Act::json(200, CHAT), false), (busy("0"), true)].map(|(ours, over)| async move {
         // The agent's request, ours, and so on.
         let acts = [Act::Silence, ours].into_iter().cycle().take(6).collect();
         let endpoint = Endpoint::start(acts).await;
         let mut settings = endpoint.settings();
-        settings.retry.silence = Duration::from_millis(100);
+        settings.retry.silence = SILENCE;
         let house = gateway(settings).await;
         let attempt = house.open(attempt(1), None);
         let status = post(&attempt, PATH, "{}").await.status();
         let seen = attempt.close();
         assert_eq!(seen.over.is_some(), over, "{status}: {:?}", seen.over);
         assert_eq!(attempt.blame(LIMIT, true).await.is_some(), over);
-    }
+    });
+    join_all(looked_into).await;
 }
 
 /// A prompt that the endpoint refuses within a stream is the agent's own, as often as it sends it.

@@ -106,7 +106,7 @@ async fn time_is_over_when_its_time_has_come_also_without_a_request() {
     let started = Instant::now();
     let attempt = gateway.open_for(attempt(1), None, Some((Duration::from_secs(1), Scope::Run)));
     assert_eq!(attempt.over().await, spent_on(Scope::Run, "seconds"));
-    assert!((1.0..10.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
+    assert!((1.0..60.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 403);
 }
 

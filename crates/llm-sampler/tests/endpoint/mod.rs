@@ -48,7 +48,7 @@ impl Asked {
 
     /// The example of the question, which is its last line.
     pub(crate) fn example(&self) -> Value {
-        let question = &self.messages[0].1;
+        let question = self.messages.first().map_or("", |(_, text)| text.as_str());
         serde_json::from_str(question.lines().last().unwrap_or_default()).unwrap_or_default()
     }
 
@@ -134,7 +134,8 @@ async fn answer(
     let path = request.uri().path().to_owned();
     let authorization =
         request.headers().get("authorization").and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
-    let body = to_bytes(request.into_body(), 1 << 22).await.unwrap_or_default();
+    // Who asks may hang up while it does: that was no call.
+    let Ok(body) = to_bytes(request.into_body(), 1 << 22).await else { return Response::new(Body::empty()) };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let bedrock = path.starts_with("/model/");
     let text = |message: &Value| match &message["content"] {

@@ -5,6 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ingest::format::Format as _;
@@ -47,38 +48,40 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     episodes
 }
 
-/// Reads a request to the end of its body.
-fn read(stream: &mut TcpStream) {
+/// Reads a request to the end of its body; nothing where whoever sent it has left, which is no failure of a stand-in.
+pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
     let (mut request, mut piece) = (Vec::new(), [0; 4096]);
     loop {
-        let count = stream.read(&mut piece).unwrap();
+        let count = stream.read(&mut piece).ok().filter(|count| *count > 0)?;
         request.extend_from_slice(&piece[..count]);
-        if count == 0 {
-            return;
-        }
         let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
-        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
-        if request.len() >= head.len() + 4 + length.unwrap_or(0_usize) {
-            return;
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+        if body.len() >= length.unwrap_or(0_usize) {
+            return Some(text);
         }
     }
 }
 
-/// An endpoint that answers once, with a call, and is silent to the second request for good; what comes after it, such as a
-/// question of the gateway's own, is answered.
-pub(crate) fn falls_silent() -> String {
+/// An endpoint that answers once, with a call, and is silent to the next request of an agent for good; what else comes, such as
+/// a question of the gateway's own, is answered. With it whether there was one that it is silent to.
+pub(crate) fn falls_silent() -> (String, Arc<AtomicBool>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let tell = is_silent.clone();
     std::thread::spawn(move || {
-        let mut open = Vec::new();
-        for (number, stream) in listener.incoming().enumerate() {
-            let mut stream = stream.unwrap();
-            if number == 1 {
-                open.push(stream);
+        let (mut answered, mut held) = (0, None);
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            let Some(request) = read(&mut stream) else { continue };
+            // An agent brings its tools along.
+            if answered > 0 && held.is_none() && request.contains("write_file") {
+                held = Some(stream);
+                tell.store(true, Ordering::Relaxed);
                 continue;
             }
-            read(&mut stream);
+            answered += 1;
             let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
             let body = serde_json::json!({
                 "id": "1", "object": "chat.completion", "created": 1, "model": "m",
@@ -97,5 +100,5 @@ pub(crate) fn falls_silent() -> String {
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
         }
     });
-    format!("http://{address}")
+    (format!("http://{address}"), is_silent)
 }

@@ -211,12 +211,13 @@ fn a_suite_ends_with_its_time() {
         // Takes connections and never answers.
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let options = Options { total: Some(Duration::from_millis(200)), ..Options::default() };
+        let (total, request_timeout) = (Duration::from_secs(1), Duration::from_mins(5));
+        let options = Options { total: Some(total), request_timeout, ..Options::default() };
         let found = over_http(url, suite(), options).await;
-        assert!(found.seconds < 3.0, "{}", found.seconds);
+        assert!(found.seconds < request_timeout.as_secs_f64(), "{}", found.seconds);
         assert!(found.cases.len() > 2 && found.cases.iter().all(|case| case.status == CaseStatus::Error));
         let messages: Vec<&str> = found.cases.iter().filter_map(|case| case.message.as_deref()).collect();
-        assert_eq!(messages[0], "Not finished: the time for the whole suite, 0.2 s, is over");
+        assert_eq!(messages[0], "Not finished: the time for the whole suite, 1 s, is over");
         assert!(
             messages[1..].iter().all(|message| message.starts_with("Not asked: the time")),
             "{messages:?}"
@@ -232,9 +233,14 @@ mod hostile {
 
     use super::*;
 
+    /// How long an answer is waited for that comes, on a busy machine, too.
+    const PATIENT: Duration = Duration::from_mins(1);
+    /// The same where none comes, or none as it should be: then a clock that runs out says nothing else.
+    const SOON: Duration = Duration::from_millis(300);
+
     /// What came of a suite of one case, `GET /x` with an assertion, against a server that does `serve` with every
-    /// connection (its number from 0), and how many connections there were.
-    fn against<F, S>(serve: S) -> (CaseResult, usize)
+    /// connection (its number from 0), and how many connections there were. Answers are waited for so long.
+    fn against<F, S>(request_timeout: Duration, serve: S) -> (CaseResult, usize)
     where
         S: Fn(TcpStream, usize) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
@@ -250,14 +256,8 @@ mod hostile {
                 }
             });
             let suite = suite_of(&case("one", json!([["GET", "/x", 200, {"expect": [["equal", "/a", 1]]}]])));
-            let options = Options {
-                request_timeout: Duration::from_millis(300),
-                body_limit: 64 * 1024,
-                ..Options::default()
-            };
-            let since = Instant::now();
+            let options = Options { request_timeout, body_limit: 64 * 1024, ..Options::default() };
             let mut verdicts = over_http(url, suite, options).await;
-            assert!(since.elapsed() < Duration::from_secs(3), "it took {:?}", since.elapsed());
             server.abort();
             let result = verdicts.cases.pop().expect("a verdict");
             let message = result.message.as_deref().unwrap_or("");
@@ -280,9 +280,9 @@ mod hostile {
     }
 
     /// A server that answers every request with these bytes and keeps the connection open.
-    fn always(bytes: impl Into<Vec<u8>>) -> (CaseResult, usize) {
+    fn always(request_timeout: Duration, bytes: impl Into<Vec<u8>>) -> (CaseResult, usize) {
         let bytes: Arc<[u8]> = bytes.into().into();
-        against(move |mut stream, _| {
+        against(request_timeout, move |mut stream, _| {
             let bytes = Arc::clone(&bytes);
             async move {
                 while request(&mut stream).await {
@@ -303,21 +303,21 @@ mod hostile {
 
     #[test]
     fn an_honest_server_passes_over_one_connection() {
-        let (result, connections) = always(answer("", br#"{"a": 1.0}"#));
+        let (result, connections) = always(PATIENT, answer("", br#"{"a": 1.0}"#));
         assert_eq!((result.status, result.message, connections), (CaseStatus::Passed, None, 1));
     }
 
     #[test]
     fn a_server_that_closes_after_every_answer_passes() {
         for head in ["connection: close\r\n", ""] {
-            let (result, connections) = against(move |mut stream, _| async move {
+            let (result, connections) = against(PATIENT, move |mut stream, _| async move {
                 if request(&mut stream).await {
                     let _ = stream.write_all(&answer(head, br#"{"a": 1}"#)).await;
                 }
             });
             assert_eq!((result.status, connections), (CaseStatus::Passed, 2), "{:?}", result.message);
         }
-        let (result, _) = against(|mut stream, _| async move {
+        let (result, _) = against(PATIENT, |mut stream, _| async move {
             if request(&mut stream).await {
                 let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{\"a\": 1}").await;
             }
@@ -327,7 +327,7 @@ mod hostile {
 
     #[test]
     fn a_server_that_answers_in_small_pieces_passes() {
-        let (result, _) = against(|mut stream, _| async move {
+        let (result, _) = against(PATIENT, |mut stream, _| async move {
             while request(&mut stream).await {
                 for byte in b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{\"a\r\n4\r\n\":1}\r\n0\r\n\r\n" {
                     let _ = stream.write_all(&[*byte]).await;
@@ -348,12 +348,12 @@ mod hostile {
             "[".repeat(60_000).as_bytes(),
             b"NaN",
         ] {
-            let (result, _) = always(answer("", body));
+            let (result, _) = always(PATIENT, answer("", body));
             assert_eq!(result.status, CaseStatus::Failed);
             let message = result.message.unwrap_or_default();
             assert!(message.contains("no JSON"), "{message}");
         }
-        let (result, _) = always(answer("", b""));
+        let (result, _) = always(PATIENT, answer("", b""));
         assert_eq!(result.message.as_deref(), Some("Step 1: GET /x: expected /a to be 1, got nothing"));
     }
 
@@ -366,20 +366,20 @@ mod hostile {
             b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n",
             b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         ] {
-            let (result, _) = always(bytes);
+            let (result, _) = always(SOON, bytes);
             assert_eq!(result.status, CaseStatus::Error, "{:?}", result.message);
         }
         let endless_head =
             [&b"HTTP/1.1 200 OK\r\n"[..], &b"x: yyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(50_000)].concat();
-        assert_eq!(always(endless_head).0.status, CaseStatus::Error);
+        assert_eq!(always(SOON, endless_head).0.status, CaseStatus::Error);
     }
 
     #[test]
     fn wrong_lengths_and_closed_connections_are_no_answer() {
-        let (result, _) = always(&b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"[..]);
+        let (result, _) = always(SOON, &b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"[..]);
         assert_eq!(result.status, CaseStatus::Error);
         for bytes in [&b""[..], b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"] {
-            let (result, connections) = against(move |mut stream, _| async move {
+            let (result, connections) = against(SOON, move |mut stream, _| async move {
                 if request(&mut stream).await {
                     let _ = stream.write_all(bytes).await;
                 }
@@ -387,13 +387,13 @@ mod hostile {
             assert_eq!((result.status, connections), (CaseStatus::Error, 1), "{:?}", result.message);
         }
         // A length that is too small: the rest of the body is no answer to anything.
-        let (result, _) = always(&b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{\"a\": 1}"[..]);
+        let (result, _) = always(SOON, &b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{\"a\": 1}"[..]);
         assert_ne!(result.status, CaseStatus::Passed);
     }
 
     #[test]
     fn slow_and_silent_servers_are_given_up() {
-        let (result, _) = against(|mut stream, _| async move {
+        let (result, _) = against(SOON, |mut stream, _| async move {
             request(&mut stream).await;
             tokio::time::sleep(Duration::from_mins(1)).await;
         });
@@ -404,7 +404,7 @@ mod hostile {
                 .starts_with("Before the case: POST /reset: no answer: nothing complete came within 0.3 s"),
             "{message}"
         );
-        let (result, _) = against(|mut stream, _| async move {
+        let (result, _) = against(SOON, |mut stream, _| async move {
             request(&mut stream).await;
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n").await;
             while stream.write_all(b" ").await.is_ok() {
@@ -416,9 +416,9 @@ mod hostile {
 
     #[test]
     fn large_and_endless_bodies_are_not_read() {
-        let (result, _) = always(answer("", &vec![b' '; 70_000]));
+        let (result, _) = always(SOON, answer("", &vec![b' '; 70_000]));
         assert_eq!(result.status, CaseStatus::Error);
-        let (result, _) = against(|mut stream, _| async move {
+        let (result, _) = against(PATIENT, |mut stream, _| async move {
             request(&mut stream).await;
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
             let block = vec![b' '; 64 * 1024];
@@ -430,7 +430,7 @@ mod hostile {
 
     #[test]
     fn a_reset_that_fails_fails_the_case() {
-        let (result, _) = always(&b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n"[..]);
+        let (result, _) = always(PATIENT, &b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n"[..]);
         assert_eq!(result.status, CaseStatus::Failed);
         let message = result.message.unwrap_or_default();
         assert!(

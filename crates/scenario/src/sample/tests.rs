@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -33,17 +33,40 @@ fn make(scenario: u32, turns: u32) -> Turns {
     all
 }
 
-/// Six scenarios of 100 turns, made once for all tests.
-fn scenarios() -> &'static [Turns] {
-    static MADE: OnceLock<Vec<Turns>> = OnceLock::new();
-    MADE.get_or_init(|| {
-        std::thread::scope(|scope| {
-            let halves = [0, 3].map(|from| {
-                scope.spawn(move || (from..from + 3).map(|number| make(number, 100)).collect::<Vec<_>>())
-            });
-            halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
-        })
+/// Six scenarios of 100 turns.
+fn scenarios() -> Vec<Turns> {
+    std::thread::scope(|scope| {
+        let halves = [0, 3].map(|from| {
+            scope.spawn(move || (from..from + 3).map(|number| make(number, 100)).collect::<Vec<_>>())
+        });
+        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     })
+}
+
+/// One test, because 600 turns take long to make and each test may have a process of its own. Each check has a thread that
+/// bears its name, so that all of them are made and each that fails says so.
+#[test]
+fn six_scenarios_of_a_hundred_turns_are_as_they_should_be() {
+    let checks: [(&str, fn(&[Turns])); 9] = [
+        ("the_same_seed_gives_the_same_bytes", the_same_seed_gives_the_same_bytes),
+        ("a_change_of_any_kind_is_noticed_alone", a_change_of_any_kind_is_noticed_alone),
+        ("seed_0_is_what_it_was", seed_0_is_what_it_was),
+        ("every_schema_is_valid_and_every_turn_whole", every_schema_is_valid_and_every_turn_whole),
+        ("changes_lead_from_schema_to_schema", changes_lead_from_schema_to_schema),
+        ("every_kind_of_change_comes", every_kind_of_change_comes),
+        ("a_turn_changes_nothing_twice", a_turn_changes_nothing_twice),
+        ("sizes_follow_the_schedule", sizes_follow_the_schedule),
+        ("no_name_comes_back_with_another_meaning", no_name_comes_back_with_another_meaning),
+    ];
+    let scenarios: &[Turns] = &scenarios();
+    let failed: Vec<&str> = std::thread::scope(|scope| {
+        let made = checks.map(|(name, check)| {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            (name, thread.spawn_scoped(scope, move || check(scenarios)).unwrap())
+        });
+        made.into_iter().filter_map(|(name, check)| check.join().is_err().then_some(name)).collect()
+    });
+    assert!(failed.is_empty(), "these failed, each with a message above: {failed:?}");
 }
 
 fn hash(schema: &Schema) -> String {
@@ -51,31 +74,29 @@ fn hash(schema: &Schema) -> String {
     digest.iter().take(8).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-#[test]
-fn the_same_seed_gives_the_same_bytes() {
+fn the_same_seed_gives_the_same_bytes(scenarios: &[Turns]) {
     for number in [1, 4] {
         let again = make(number, 12);
         // How many turns follow makes no difference.
-        let all = &scenarios()[number as usize];
+        let all = &scenarios[number as usize];
         for ((again, changes), (schema, same)) in again.iter().zip(all) {
             assert_eq!(hash(again), hash(schema));
             assert_eq!(changes, same);
         }
     }
     // Nor does how many changes follow.
-    let before = &scenarios()[0][40].0;
+    let before = &scenarios[0][40].0;
     let three = Programmatic.turn(seed(0), before, 3).unwrap().made.changes;
-    assert_eq!(three, scenarios()[0][41].1[..3]);
+    assert_eq!(three, scenarios[0][41].1[..3]);
     // Another scenario and another base seed are others.
     let other = Programmatic.first(Seed { base: 1, scenario: 0 }).unwrap().made;
-    assert_ne!(hash(&other), hash(&scenarios()[0][0].0));
+    assert_ne!(hash(&other), hash(&scenarios[0][0].0));
 }
 
 /// Were it the only one of its turn, the server of the turn before would be found out all the same.
-#[test]
-fn a_change_of_any_kind_is_noticed_alone() {
+fn a_change_of_any_kind_is_noticed_alone(scenarios: &[Turns]) {
     let (mut seen, mut unnoticed) = (BTreeSet::new(), Vec::new());
-    for (number, turns) in scenarios().iter().take(4).enumerate() {
+    for (number, turns) in scenarios.iter().take(4).enumerate() {
         for at in [0, 25] {
             let before = &turns[at].0;
             let old = suite::suite(seed(number as u32), before, None);
@@ -103,10 +124,9 @@ fn a_change_of_any_kind_is_noticed_alone() {
 }
 
 /// A change of these hashes is a change of every pack: the version of the format must count on, and gets a line of its own.
-#[test]
-fn seed_0_is_what_it_was() {
+fn seed_0_is_what_it_was(scenarios: &[Turns]) {
     let hashes = [(0, 1), (0, 2), (2, 30), (5, 100)]
-        .map(|(number, turn): (usize, usize)| hash(&scenarios()[number][turn - 1].0));
+        .map(|(number, turn): (usize, usize)| hash(&scenarios[number][turn - 1].0));
     let golden = GOLDEN.last().unwrap();
     assert_eq!((crate::pack::PACK_VERSION, hashes.each_ref().map(String::as_str)), *golden);
 }
@@ -118,12 +138,11 @@ const GOLDEN: [(&str, [&str; 4]); 3] = [
     ("stamina-pack/3", ["e15fcba7755daf7e", "795f292915a64411", "9f95f4da5015d262", "d4b7351b38826c04"]),
 ];
 
-#[test]
-fn every_schema_is_valid_and_every_turn_whole() {
+fn every_schema_is_valid_and_every_turn_whole(scenarios: &[Turns]) {
     for number in 0..20 {
         assert_eq!(check(&Programmatic.first(seed(number)).unwrap().made), [], "first of {number}");
     }
-    for turns in scenarios().iter().take(4) {
+    for turns in scenarios.iter().take(4) {
         for (index, (schema, changes)) in turns.iter().enumerate().take(60) {
             assert_eq!(check(schema), [], "{} turn {}", schema.topic, schema.turn);
             assert_eq!(schema.turn as usize, index + 1);
@@ -132,9 +151,8 @@ fn every_schema_is_valid_and_every_turn_whole() {
     }
 }
 
-#[test]
-fn changes_lead_from_schema_to_schema() {
-    for turns in scenarios() {
+fn changes_lead_from_schema_to_schema(scenarios: &[Turns]) {
+    for turns in scenarios {
         for pair in turns.windows(2).step_by(9) {
             let [(before, _), (after, changes)] = pair else { panic!() };
             let replayed =
@@ -166,10 +184,9 @@ fn a_first_schema_is_small_and_has_a_bit_of_all() {
     }
 }
 
-#[test]
-fn every_kind_of_change_comes() {
+fn every_kind_of_change_comes(scenarios: &[Turns]) {
     let mut seen: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
-    for (_, changes) in scenarios().iter().flatten() {
+    for (_, changes) in scenarios.iter().flatten() {
         for change in changes {
             *seen.entry(ChangeKind::of(change)).or_default() += 1;
         }
@@ -184,9 +201,8 @@ fn every_kind_of_change_comes() {
     }
 }
 
-#[test]
-fn a_turn_changes_nothing_twice() {
-    for (schema, changes) in scenarios().iter().flatten() {
+fn a_turn_changes_nothing_twice(scenarios: &[Turns]) {
+    for (schema, changes) in scenarios.iter().flatten() {
         let mut fields = BTreeSet::new();
         let mut entities = BTreeSet::new();
         let mut sweeping = 0;
@@ -211,10 +227,9 @@ fn a_turn_changes_nothing_twice() {
     }
 }
 
-#[test]
-fn sizes_follow_the_schedule() {
+fn sizes_follow_the_schedule(scenarios: &[Turns]) {
     let mut last = Vec::new();
-    for turns in scenarios() {
+    for turns in scenarios {
         for (schema, _) in turns {
             let off = behind(schema);
             assert!(off.abs() <= 900, "{} turn {}: {off} lines off", schema.topic, schema.turn);
@@ -237,9 +252,8 @@ fn sizes_follow_the_schedule() {
     assert!((5400..=6600).contains(&mean), "{mean} lines at turn 100: {last:?}");
 }
 
-#[test]
-fn no_name_comes_back_with_another_meaning() {
-    for turns in scenarios() {
+fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
+    for turns in scenarios {
         // What each name stood for, by key; within an entity as `key of the entity.name`.
         let mut meaning: BTreeMap<String, String> = BTreeMap::new();
         let mut is = |name: String, key: String| {
