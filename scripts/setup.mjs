@@ -123,7 +123,7 @@ function testTools() {
   // Run once a test: building it costs more than its speed.
   tool("cargo-deny", "^0.20", "--debug");
   // Without it the tests run under `cargo test`, which tries nothing twice.
-  if (findTool("cargo-nextest") === null) {
+  if (findTool("cargo-nextest") === null && output("cargo", ["nextest", "--version"]) === null) {
     process.stdout.write("Building cargo-nextest\n");
     const args = ["install", "cargo-nextest", "--version", "^0.9.131", "--locked", "--quiet", "--debug", "--root", toolRoot];
     if (!runWithTries("cargo", args, { env: { CARGO_TARGET_DIR: inRoot(".cache/cargo-nextest") }, tries: 3 })) process.stdout.write("cargo-nextest could not be built: the tests run under cargo test.\n");
