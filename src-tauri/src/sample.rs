@@ -15,5 +15,10 @@ pub(crate) fn find(resources: Option<PathBuf>) -> Option<PathBuf> {
     let built_in = Some(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     #[cfg(not(debug_assertions))]
     let built_in = None;
-    checkout.into_iter().chain(built_in).chain(resources).map(|folder| folder.join(SAMPLE)).find(|sample| sample.is_file())
+    checkout
+        .into_iter()
+        .chain(built_in)
+        .chain(resources)
+        .map(|folder| folder.join(SAMPLE))
+        .find(|sample| sample.is_file())
 }

@@ -78,12 +78,16 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if !cfg!(debug_assertions) {
-        println!("A release build has no points of failure (src/faults.rs): run this test without --release.");
+        println!(
+            "A release build has no points of failure (src/faults.rs): run this test without --release."
+        );
         return ExitCode::FAILURE;
     }
     // As the standard harness has it: names are parts of a name, whole ones with `--exact`; without any, all run.
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let meant = |test: &str| names.iter().any(|name| if given("--exact") { test == *name } else { test.contains(name.as_str()) });
+    let meant = |test: &str| {
+        names.iter().any(|name| if given("--exact") { test == *name } else { test.contains(name.as_str()) })
+    };
     for (name, test) in TESTS {
         if names.is_empty() || meant(name) {
             test();
