@@ -7,11 +7,14 @@
 //                                         the group (rust, containers: cargo-nextest; e2e: Playwright)
 //   node scripts/test.mjs --changed       lints and Rust tests of the crates that differ from `main`, and of those that need them
 //
+// Stages run in three lanes beside each other: ui, rust (with the end-to-end tests), containers, which mostly waits.
+//
 // A failed test is tried twice more where it failed, and once more at the end, with nothing beside it. Only what fails there,
 // too, fails the check; what passed on another try is listed as flaky.
 //
 // The tests in containers run where an engine answers; in CI one is installed (scripts/containers.mjs).
 // Each stage writes to .cache/test/<stage>.log. What each stage is for: docs/testing.md.
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
@@ -48,39 +51,54 @@ const HARNESSES = { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" };
 const RUST_TESTS = { ci: "rust tests (cargo nextest)", boxes: "real boxes (cargo nextest)" };
 const stamina = () => path.join(targetDir(), "debug/stamina");
 
-/** In order. `needs` are names of stages without which one is not begun; `filtered` ones run when tests are named. */
+const CONTAINERS = { images: "container images (stamina images build)", harnesses: "episodes of real harnesses (stamina run)" };
+const CONTAINER_STAGES = [CONTAINERS.images, RUST_TESTS.boxes, CONTAINERS.harnesses];
+// Containers that come and go change the networks of this machine, and a browser ends every request at that: beside them it has a network
+// of its own, or comes after them.
+const ownNetwork = ci && spawnSync("unshare", ["--net", "ip", "link", "set", "lo", "up"], { stdio: "ignore" }).status === 0;
+// The runs of these tests need no container engine, and would sweep away what the tests of the other lane leave in it.
+const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
+
+/** Lane by lane, in order. A stage `needs` others to have passed, and those that it comes `after` to have ended; `filtered` ones run when tests are named. */
 const stages = [
-  { group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
-  { group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
-  { group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
-  { group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
-  { group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
-  { group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: true },
-  { group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
+  { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: true },
+  { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
-  { group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
-  { group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
-  { group: "rust", name: "lint (clippy)", needs: ["ui build (vite)"], run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]], filtered: changed !== null },
+  { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
+  { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   // The binaries and all tests in one call: what the tests' dependencies add to features is compiled once.
-  { group: "rust e2e containers", name: "build (cargo build)", needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, "--bins", "--tests"]], filtered: true },
-  { group: "rust", name: "number of tests", needs: ["build (cargo build)"], call: compareCounts },
-  rustTests("ci", { group: "rust", around: unchangedBindings }),
+  { lane: "rust", group: "rust e2e containers", name: "build (cargo build)", needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, "--bins", "--tests"]], filtered: true },
+  { lane: "rust", group: "rust", name: "lint (clippy)", needs: ["ui build (vite)"], run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]], filtered: changed !== null },
+  { lane: "rust", group: "rust", name: "number of tests", needs: ["build (cargo build)"], call: compareCounts },
+  // One of them writes ui/src/host/bindings, which the stages of the UI read.
+  rustTests("ci", { lane: "rust", group: "rust", env: NO_ENGINE, after: ["types (svelte-check)", "lint (eslint)", "ui tests (vitest)"], around: unchangedBindings }),
   {
+    lane: "rust",
     group: "e2e",
     name: "end to end in a browser and in the app's own window (playwright)",
     needs: ["build (cargo build)"],
+    after: ownNetwork ? [] : CONTAINER_STAGES,
+    env: NO_ENGINE,
     filtered: true,
-    run: () => ["npx", [...PLAYWRIGHT, ...chosen]],
+    run: () => alone(["npx", [...PLAYWRIGHT, ...chosen]]),
     before: () => rmSync(PLAYWRIGHT_REPORT, { force: true }),
     results: playwrightResults,
-    calm: () => ["npx", [...PLAYWRIGHT, "--last-failed", "--workers", "1", "--retries", "0"]],
+    calm: () => alone(["npx", [...PLAYWRIGHT, "--last-failed", "--workers", "1", "--retries", "0"]]),
     summary: /^\s+\d+ (?:passed|skipped|flaky).*/gm,
   },
-  { group: "containers", name: "container images (stamina images build)", engine: true, needs: ["build (cargo build)"], call: buildImages, filtered: true },
-  rustTests("boxes", { group: "containers", engine: true, env: HARNESSES, needs: ["container images (stamina images build)"] }),
-  { group: "containers", name: "episodes of real harnesses (stamina run)", engine: true, needs: ["container images (stamina images build)"], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
+
+  { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
+  { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
+  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
+  { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
+
+  { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: ["build (cargo build)"], call: buildImages, filtered: true },
+  rustTests("boxes", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
+  { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
 
+/** What became of each stage, by its name. */
 const outcomes = new Map();
 const summaries = [];
 const failures = [];
@@ -99,10 +117,19 @@ if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests r
 process.env.PATH = `${path.dirname(findTool("cargo-nextest") ?? "/")}:${process.env.PATH}`;
 const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered);
 // Made while the rest is checked: the base image takes a minute of waiting.
-const engine = stages.some((stage) => stage.engine && wanted(stage)) ? containers({ ci }).catch((error) => error) : Promise.resolve(false);
+const wantsEngine = stages.some((stage) => stage.engine && wanted(stage));
+const engine = wantsEngine ? containers({ ci }).catch((error) => error) : Promise.resolve(false);
 watchTheTime();
 
-for (const stage of stages) if (wanted(stage)) await perform(stage);
+/** Resolves when the stage of that name has ended. */
+const ends = new Map();
+for (const stage of stages.filter(wanted)) {
+  const before = stages.slice(0, stages.indexOf(stage)).filter(({ lane }) => lane === stage.lane).map(({ name }) => name);
+  const first = [...before, ...(stage.needs ?? []), ...(stage.after ?? [])];
+  // Begun in the next turn of the loop, when all are known.
+  ends.set(stage.name, Promise.resolve().then(() => Promise.all(first.map((name) => ends.get(name)))).then(() => perform(stage)));
+}
+await Promise.all(ends.values());
 for (const stage of again) await performCalmly(stage);
 
 process.stdout.write("\n");
@@ -129,10 +156,9 @@ function rustTests(profile, more) {
 
 async function perform(stage) {
   const begun = Date.now();
-  process.stdout.write(`▸ ${stage.name} … `);
   const tell = (outcome) => {
     outcomes.set(stage.name, outcome);
-    process.stdout.write(`${outcome} (${duration(Date.now() - begun)})\n`);
+    process.stdout.write(`▸ ${stage.name} … ${outcome} (${duration(Date.now() - begun)})\n`);
   };
   const missing = (stage.needs ?? []).filter((name) => outcomes.has(name) && outcomes.get(name) !== "ok");
   if (missing.length > 0) return tell(`left out: it needs ${missing.join(", ")}`);
@@ -163,7 +189,6 @@ async function perform(stage) {
 /** Once more, alone: what passes now is flaky. */
 async function performCalmly(stage) {
   const begun = Date.now();
-  process.stdout.write(`▸ once more, alone: ${stage.name} … `);
   const { code } = await logged({ ...stage, name: `${stage.name} alone` }, stage.calm(stage.failed));
   const still = new Set(stage.results().failed.map(({ name }) => name));
   // A run that says nothing of its tests proves nothing.
@@ -171,7 +196,7 @@ async function performCalmly(stage) {
   flaky.push(...stage.failed.filter(passed).map((entry) => ({ ...entry, how: "passed when nothing ran beside it" })));
   const failed = stage.failed.filter((entry) => !passed(entry));
   failures.push(...failed);
-  process.stdout.write(`${failed.length === 0 ? "ok" : `${failed.length} failed`} (${duration(Date.now() - begun)})\n`);
+  process.stdout.write(`▸ once more, alone: ${stage.name} … ${failed.length === 0 ? "ok" : `${failed.length} failed`} (${duration(Date.now() - begun)})\n`);
 }
 
 async function logged(stage, [program, args]) {
@@ -202,10 +227,15 @@ async function buildImages() {
     if (code === 0) return null;
   }
   if (IMAGES.every((name) => listed().some((image) => image.name === name && image.built))) {
-    process.stdout.write("they could not be made anew, those that are there are taken … ");
+    process.stdout.write("The images could not be made anew; those that are there are taken.\n");
     return null;
   }
   return readFileSync(log, "utf8");
+}
+
+/** A command in a network of its own, if that can be had. */
+function alone([program, args]) {
+  return ownNetwork ? ["unshare", ["--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", program, ...args]] : [program, args];
 }
 
 /** Where `python3` is a script that looks for the right one (pyenv), each start costs a tenth of a second; tests start hundreds. */
@@ -217,8 +247,8 @@ function preferRealPython() {
 /** CI ends this program after 90 minutes without a word; so it says before what it knows. */
 function watchTheTime() {
   if (!ci) return;
-  const running = () => stages.find((stage) => wanted(stage) && !outcomes.has(stage.name))?.name ?? "the tests that failed, once more";
-  setTimeout(() => process.stdout.write(`(an hour has passed; running: ${running()}) `), 60 * 60_000).unref();
+  const running = () => stages.filter((stage) => wanted(stage) && !outcomes.has(stage.name)).map(({ name }) => name).join(", ") || "the tests that failed, once more";
+  setTimeout(() => process.stdout.write(`An hour has passed. Not ended yet: ${running()}\n`), 60 * 60_000).unref();
   setTimeout(() => {
     failures.push({ name: running(), lines: ["It was still running after 84 minutes."], repeat: "npm test" });
     process.stdout.write(`${flakyReport(flaky)}${failureReport([...failures, ...again.flatMap(({ failed }) => failed)])}`);

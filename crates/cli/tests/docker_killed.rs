@@ -4,7 +4,12 @@
 //! that boxes, volumes and networks do not stand in the way: those of a killed process are found, those of a killed
 //! engine are made anew.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -22,14 +27,36 @@ const TURNS: u32 = 2;
 /// An engine of its own needs this image.
 const IMAGE: &str = "stamina/base:1";
 
+/// A folder that stays when its test fails: what was lost, if anything was, is still to be seen in it.
+struct KeptIfFailed(tempfile::TempDir);
+
+impl KeptIfFailed {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for KeptIfFailed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.disable_cleanup(true);
+            eprintln!("The folder of this try is kept: {}", self.0.path().display());
+        }
+    }
+}
+
 struct Room {
-    temp: tempfile::TempDir,
+    temp: KeptIfFailed,
     pack: PathBuf,
 }
 
 impl Room {
     fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = KeptIfFailed::new();
         let pack = temp.path().join("pack");
         let room = Self { temp, pack };
         let turns = format!("restful_server_gen_iterative.n_turns={TURNS}");

@@ -10,6 +10,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a test that can not go on has failed, and says how far it came"
 )]
 
@@ -53,6 +54,28 @@ const SELDOM: [&str; 19] = [
 const CASES: usize = 60;
 
 mod results;
+
+/// A folder that stays when its test fails: what was lost, if anything was, is still to be seen in it.
+struct KeptIfFailed(tempfile::TempDir);
+
+impl KeptIfFailed {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for KeptIfFailed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.disable_cleanup(true);
+            eprintln!("The folder of this try is kept: {}", self.0.path().display());
+        }
+    }
+}
 
 /// The tests of this program by name. It is its own test harness, since it is also the process that is killed.
 const TESTS: [(&str, fn()); 2] = [
@@ -265,7 +288,7 @@ impl Player<'_> {
 }
 
 fn killed_runs_end_as_undisturbed_ones() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let pack = pack(room.path());
     // Names of one length: what the model counts must not depend on them.
     let place = |name: &str| room.path().join(name);
@@ -347,7 +370,7 @@ fn told(folder: &Path) -> [f64; 2] {
 
 /// Wall time of a run and of its episodes is that in which they were played, however many parts it was played in.
 fn time_counts_once() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let pack = pack(room.path());
     let folder = room.path().join("timed");
     let player = Player { folder: &folder, pack: &pack, notes: room.path() };

@@ -1,5 +1,9 @@
 //! The library as a file: new, old, newer, foreign, shared by several processes.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, in its helpers too, and says what it kept"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -60,6 +64,28 @@ fn check(store: &Store) {
     assert_eq!(store.search("teapot", 5).unwrap().hits.len(), 1);
 }
 
+/// A folder that stays when its test fails: what was lost, if anything was, is still to be seen in it.
+struct KeptIfFailed(tempfile::TempDir);
+
+impl KeptIfFailed {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for KeptIfFailed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.disable_cleanup(true);
+            eprintln!("The folder of this try is kept: {}", self.0.path().display());
+        }
+    }
+}
+
 fn raw(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
@@ -70,7 +96,7 @@ fn number(conn: &Connection, pragma: &str) -> i64 {
 
 #[test]
 fn a_new_file_is_made_with_its_folder_and_opens_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("new/deeper/library.db");
     fill(&Store::open(&path).unwrap());
     check(&Store::open(&path).unwrap());
@@ -93,7 +119,7 @@ fn a_new_file_is_made_with_its_folder_and_opens_again() {
 
 #[test]
 fn a_library_of_layout_1_opens() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("v1.db");
     raw(&path).execute_batch(include_str!("layouts/v1.sql")).unwrap();
     let store = Store::open(&path).unwrap();
@@ -119,7 +145,7 @@ fn a_library_of_layout_1_opens() {
 /// back.
 #[test]
 fn what_episodes_used_is_made_from_older_libraries() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("used.db");
     let attempt = |cost: Option<f64>, tokens: Option<u64>, calls: Option<u32>| {
         let mut attempt = Attempt::new(1, Verdict::Passed);
@@ -199,7 +225,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
 
 #[test]
 fn the_statements_of_every_layout_make_a_library() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     for version in 1..=schema::VERSION {
         let path = folder.path().join(format!("v{version}.db"));
         raw(&path).execute_batch(&schema::statements(version)).unwrap();
@@ -220,7 +246,7 @@ fn a_released_layout_is_never_edited() {
 
 #[test]
 fn a_newer_file_and_a_foreign_one_are_named_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let newer = folder.path().join("newer.db");
     drop(Store::open(&newer).unwrap());
     raw(&newer).pragma_update(None, "user_version", schema::VERSION + 1).unwrap();
@@ -279,7 +305,7 @@ fn a_process_opens_and_writes() {
 
 #[test]
 fn several_processes_may_open_one_new_file_at_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
     let children: Vec<Child> = (0..6).map(|n| start("a_process_opens_and_writes", &path, n)).collect();
     std::fs::write(path.with_extension("go"), "").unwrap();
@@ -294,7 +320,7 @@ fn several_processes_may_open_one_new_file_at_once() {
 
 #[test]
 fn what_another_connection_deletes_is_not_referred_to() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
     let (ours, theirs) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
     fill(&ours);
@@ -310,7 +336,7 @@ fn what_another_connection_deletes_is_not_referred_to() {
 
 #[test]
 fn readers_see_the_old_episodes_or_the_new_ones() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
     let store = Store::open(&path).unwrap();
     fill(&store);
@@ -372,7 +398,7 @@ fn rows_as_sql(conn: &Connection) -> String {
 #[test]
 #[ignore = "writes tests/layouts for a layout that was not released yet; run it by name"]
 fn write_the_dump_of_the_current_layout() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
     fill(&Store::open(&path).unwrap());
     let version = schema::VERSION;

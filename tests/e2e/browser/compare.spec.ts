@@ -178,21 +178,16 @@ test("a figure is drawn, read out by key and shown as a table", async ({ go, pag
   await expect(survival.getByRole("columnheader", { name: "Alive after" }).first()).toBeVisible();
 });
 
-for (const theme of ["light", "dark"] as const) {
-  test.describe(theme, () => {
-    test.use({ colorScheme: theme });
-    const pages: readonly [name: string, to: string, ready: string][] = [
-      ["nothing compared", "compare", "main h2"],
-      ["compare", members(ORACLE, FAILS, NOP), '[aria-label="Turns"] tbody td'],
-      ["compare, tables", `${members(ORACLE, NOP)}&numbers=tests&contrast=paired&figure=cost`, '[aria-label="Turns"] tbody td'],
-      ["side by side", `side-by-side?left=${ORACLE}/theme_t1_w1_notes_cli&right=${NOP}/theme_t1_w1_notes_cli&turn=2`, '[aria-label="Tests of both sides"]'],
-    ];
-    for (const [name, to, ready] of pages) {
-      test(`axe, ${theme}: ${name}`, async ({ go, page }) => {
-        await go(to);
-        await expect(page.locator(ready).first()).toBeVisible();
-        expect(await serious(page, BEST)).toEqual([]);
-      });
-    }
+const pages: readonly [name: string, to: string, ready: string][] = [
+  ["nothing compared", "compare", "main h2"],
+  ["compare", members(ORACLE, FAILS, NOP), '[aria-label="Turns"] tbody td'],
+  ["compare, tables", `${members(ORACLE, NOP)}&numbers=tests&contrast=paired&figure=cost`, '[aria-label="Turns"] tbody td'],
+  ["side by side", `side-by-side?left=${ORACLE}/theme_t1_w1_notes_cli&right=${NOP}/theme_t1_w1_notes_cli&turn=2`, '[aria-label="Tests of both sides"]'],
+];
+for (const [name, to, ready] of pages) {
+  test(`axe: ${name}`, async ({ go, page }) => {
+    await go(to);
+    await expect(page.locator(ready).first()).toBeVisible();
+    expect(await serious(page, BEST)).toEqual([]);
   });
 }

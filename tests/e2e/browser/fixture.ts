@@ -74,8 +74,19 @@ const BUSY = '.dim, [aria-busy="true"]';
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 export const BEST = [...WCAG, "best-practice"];
 
-/** What axe finds serious on the page once it stands still. A look during which something was awaited counts for nothing. */
+/** What axe finds serious on the page, in light and in dark. */
 export async function serious(page: Page, tags: readonly string[] = WCAG): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page.locator(`html[data-theme="${colorScheme}"]`)).toHaveCount(1);
+    found.push(...(await seriousNow(page, tags)).map((violation) => `${colorScheme}: ${violation}`));
+  }
+  return found;
+}
+
+/** What axe finds serious once the page stands still. A look during which something was awaited counts for nothing. */
+async function seriousNow(page: Page, tags: readonly string[]): Promise<string[]> {
   for (;;) {
     await expect(page.locator(BUSY)).toHaveCount(0);
     await page.evaluate(async (busy) => {

@@ -90,22 +90,17 @@ test("what the window exports is what the command line exports", async ({ lab, g
   expect(readFileSync(saved, "utf8")).toBe(readFileSync(lab.at("cli.csv"), "utf8"));
 });
 
-for (const theme of ["light", "dark"] as const) {
-  test.describe(theme, () => {
-    test.use({ colorScheme: theme });
-    test(`${theme}: axe finds nothing serious on Matrix, Failures and in the export dialog`, async ({ go, page }) => {
-      await go("matrix?benchmark=harbor%3Atasks&baselines=yes");
-      await expect(page.locator(".figure").first()).toBeVisible();
-      expect(await serious(page)).toEqual([]);
-      for (const tab of ["cases", "repair", "flips", "rules"]) {
-        await go(`failures?members=${encodeURIComponent(RUN)}&tab=${tab}`);
-        await expect(page.getByRole("table", { name: "Classes of failures" })).toBeVisible();
-        await expect(page.locator(".figure").first()).toBeVisible();
-        expect(await serious(page)).toEqual([]);
-      }
-      await page.getByRole("button", { name: "Export Shares of classes…" }).click();
-      await expect(page.getByRole("dialog").locator(".figure")).toBeVisible();
-      expect(await serious(page)).toEqual([]);
-    });
-  });
-}
+test("axe finds nothing serious on Matrix, Failures and in the export dialog", async ({ go, page }) => {
+  await go("matrix?benchmark=harbor%3Atasks&baselines=yes");
+  await expect(page.locator(".figure").first()).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+  for (const tab of ["cases", "repair", "flips", "rules"]) {
+    await go(`failures?members=${encodeURIComponent(RUN)}&tab=${tab}`);
+    await expect(page.getByRole("table", { name: "Classes of failures" })).toBeVisible();
+    await expect(page.locator(".figure").first()).toBeVisible();
+    expect(await serious(page)).toEqual([]);
+  }
+  await page.getByRole("button", { name: "Export Shares of classes…" }).click();
+  await expect(page.getByRole("dialog").locator(".figure")).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+});

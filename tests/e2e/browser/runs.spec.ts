@@ -167,31 +167,26 @@ test("without a run there is one sentence and one way on", async ({ go, page }) 
   await expect(page).toHaveURL(/#\/runs\/new/);
 });
 
-for (const theme of ["light", "dark"] as const) {
-  test.describe(theme, () => {
-    test.use({ colorScheme: theme });
-    test(`${theme}: form, live view and list of runs are accessible`, async ({ lab, served, go, page }) => {
-      const folder = lab.at("small");
-      const { settings } = (await served.rpc("load_settings", { yaml: "agent: MOCK\nuse_docker: false\nendpoint:\n  mode: oracle\noracle:\n  stack: native\nrestful_server_gen_iterative:\n  n_scenarios: 1\n  n_turns: 1\n" })) as { settings: Record<string, unknown> };
-      await served.rpc("start_run", { settings: { ...settings, output_dir: folder }, shakedown: false });
-      await expect(async () => {
-        const { row } = (await served.rpc("get_live_run", { folder })) as Live;
-        expect([row.state, row.run === null]).toEqual(["finished", false]);
-      }).toPass(PLAYED);
-      for (const [to, ready, act] of [
-        ["runs/new", "form section", async () => { await page.getByRole("button", { name: /fields/ }).click(); }],
-        ["runs/new?show=images", '[role="dialog"] table', undefined],
-        ["runs/new?show=prices", '[role="dialog"] table', undefined],
-        [`runs/live/${encodeURIComponent(folder)}`, 'table[aria-label="Episodes"] tr', undefined],
-        ["runs/finished", 'table[aria-label="Finished runs"] a', undefined],
-      ] as const) {
-        await page.keyboard.press("Escape");
-        await expect(page.getByRole("dialog")).toHaveCount(0);
-        await go(to);
-        await expect(page.locator(ready).first()).toBeVisible();
-        await act?.();
-        expect(await serious(page, BEST), to).toEqual([]);
-      }
-    });
-  });
-}
+test("form, live view and list of runs are accessible", async ({ lab, served, go, page }) => {
+  const folder = lab.at("small");
+  const { settings } = (await served.rpc("load_settings", { yaml: "agent: MOCK\nuse_docker: false\nendpoint:\n  mode: oracle\noracle:\n  stack: native\nrestful_server_gen_iterative:\n  n_scenarios: 1\n  n_turns: 1\n" })) as { settings: Record<string, unknown> };
+  await served.rpc("start_run", { settings: { ...settings, output_dir: folder }, shakedown: false });
+  await expect(async () => {
+    const { row } = (await served.rpc("get_live_run", { folder })) as Live;
+    expect([row.state, row.run === null]).toEqual(["finished", false]);
+  }).toPass(PLAYED);
+  for (const [to, ready, act] of [
+    ["runs/new", "form section", async () => { await page.getByRole("button", { name: /fields/ }).click(); }],
+    ["runs/new?show=images", '[role="dialog"] table', undefined],
+    ["runs/new?show=prices", '[role="dialog"] table', undefined],
+    [`runs/live/${encodeURIComponent(folder)}`, 'table[aria-label="Episodes"] tr', undefined],
+    ["runs/finished", 'table[aria-label="Finished runs"] a', undefined],
+  ] as const) {
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+    await go(to);
+    await expect(page.locator(ready).first()).toBeVisible();
+    await act?.();
+    expect(await serious(page, BEST), to).toEqual([]);
+  }
+});

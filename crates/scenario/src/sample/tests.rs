@@ -43,11 +43,14 @@ fn scenarios() -> Vec<Turns> {
     })
 }
 
+/// A name and what must hold of all scenarios.
+type Check = (&'static str, fn(&[Turns]));
+
 /// One test, because 600 turns take long to make and each test may have a process of its own. Each check has a thread that
 /// bears its name, so that all of them are made and each that fails says so.
 #[test]
 fn six_scenarios_of_a_hundred_turns_are_as_they_should_be() {
-    let checks: [(&str, fn(&[Turns])); 9] = [
+    let checks: [Check; 9] = [
         ("the_same_seed_gives_the_same_bytes", the_same_seed_gives_the_same_bytes),
         ("a_change_of_any_kind_is_noticed_alone", a_change_of_any_kind_is_noticed_alone),
         ("seed_0_is_what_it_was", seed_0_is_what_it_was),
