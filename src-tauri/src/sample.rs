@@ -12,7 +12,7 @@ pub(crate) fn find(resources: Option<PathBuf>) -> Option<PathBuf> {
     let checkout = program.ancestors().skip(3).take(2).map(PathBuf::from).collect::<Vec<_>>();
     // A debug build may lie anywhere; what people get names no folder of the machine that built it.
     #[cfg(debug_assertions)]
-    let built_in = Some(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let built_in = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from);
     #[cfg(not(debug_assertions))]
     let built_in = None;
     checkout
