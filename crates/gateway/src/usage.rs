@@ -156,7 +156,8 @@ impl Meter {
             return Tally { tokens, written: counts.written };
         }
         Tally {
-            tokens: Tokens { input: counts.input, cached: counts.cached, output: counts.output },
+            tokens: Tokens { input: counts.input, cached: counts.cached, output: counts.output }
+                .with_cached_included(),
             written: None,
         }
     }

@@ -206,6 +206,7 @@ impl Record {
 
     /// Tokens and cost of the answer that is being read.
     pub(crate) fn spent(&mut self, tokens: Tokens, cost_usd: Option<f64>) {
+        let tokens = tokens.with_cached_included();
         self.spent = self.spent.plus(tokens);
         if let Some(step) = self.current() {
             if !tokens.is_unknown() {

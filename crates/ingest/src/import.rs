@@ -100,6 +100,7 @@ pub fn import_among(
     let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
+    store.settle_cached_input(source)?;
     store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
     store.set_source_read(source, imported.stopped.then_some("Reading was stopped before its end."))?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{EndReason, Ending, TurnState, Verdict};
+use crate::{CachedInput, EndReason, Ending, TurnState, Verdict};
 
 /// Fields in the source's own names, kept in order. Values are JSON.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
@@ -214,6 +214,9 @@ pub struct Attempt {
     pub tests: Vec<TestResult>,
     /// Tokens of this attempt.
     pub tokens: Tokens,
+    /// How its cached tokens came to be part of its input.
+    #[serde(default)]
+    pub cached_input: CachedInput,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
     /// Tool calls of the agent; `None` = no transcript.
@@ -243,6 +246,7 @@ impl Attempt {
             reward: None,
             tests: Vec::new(),
             tokens: Tokens::default(),
+            cached_input: CachedInput::Included,
             cost_usd: None,
             tool_calls: None,
             steps: None,

@@ -7,6 +7,7 @@
 //!
 //! Unknown is a value: whatever a source may not know is an `Option`, and `None` is shown as "unknown", never as 0.
 
+mod cached_input;
 mod display;
 mod end_reason;
 mod episode;
@@ -17,6 +18,7 @@ mod transcript;
 mod verdict;
 mod warning;
 
+pub use cached_input::CachedInput;
 pub use display::{is_display_control, plain_line};
 pub use end_reason::{CensoringPolicy, EndReason, Ending};
 pub use episode::{

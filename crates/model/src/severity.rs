@@ -89,6 +89,8 @@ const WARNINGS: &[&str] = &[
     "source.not_zip",
     "task.no_file",
     "tests.mismatch",
+    "tokens.cache_added",
+    "tokens.cache_unclear",
     "toml.malformed",
     "trajectory.too_large",
     "turns.out_of_order",

@@ -249,6 +249,7 @@ pub(crate) async fn call(
                 worked,
             },
         );
+        outcome.usage = outcome.usage.with_cached_included();
         outcome.message = outcome.message.map(|message| scrub.text(&message));
         Ok((end, outcome))
     });

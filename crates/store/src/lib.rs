@@ -13,6 +13,7 @@
 
 mod annotations;
 mod attempt_totals;
+mod cached_input;
 mod changes;
 mod connection;
 mod episodes;

@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use model::{Attempt, Counting, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict};
+use model::{
+    Attempt, CachedInput, Counting, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,17 @@ ALTER TABLE attempt ADD COLUMN counting TEXT NOT NULL DEFAULT 'share';
         sql: "
 -- steps of the agent; only the sources say how many, so all are read again
 ALTER TABLE attempt ADD COLUMN steps INTEGER;
+UPDATE part SET stamp = NULL;
+",
+    },
+    Migration {
+        version: 9,
+        sql: "
+-- how cached_tokens came to be part of input_tokens: included, assumed, added, added_by_run. Counts of older libraries may
+-- leave them out, which only the sources say, so all are read again
+ALTER TABLE attempt ADD COLUMN cached_input TEXT NOT NULL DEFAULT 'included';
+CREATE INDEX attempt_cache_added ON attempt (turn) WHERE cached_input = 'added';
+CREATE INDEX attempt_cache_added_by_run ON attempt (turn) WHERE cached_input = 'added_by_run';
 UPDATE part SET stamp = NULL;
 ",
     },
@@ -252,9 +265,9 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
         .prepare_cached(
             "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
                cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps)
+               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps, cached_input)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26)",
+               ?22, ?23, ?24, ?25, ?26, ?27)",
         )?
         .execute(params![
             turn,
@@ -283,6 +296,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
             described(attempt),
             attempt.counting.as_str(),
             attempt.steps,
+            attempt.cached_input.as_str(),
         ])?;
     Ok(())
 }
@@ -365,6 +379,7 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
     let verdict: String = row.get(1)?;
     let outcomes = row.get_ref(20)?.as_blob_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
     let counting: String = row.get(22)?;
+    let cached_input: String = row.get(24)?;
     let details = row.get_ref(21)?.as_str_or_null().map_err(rusqlite::Error::from)?;
     Ok(Attempt {
         number: row.get(0)?,
@@ -376,6 +391,8 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
         reward: row.get(5)?,
         tests: tests(conn, suites, row.get(19)?, outcomes, details)?,
         tokens: tokens(row, 6)?,
+        cached_input: CachedInput::parse(&cached_input)
+            .ok_or_else(|| no_word("kind of cached input", &cached_input))?,
         cost_usd: row.get(9)?,
         tool_calls: row.get(10)?,
         steps: row.get(23)?,
@@ -395,7 +412,7 @@ const TURN_COLUMNS: &str =
 const ATTEMPT_COLUMNS: &str =
     "number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens,
   output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type,
-  exception_message, artifacts, extra, suite, outcomes, details, counting, steps";
+  exception_message, artifacts, extra, suite, outcomes, details, counting, steps, cached_input";
 
 fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Attempt>> {
     let sql = format!("SELECT {ATTEMPT_COLUMNS} FROM attempt WHERE turn = ?1 ORDER BY id");

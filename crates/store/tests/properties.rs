@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, Benchmark, Counting, EndReason, Episode, Extra, Request, Run,
-    TestOutcome, TestResult, Timing, Tokens, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, Benchmark, CachedInput, Counting, EndReason, Episode, Extra, Request,
+    Run, TestOutcome, TestResult, Timing, Tokens, Turn, Verdict, Warning,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -92,7 +92,13 @@ fn attempt() -> impl Strategy<Value = Attempt> {
     let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
     (
         (1_u32..4, verdict, end_reason(), of(any::<u32>()), of(any::<u32>()), of(number()), counting),
-        (vec(test(), 0..5), tokens(), of(number()), (of(any::<u32>()), of(any::<u32>())), timing()),
+        (
+            vec(test(), 0..5),
+            (tokens(), select(CachedInput::ALL.to_vec())),
+            of(number()),
+            (of(any::<u32>()), of(any::<u32>())),
+            timing(),
+        ),
         (of((text(), text())), vec(artifact(), 0..3), extra()),
     )
         .prop_map(|(a, b, c)| Attempt {
@@ -104,7 +110,8 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             reward: a.5,
             counting: a.6,
             tests: b.0,
-            tokens: b.1,
+            tokens: b.1.0,
+            cached_input: b.1.1,
             cost_usd: b.2,
             tool_calls: b.3.0,
             steps: b.3.1,

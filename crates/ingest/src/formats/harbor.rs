@@ -27,6 +27,7 @@
 //! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
 //! an exception is told by [`ends`].
 
+mod accounting;
 mod case_lines;
 mod ends;
 mod head;
@@ -47,6 +48,7 @@ use crate::readers::atif::{self, Document};
 use crate::readers::json::{Node, Object};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
 
+use self::accounting::Agent;
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
 use self::layout::{Job, Kind};
@@ -388,7 +390,8 @@ fn read_task(
     let mut played: Vec<(String, Played)> = Vec::new();
     for trial in &trials {
         let plan = declared.for_trial(task.as_ref(), trial, report);
-        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, report);
+        let agent = Agent::new(&trial.head, || job::harbor_version(tree, jobs.get(trial.job)?));
+        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, agent, report);
         let episode = &mut result.episode;
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
         *repeat += 1;

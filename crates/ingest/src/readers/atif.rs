@@ -100,6 +100,28 @@ struct StepFacts {
     is_copied_context: Option<bool>,
     #[serde(default)]
     message: Framed,
+    #[serde(default)]
+    metrics: Spent,
+}
+
+/// The counts of one step, which may be of any type.
+#[derive(Debug, Default, Clone, Copy)]
+struct Spent(Tokens);
+
+impl<'de> Deserialize<'de> for Spent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(tokens(&Node::deserialize(deserializer)?)))
+    }
+}
+
+/// What a step's `metrics` count.
+fn tokens(metrics: &Node) -> Tokens {
+    let count = |key| metrics.get(key).and_then(Node::count);
+    Tokens {
+        input: count("prompt_tokens"),
+        cached: count("cached_tokens"),
+        output: count("completion_tokens"),
+    }
 }
 
 /// The instruction in a message that a harness has framed with words of its own; no other message is kept.
@@ -173,6 +195,16 @@ impl Facts {
         self.of_agent().map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32).sum()
     }
 
+    /// Whether a step of the agent has more cached than input tokens: then the cached ones are no part of the input.
+    pub fn cache_exceeds_input(&self) -> bool {
+        self.of_agent().any(|step| step.metrics.0.cache_exceeds_input())
+    }
+
+    /// The sum over the agent's steps.
+    pub fn tokens_of_steps(&self) -> Tokens {
+        self.of_agent().fold(Tokens::default(), |sum, step| sum.plus(step.metrics.0))
+    }
+
     /// Where in `steps` the first message of the user stands.
     pub fn first_user_step(&self) -> Option<usize> {
         self.steps.iter().position(|s| s.source.as_deref() == Some("user"))
@@ -223,6 +255,12 @@ pub fn transcript(documents: &[Document]) -> Transcript {
             push_subagent(&mut out.steps, agent, 0);
         }
     }
+    // One step with more cached than input tokens shows how all of them are counted.
+    if out.steps.iter().filter_map(|step| step.tokens).any(|tokens| tokens.cache_exceeds_input()) {
+        for tokens in out.steps.iter_mut().filter_map(|step| step.tokens.as_mut()) {
+            *tokens = tokens.adding_cached();
+        }
+    }
     for (step, index) in out.steps.iter_mut().zip(1..) {
         step.index = index;
     }
@@ -270,13 +308,7 @@ fn push_step(steps: &mut Vec<Step>, node: &Node) {
     step.reasoning = node.get("reasoning_content").map(|n| content(n).0).filter(|t| !t.is_empty());
     step.at = node.get("timestamp").and_then(Node::word).map(str::to_owned);
     if let Some(metrics) = node.get("metrics") {
-        let count = |key| metrics.get(key).and_then(Node::count);
-        let tokens = Tokens {
-            input: count("prompt_tokens"),
-            cached: count("cached_tokens"),
-            output: count("completion_tokens"),
-        };
-        step.tokens = Some(tokens).filter(|t| !t.is_unknown());
+        step.tokens = Some(tokens(metrics)).filter(|t| !t.is_unknown());
         step.cost_usd = metrics.get("cost_usd").and_then(Node::number);
     }
     let mut ids = Vec::new();

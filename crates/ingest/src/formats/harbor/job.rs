@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use model::{Baseline, Benchmark, Extra, Run, Warning};
+use serde::Deserialize;
 
 use crate::format::Report;
 use crate::readers::json::Node;
@@ -86,6 +87,20 @@ impl JobFiles {
         let total = || u32::try_from(self.result.as_ref()?.get("n_total_trials")?.count()?).ok();
         if only_run { total() } else { None }.or_else(|| (of_run > 0).then_some(of_run))
     }
+}
+
+/// The version of Harbor that a job's lock names, without holding what else is in it.
+pub(super) fn harbor_version(tree: &Tree, job: &Job) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Lock {
+        harbor: Option<Harbor>,
+    }
+    #[derive(Deserialize)]
+    struct Harbor {
+        version: Option<String>,
+    }
+    let lock: Lock = tree.read_json(&join(&job.path, "lock.json"), RESULT_CAP).ok()?;
+    lock.harbor?.version
 }
 
 /// What belongs to one run, collected over the trials of a place.

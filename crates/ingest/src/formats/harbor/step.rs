@@ -14,6 +14,7 @@ use crate::readers::{cases, clock, ctrf, pytest};
 use files::{Entry, Tree, join};
 
 use super::CONTINUATIONS;
+use super::accounting::Agent;
 use super::ends::{self, Stage};
 use super::layout::is_file;
 use super::settings::plain;
@@ -24,6 +25,7 @@ const OUTPUT_TAIL: u64 = 1 << 20;
 const TRAJECTORY_CAP: u64 = 1 << 30;
 const MESSAGE_CAP: usize = 8 * 1024;
 const LOGS_CAP: usize = 200;
+const ZERO: Tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) };
 
 /// An attempt, and what deciding about build failures needs to know of it.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub(super) struct Around<'a> {
     pub(super) exception: Option<(&'a str, &'a str)>,
     /// Whether there is no result: the trial is running or was killed.
     pub(super) unfinished: bool,
+    /// How its agent counts tokens.
+    pub(super) agent: Agent<'a>,
 }
 
 /// Type and message of an `exception_info`.
@@ -85,7 +89,9 @@ pub(super) fn read(
     times(node, &mut attempt);
     usage(node, &mut attempt);
     let cases = tests(tree, folder, &mut attempt, report);
-    let first_message = trajectory(tree, folder, &mut attempt, report);
+    let mut step_proves = false;
+    let first_message = trajectory(tree, folder, &mut attempt, &mut step_proves, report);
+    around.agent.settle(&mut attempt, step_proves);
     attempt.artifacts = artifacts(tree, folder);
 
     let cause = own.as_ref().map(|(k, m)| (k.as_str(), m.as_str()));
@@ -370,8 +376,15 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
     }
 }
 
-/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
-fn trajectory(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) -> Option<FirstMessage> {
+/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them. Says
+/// in `step_proves` whether a step has more cached than input tokens.
+fn trajectory(
+    tree: &Tree,
+    folder: &str,
+    attempt: &mut Attempt,
+    step_proves: &mut bool,
+    report: &mut Report,
+) -> Option<FirstMessage> {
     let agent = join(folder, "agent");
     let mut path = join(&agent, "trajectory.json");
     if !is_file(tree, &path) {
@@ -380,6 +393,7 @@ fn trajectory(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Rep
     let mut first_message = None;
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
+    let mut of_steps = Tokens::default();
     let mut read = HashSet::from([path.clone()]);
     for part in 0..CONTINUATIONS {
         let facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
@@ -397,6 +411,8 @@ fn trajectory(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Rep
         calls += facts.tool_calls();
         steps += facts.agent_steps();
         last_totals = facts.totals().or(last_totals);
+        of_steps = of_steps.plus(facts.tokens_of_steps());
+        *step_proves |= facts.cache_exceeds_input();
         if part == 0 {
             first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),
@@ -417,10 +433,13 @@ fn trajectory(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Rep
     }
     attempt.tool_calls = Some(calls);
     attempt.steps = Some(steps);
-    if attempt.tokens.is_unknown()
-        && let Some((tokens, cost)) = last_totals
-    {
-        attempt.tokens = tokens;
+    let all_zero = attempt.tokens.plus(ZERO) == ZERO;
+    if all_zero && steps > 0 || attempt.tokens.is_unknown() {
+        let (tokens, cost) = last_totals.unwrap_or_default();
+        let found = if tokens.is_unknown() { of_steps } else { tokens };
+        if !found.is_unknown() {
+            attempt.tokens = found;
+        }
         attempt.cost_usd = attempt.cost_usd.or(cost);
     }
     first_message

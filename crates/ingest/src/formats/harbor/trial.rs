@@ -8,6 +8,7 @@ use crate::readers::json::Node;
 use crate::readers::text::first_title;
 use files::{Entry, Tree, file_name, join};
 
+use super::accounting::Agent;
 use super::ends::{self, Stage};
 use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
@@ -190,6 +191,7 @@ impl Trial {
         scenario: &str,
         task: Option<&Task>,
         plan: &Plan,
+        agent: Agent,
         report: &mut Report,
     ) -> Played {
         let mut episode = Episode::new(file_name(&self.path), scenario);
@@ -232,6 +234,7 @@ impl Trial {
                         .filter(|_| Some(index) == last_begun)
                         .map(|(k, m)| (k.as_str(), m.as_str())),
                     unfinished: self.result.is_none(),
+                    agent,
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
                 if let Some(pointer) = begun.traceback.clone() {
@@ -263,6 +266,7 @@ impl Trial {
             }
             episode.turns.push(turn);
         }
+        agent.warn(&self.path, episode.turns.iter().flat_map(|t| &t.attempts), report);
         let sum = |of: fn(&model::Timing) -> Option<f64>| {
             let seconds: Vec<f64> =
                 episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| of(&a.timing)).collect();

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, TestOutcome, TestResult, Timing, Turn,
-    Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, CachedInput, EndReason, Episode, Request, TestOutcome, TestResult,
+    Timing, Turn, Verdict, Warning,
 };
 
 use super::logs::{self, Claim, Log};
@@ -175,7 +175,13 @@ impl Reader<'_, '_> {
     fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[own::Name], pointer: String) -> Attempt {
         let mut attempt = Attempt::new(said.number, Verdict::Error);
         attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
-        attempt.tokens = said.tokens.unwrap_or_default();
+        let tokens = said.tokens.unwrap_or_default();
+        attempt.tokens = tokens.with_cached_included();
+        if tokens.cache_exceeds_input() {
+            attempt.cached_input = CachedInput::Added;
+        } else if tokens.cached.is_some_and(|cached| cached > 0) {
+            attempt.cached_input = CachedInput::Assumed;
+        }
         attempt.cost_usd = said.cost_usd.filter(|c| c.is_finite());
         attempt.tool_calls = said.tool_calls;
         // Every call of the model goes through the gateway, and is a step.

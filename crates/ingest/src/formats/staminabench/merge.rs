@@ -361,7 +361,7 @@ fn attempt(
     attempt.end_reason = facts.end_reason;
     attempt.exception = facts.exception;
     attempt.reward = facts.score;
-    attempt.tokens = facts.usage.tokens;
+    (attempt.tokens, attempt.cached_input) = facts.usage.tokens();
     attempt.cost_usd = facts.usage.cost_usd;
     attempt.tool_calls = facts.tool_calls;
     attempt.steps = facts.agent_steps;
@@ -428,8 +428,9 @@ fn finish(
     episode.planned_turns = episode.planned_turns.or(planned);
     episode.title = episode.title.take().or(title);
     let known = episode.turns.iter().flat_map(|t| &t.attempts).any(|a| !a.tokens.is_unknown());
-    if !known && !whole.usage.tokens.is_unknown() {
-        episode.tokens = Some(whole.usage.tokens);
+    let (tokens, _) = whole.usage.tokens();
+    if !known && !tokens.is_unknown() {
+        episode.tokens = Some(tokens);
     }
     if episode.turns.iter().flat_map(|t| &t.attempts).all(|a| a.cost_usd.is_none()) {
         episode.cost_usd = whole.usage.cost_usd;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use model::{Step, StepKind, Tokens, ToolCall, Transcript};
+use model::{Step, StepKind, ToolCall, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lean::{Lean, Value};
@@ -237,6 +237,7 @@ fn step(index: u32, node: &Node) -> Step {
         });
     }
     let usage = usage::usage_near(node);
+    let (tokens, _) = usage.tokens();
     Step {
         index,
         kind: kind_of(node),
@@ -246,7 +247,7 @@ fn step(index: u32, node: &Node) -> Step {
             .and_then(Node::word)
             .map(|t| text_of(t, 0).0),
         tool_calls: calls,
-        tokens: (usage.tokens != Tokens::default()).then_some(usage.tokens),
+        tokens: (!tokens.is_unknown()).then_some(tokens),
         cost_usd: usage.cost_usd,
         at: get(&["at", "timestamp", "time", "created_at"]).and_then(usage::time),
     }

@@ -1,36 +1,91 @@
 //! Tokens, cost and times, under the names and in the units that harnesses and providers write them.
 
-use model::{StepKind, Tokens};
+use model::{CachedInput, StepKind, Tokens};
 
 use super::lean::Steps;
 use super::steps::kind_of;
 use super::words::{self, normal};
 use crate::readers::json::Node;
 
-/// Tokens and cost.
+/// Tokens and cost, as far as fields name them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Usage {
-    /// Tokens; `input` includes `cached`.
-    pub(super) tokens: Tokens,
+    input: Option<u64>,
+    output: Option<u64>,
+    /// Cached tokens that may be in the input.
+    cached: Option<u64>,
+    /// Tokens read from a cache, counted beside the input.
+    read: Option<u64>,
+    /// Tokens written to a cache, counted beside the input.
+    written: Option<u64>,
+    /// What is known of the cached tokens, where the counts are a sum: then they need no further look.
+    settled: Option<CachedInput>,
     /// US dollars.
     pub(super) cost_usd: Option<f64>,
 }
 
 impl Usage {
-    /// Adds what is known.
+    /// Tokens with an input that includes the cached ones, and how they came into it.
+    pub(super) fn tokens(&self) -> (Tokens, CachedInput) {
+        let as_named = Tokens { input: self.input, cached: self.cached.or(self.read), output: self.output };
+        if let Some(settled) = self.settled {
+            return (as_named, settled);
+        }
+        if self.read.is_some() || self.written.is_some() {
+            let beside = self.read.unwrap_or(0).saturating_add(self.written.unwrap_or(0));
+            let input = self.input.map(|input| input.saturating_add(beside));
+            return (Tokens { input, ..as_named }.with_cached_included(), CachedInput::Included);
+        }
+        if as_named.cache_exceeds_input() {
+            return (as_named.adding_cached(), CachedInput::Added);
+        }
+        let assumed = as_named.input.is_some() && as_named.cached.is_some_and(|cached| cached > 0);
+        (as_named, if assumed { CachedInput::Assumed } else { CachedInput::Included })
+    }
+
+    /// Adds what is known. Where one of the two proves that cached tokens stand beside the input, both are read so.
     pub(super) fn add(&mut self, other: Self) {
-        self.tokens = self.tokens.plus(other.tokens);
-        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+        let mut parts = [self.tokens(), other.tokens()];
+        let basis = if parts.iter().any(|(_, basis)| *basis == CachedInput::Added) {
+            for (tokens, _) in parts.iter_mut().filter(|(_, basis)| *basis == CachedInput::Assumed) {
+                *tokens = tokens.adding_cached();
+            }
+            CachedInput::Added
+        } else if parts.iter().any(|(_, basis)| *basis == CachedInput::Assumed) {
+            CachedInput::Assumed
+        } else {
+            CachedInput::Included
+        };
+        let cost_usd = match (self.cost_usd, other.cost_usd) {
             (None, None) => None,
             (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
         };
+        let [(mine, _), (its, _)] = parts;
+        let Tokens { input, cached, output } = mine.plus(its);
+        let known = !mine.plus(its).is_unknown();
+        *self = Self {
+            input,
+            output,
+            cached,
+            read: None,
+            written: None,
+            settled: known.then_some(basis),
+            cost_usd,
+        };
     }
 
-    /// Fills in what is not known yet.
+    /// Fills in what is not known yet. An input goes with the cached tokens that were named beside it.
     pub(super) fn complete(&mut self, other: Self) {
-        self.tokens.input = self.tokens.input.or(other.tokens.input);
-        self.tokens.cached = self.tokens.cached.or(other.tokens.cached);
-        self.tokens.output = self.tokens.output.or(other.tokens.output);
+        let knows_cache =
+            |usage: &Self| usage.cached.is_some() || usage.read.is_some() || usage.written.is_some();
+        let takes_cache =
+            !knows_cache(self) || self.input.is_none() && other.input.is_some() && knows_cache(&other);
+        if takes_cache {
+            (self.cached, self.read, self.written) = (other.cached, other.read, other.written);
+            self.settled = other.settled.or(self.settled);
+        }
+        self.input = self.input.or(other.input);
+        self.output = self.output.or(other.output);
         self.cost_usd = self.cost_usd.or(other.cost_usd);
     }
 }
@@ -107,15 +162,8 @@ pub(super) fn usage(node: &Node) -> Usage {
             look(value.map(), false);
         }
     }
-    let [input, output, cached, read, created] = counts;
-    let beside = read.is_some() || created.is_some();
-    let input = match input {
-        Some(n) if beside => Some(n.saturating_add(read.unwrap_or(0)).saturating_add(created.unwrap_or(0))),
-        // More cached than input: then the input is what was not cached.
-        Some(n) if cached.is_some_and(|c| c > n) => Some(n.saturating_add(cached.unwrap_or(0))),
-        n => n,
-    };
-    Usage { tokens: Tokens { input, cached: cached.or(read), output }, cost_usd }
+    let [input, output, cached, read, written] = counts;
+    Usage { input, output, cached, read, written, settled: None, cost_usd }
 }
 
 /// Adds one step of a transcript to its sums.
@@ -200,7 +248,7 @@ mod tests {
     #[test]
     fn tokens_under_common_names() {
         let of = |json: &str| {
-            let t = usage(&node(json)).tokens;
+            let t = usage(&node(json)).tokens().0;
             (t.input, t.cached, t.output)
         };
         assert_eq!(
@@ -221,6 +269,44 @@ mod tests {
             (Some(80), Some(70), Some(3))
         );
         assert_eq!(of(r#"{"prompt_tokens": null, "completion_tokens": "3"}"#), (None, None, None));
+    }
+
+    #[test]
+    fn input_and_cache_may_be_named_apart() {
+        let of = |parts: &[&str]| {
+            let mut found = Usage::default();
+            for part in parts {
+                found.complete(usage(&node(part)));
+            }
+            let (t, basis) = found.tokens();
+            (t.input, t.cached, basis)
+        };
+        let added = (Some(80), Some(70), CachedInput::Added);
+        assert_eq!(of(&[r#"{"input_tokens": 10}"#, r#"{"cached_tokens": 70}"#]), added);
+        assert_eq!(of(&[r#"{"cached_tokens": 70}"#, r#"{"input_tokens": 10}"#]), added);
+        let apart = (Some(85), Some(5), CachedInput::Included);
+        assert_eq!(of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]), apart);
+        // Two ways to say the same usage are not mixed.
+        let both = [
+            r#"{"prompt_tokens": 100, "cached_tokens": 90}"#,
+            r#"{"input_tokens": 10, "cache_read_input_tokens": 90}"#,
+        ];
+        assert_eq!(of(&both), (Some(100), Some(90), CachedInput::Assumed));
+        assert_eq!(of(&[both[1], both[0]]), (Some(100), Some(90), CachedInput::Included));
+    }
+
+    #[test]
+    fn one_step_proves_it_for_those_that_are_added_to_it() {
+        let mut sum = Usage::default();
+        for step in [
+            r#"{"input_tokens": 50, "cached_tokens": 0}"#,
+            r#"{"input_tokens": 50, "cached_tokens": 40}"#,
+            r#"{"input_tokens": 5, "cached_tokens": 80}"#,
+        ] {
+            sum.add(usage(&node(step)));
+        }
+        let (tokens, basis) = sum.tokens();
+        assert_eq!((tokens.input, tokens.cached, basis), (Some(50 + 90 + 85), Some(120), CachedInput::Added));
     }
 
     #[test]

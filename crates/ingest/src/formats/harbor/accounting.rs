@@ -1,0 +1,208 @@
+//! What an agent's counts of tokens mean: whether `n_input_tokens` includes what came from a cache.
+//!
+//! Harbor asks its agents to count cached tokens in and enforces nothing. In the store input always includes them, so
+//! this is decided by agent ([`AGENTS`], read in Harbor's own agents, 0.1 to 0.25), by the version of Harbor where an agent
+//! changed, and by the values: more cached than input tokens, of an attempt or of a single step of its trajectory, proves
+//! that the agent leaves them out. Such a proof then holds for the whole run ([`store::Store::settle_cached_input`]).
+
+use model::{Attempt, CachedInput, Tokens, Warning};
+
+use super::head::Head;
+use crate::format::Report;
+
+/// What an agent's count of input tokens is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Input {
+    /// With cached tokens.
+    Included,
+    /// Without them.
+    Excluded,
+    /// Whatever the agent's own log says, or nothing is known of the agent: taken to include them.
+    #[default]
+    Assumed,
+}
+
+/// Where an agent counts as its row says.
+#[derive(Debug, Clone, Copy)]
+enum Where {
+    Always,
+    /// With models of Anthropic.
+    Anthropic,
+    /// By versions of Harbor before this one.
+    Before(u64, u64),
+}
+
+/// The agents of which it is known. The first row that fits counts. All others are [`Input::Assumed`]: `acp`, `cline` from
+/// Harbor 0.13 on, `code-puppy`, `copilot-cli`, `eve`, `hermes`, `muse-code`, `nemo-agent`, `swe-agent`, `vibe`, and agents
+/// that are not Harbor's own.
+const AGENTS: &[(&str, Where, Input)] = &[
+    ("antigravity-cli", Where::Always, Input::Included),
+    ("antigravity-sdk", Where::Always, Input::Included),
+    ("claude-code", Where::Always, Input::Included),
+    ("cline", Where::Before(0, 13), Input::Excluded),
+    ("cline-cli", Where::Before(0, 13), Input::Excluded),
+    ("codex", Where::Always, Input::Included),
+    ("computer-1", Where::Always, Input::Included),
+    ("cortex-code", Where::Always, Input::Included),
+    ("cursor-cli", Where::Always, Input::Included),
+    ("devin", Where::Always, Input::Included),
+    ("fabric", Where::Always, Input::Included),
+    ("gemini-cli", Where::Always, Input::Included),
+    ("goose", Where::Always, Input::Included),
+    ("grok-build", Where::Always, Input::Included),
+    ("junie", Where::Always, Input::Excluded),
+    ("kimi-cli", Where::Always, Input::Included),
+    ("kimi-code", Where::Always, Input::Included),
+    ("langgraph", Where::Always, Input::Included),
+    ("mcode", Where::Always, Input::Included),
+    ("mimo", Where::Always, Input::Included),
+    ("mini-swe-agent", Where::Always, Input::Included),
+    ("openclaw", Where::Always, Input::Included),
+    ("opencode", Where::Always, Input::Included),
+    ("openhands", Where::Always, Input::Included),
+    ("openhands-sdk", Where::Always, Input::Included),
+    ("pi", Where::Always, Input::Included),
+    ("qwen-code", Where::Always, Input::Included),
+    ("qwen-coder", Where::Always, Input::Included),
+    ("rovodev-cli", Where::Always, Input::Included),
+    ("strands", Where::Always, Input::Included),
+    ("terminus-2", Where::Always, Input::Included),
+    ("trae-agent", Where::Anthropic, Input::Excluded),
+];
+
+/// What is known of a trial's agent before its counts are looked at.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Agent<'a> {
+    name: &'a str,
+    input: Input,
+}
+
+impl<'a> Agent<'a> {
+    /// Of a trial. `harbor` gives the version of Harbor; it is asked only where it matters.
+    pub(super) fn new(head: &'a Head, harbor: impl Fn() -> Option<String>) -> Self {
+        let name = head.agent.as_deref().unwrap_or_default();
+        let is_anthropic = || {
+            let model = head.model.as_deref().unwrap_or_default().to_ascii_lowercase();
+            model.contains("anthropic") || model.contains("claude")
+        };
+        let row = AGENTS.iter().find(|(agent, place, _)| {
+            *agent == name
+                && match place {
+                    Where::Always => true,
+                    Where::Anthropic => is_anthropic(),
+                    Where::Before(major, minor) => harbor()
+                        .as_deref()
+                        .and_then(major_and_minor)
+                        .is_some_and(|version| version < (*major, *minor)),
+                }
+        });
+        Self { name, input: row.map(|(.., input)| *input).unwrap_or_default() }
+    }
+
+    /// Gives the tokens of an attempt the one meaning that they have in the store.
+    ///
+    /// `step_proves`: a step of the trajectory has more cached than input tokens.
+    pub(super) fn settle(self, attempt: &mut Attempt, step_proves: bool) {
+        drop_what_nobody_counted(self.name, attempt);
+        let tokens = attempt.tokens;
+        attempt.cached_input = if tokens.cached.unwrap_or(0) == 0 || tokens.input.is_none() {
+            CachedInput::Included
+        } else if tokens.cache_exceeds_input() || step_proves || self.input == Input::Excluded {
+            attempt.tokens = tokens.adding_cached();
+            CachedInput::Added
+        } else {
+            CachedInput::Assumed
+        };
+    }
+
+    /// Says once for a trial where cached tokens were added, or where nothing tells.
+    pub(super) fn warn<'b>(
+        self,
+        path: &str,
+        attempts: impl Iterator<Item = &'b Attempt> + Clone,
+        report: &mut Report,
+    ) {
+        let first = |basis: CachedInput| attempts.clone().find(|a| a.cached_input == basis);
+        let name = if self.name.is_empty() { "the agent" } else { self.name };
+        if let Some(attempt) = first(CachedInput::Added) {
+            let Tokens { input: Some(input), cached: Some(cached), .. } = attempt.tokens else { return };
+            let reported = input.saturating_sub(cached);
+            let what = format!(
+                "Input {reported}, cached {cached}: {name} counts its input without cached tokens. They are added (input {input} here), at every attempt of the run."
+            );
+            report.warn(Warning::repaired(path, "tokens.cache_added", what));
+        } else if self.input == Input::Assumed && first(CachedInput::Assumed).is_some() {
+            let what = format!(
+                "Nothing says whether the input of {name} includes its cached tokens. It is taken to, unless an attempt of the run has more cached than input tokens."
+            );
+            report.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
+        }
+    }
+}
+
+/// Most agents write 0 for a number that their log lacks.
+fn drop_what_nobody_counted(agent: &str, attempt: &mut Attempt) {
+    let Tokens { input, cached, output } = attempt.tokens;
+    let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
+    if is_none(input) && is_none(cached) && is_none(output) && attempt.steps.is_some_and(|steps| steps > 0) {
+        attempt.tokens = Tokens::default();
+    } else if input == Some(0) && is_none(cached) && !is_none(output) {
+        attempt.tokens.input = None;
+    } else if let ("goose", Some(total), None) = (agent, input, output) {
+        // Before Harbor 0.20 what stands there is the sum of input and output.
+        attempt.tokens.input = None;
+        attempt.extra.insert("total_tokens".to_owned(), total.into());
+    }
+}
+
+/// `0.24.0`, `0.25.0rc1`
+fn major_and_minor(version: &str) -> Option<(u64, u64)> {
+    let mut parts = version.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Verdict;
+
+    use super::*;
+
+    fn settled(agent: &str, model: &str, harbor: &str, counts: [Option<u64>; 3]) -> (Tokens, CachedInput) {
+        let head = Head { agent: Some(agent.into()), model: Some(model.into()), ..Head::default() };
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        let [input, cached, output] = counts;
+        attempt.tokens = Tokens { input, cached, output };
+        attempt.steps = Some(3);
+        Agent::new(&head, || Some(harbor.to_owned())).settle(&mut attempt, false);
+        (attempt.tokens, attempt.cached_input)
+    }
+
+    #[test]
+    fn agent_version_model_and_values_decide() {
+        use CachedInput::{Added, Assumed, Included};
+        let some = |i, c, o| [Some(i), Some(c), Some(o)];
+        let cases = [
+            ("codex", "m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
+            ("codex", "m", "0.25.0", some(4, 10, 1), (Some(14), Added)),
+            ("junie", "m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
+            ("cline-cli", "m", "0.5.0", some(10, 4, 1), (Some(14), Added)),
+            ("cline-cli", "m", "0.13.1", some(10, 4, 1), (Some(10), Assumed)),
+            ("trae-agent", "anthropic/m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
+            ("trae-agent", "openai/m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
+            ("codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Included)),
+            ("codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Included)),
+            ("codex", "m", "0.25.0", some(0, 0, 5), (None, Included)),
+            ("codex", "m", "0.25.0", some(0, 0, 0), (None, Included)),
+            ("goose", "m", "0.13.0", [Some(10), None, None], (None, Included)),
+        ];
+        for (agent, model, harbor, counts, right) in cases {
+            let (tokens, basis) = settled(agent, model, harbor, counts);
+            assert_eq!((tokens.input, basis), right, "{agent} {model} {harbor} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_names_each_agent_in_order() {
+        assert!(AGENTS.is_sorted_by_key(|(agent, ..)| *agent));
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether a count of input tokens includes those that came from a cache.
+//!
+//! Harnesses differ in what they call input. Everywhere in Stamina Lab it includes cached reads, so a count without them
+//! is made whole when it is read, and what is known of that is kept beside it.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::Tokens;
+
+/// How the cached tokens of an attempt came to be part of its input tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CachedInput {
+    /// The source counts them in, or there are none.
+    #[default]
+    Included,
+    /// Nothing proves that the source counts them in. Another attempt of the run may prove that it does not.
+    Assumed,
+    /// The source counts them beside the input: they were added.
+    Added,
+    /// They were added because another attempt of the same run has more cached than input tokens.
+    AddedByRun,
+}
+
+impl CachedInput {
+    /// Every value.
+    pub const ALL: [Self; 4] = [Self::Included, Self::Assumed, Self::Added, Self::AddedByRun];
+
+    /// The word in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Included => "included",
+            Self::Assumed => "assumed",
+            Self::Added => "added",
+            Self::AddedByRun => "added_by_run",
+        }
+    }
+
+    /// The inverse of [`CachedInput::as_str`].
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|value| value.as_str() == word)
+    }
+}
+
+impl Tokens {
+    /// Whether there are more cached than input tokens: the cached ones are then no part of the input.
+    pub fn cache_exceeds_input(&self) -> bool {
+        self.input.zip(self.cached).is_some_and(|(input, cached)| cached > input)
+    }
+
+    /// The same counts with the cached tokens added to the input, where the input is known.
+    #[must_use]
+    pub fn adding_cached(self) -> Self {
+        let input = self.input.map(|input| input.saturating_add(self.cached.unwrap_or(0)));
+        Self { input, ..self }
+    }
+
+    /// The same counts with an input that includes the cached tokens: they are added where they exceed it.
+    #[must_use]
+    pub fn with_cached_included(self) -> Self {
+        if self.cache_exceeds_input() { self.adding_cached() } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_cached_than_input_is_no_part_of_it() {
+        let of = |input, cached| Tokens { input, cached, output: None }.with_cached_included().input;
+        assert_eq!(of(Some(1_000), Some(9_000)), Some(10_000));
+        assert_eq!(of(Some(9_000), Some(9_000)), Some(9_000));
+        assert_eq!(of(Some(9_000), None), Some(9_000));
+        assert_eq!(of(None, Some(9_000)), None, "the cache alone says nothing of the input");
+        assert_eq!(of(Some(1), Some(u64::MAX)), Some(u64::MAX));
+        for value in CachedInput::ALL {
+            assert_eq!(CachedInput::parse(value.as_str()), Some(value));
+        }
+    }
+}

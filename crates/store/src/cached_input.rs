@@ -1,0 +1,93 @@
+//! One meaning of input tokens over a run: an attempt with more cached than input tokens proves that its harness counts
+//! them apart, and then they are added at every attempt of the run. Parts are read one by one, so this is decided once
+//! all of them are written, and anew whenever one of them changed.
+
+use std::collections::BTreeSet;
+
+use model::CachedInput;
+use rusqlite::{Connection, params};
+
+use crate::{EpisodeId, Result, RunId, SourceId, Store, runs};
+
+/// Counts above this are no counts of tokens: adding them could leave the range of a column.
+const MOST: i64 = 1 << 60;
+
+/// The runs of a source that have an attempt with this word. It is a literal so that SQLite finds it by its partial index.
+fn runs_with(conn: &Connection, source: SourceId, basis: CachedInput) -> Result<BTreeSet<RunId>> {
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT DISTINCT run.id FROM attempt
+           JOIN turn ON turn.id = attempt.turn
+           JOIN episode ON episode.id = turn.episode
+           JOIN run ON run.id = episode.run
+         WHERE attempt.cached_input = '{}' AND run.source = ?1",
+        basis.as_str()
+    ))?;
+    Ok(find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Changes the attempts of a run that are as `from`. Gives the episodes of those that changed.
+fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> Result<BTreeSet<EpisodeId>> {
+    let sign = if to == CachedInput::AddedByRun { 1 } else { -1 };
+    let mut find = conn.prepare_cached(
+        "SELECT attempt.id, episode.id FROM episode
+           JOIN turn ON turn.episode = episode.id
+           JOIN attempt ON attempt.turn = turn.id
+         WHERE episode.run = ?1 AND attempt.cached_input = ?2
+           AND attempt.input_tokens BETWEEN 0 AND ?3 AND attempt.cached_tokens BETWEEN 1 AND ?3",
+    )?;
+    let found: Vec<(i64, EpisodeId)> = find
+        .query_map(params![run, from.as_str(), MOST], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut changed = BTreeSet::new();
+    for (attempt, episode) in found {
+        conn.prepare_cached(
+            "UPDATE attempt SET cached_input = ?2, input_tokens = input_tokens + ?3 * cached_tokens WHERE id = ?1",
+        )?
+        .execute((attempt, to.as_str(), sign))?;
+        changed.insert(episode);
+    }
+    Ok(changed)
+}
+
+/// Makes the sums of an episode again, unless its source gives them for the whole of it.
+fn sum(conn: &Connection, episode: EpisodeId) -> Result<()> {
+    conn.prepare_cached(
+        "UPDATE episode SET input_tokens = (SELECT CAST(total(attempt.input_tokens) AS INTEGER)
+             FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)
+         WHERE id = ?1 AND given_tokens IS NULL",
+    )?
+    .execute([episode])?;
+    conn.prepare_cached(
+        "UPDATE play SET tokens = (SELECT total(of_turn) FROM (
+             SELECT total(CAST(attempt.input_tokens AS REAL) + attempt.output_tokens) AS of_turn
+             FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = play.episode
+             GROUP BY turn.id HAVING count(CAST(attempt.input_tokens AS REAL) + attempt.output_tokens) = count(*)))
+         WHERE play.episode = ?1 AND (SELECT given_tokens FROM episode WHERE id = ?1) IS NULL",
+    )?
+    .execute([episode])?;
+    Ok(())
+}
+
+impl Store {
+    /// Gives every attempt of a run of the source the same meaning of input tokens. Call it after the last part was put.
+    pub fn settle_cached_input(&self, source: SourceId) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let proven = runs_with(conn, source, CachedInput::Added)?;
+            let changed_before = runs_with(conn, source, CachedInput::AddedByRun)?;
+            for run in changed_before.union(&proven) {
+                let (assumed, by_run) = (CachedInput::Assumed, CachedInput::AddedByRun);
+                let changed = if proven.contains(run) {
+                    change(conn, *run, assumed, by_run)?
+                } else {
+                    change(conn, *run, by_run, assumed)?
+                };
+                if !changed.is_empty() {
+                    changed.into_iter().try_for_each(|episode| sum(conn, episode))?;
+                    runs::touch(conn, *run)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
