@@ -1,6 +1,7 @@
 //! Readers of the files that several formats share: test outputs and transcripts. No format logic, no tree.
 
 pub mod atif;
+pub(crate) mod attribution;
 pub mod cases;
 pub mod clock;
 pub mod ctrf;

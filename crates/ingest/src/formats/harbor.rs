@@ -25,11 +25,11 @@
 //! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
 //! that print CASE lines, see [`case_lines`]; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
 //! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
-//! an exception is told by [`ends`].
+//! an exception is told by its type and by when it came ([`exception`], `readers::attribution`).
 
 mod accounting;
 mod case_lines;
-mod ends;
+mod exception;
 mod head;
 mod job;
 mod layout;

@@ -8,14 +8,14 @@ use model::{
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
-use crate::readers::json::{Node, Object, cut};
-use crate::readers::text::strip_ansi;
+use crate::readers::attribution::Attribution;
+use crate::readers::json::{Node, Object};
 use crate::readers::{cases, clock, ctrf, pytest};
 use files::{Entry, Tree, join};
 
 use super::CONTINUATIONS;
 use super::accounting::Agent;
-use super::ends::{self, Stage};
+use super::exception::{Phases, Raised};
 use super::layout::is_file;
 use super::settings::plain;
 
@@ -23,7 +23,6 @@ const REWARD_CAP: u64 = 1 << 20;
 const OUTPUT_CAP: u64 = 32 << 20;
 const OUTPUT_TAIL: u64 = 1 << 20;
 const TRAJECTORY_CAP: u64 = 1 << 30;
-const MESSAGE_CAP: usize = 8 * 1024;
 const LOGS_CAP: usize = 200;
 const ZERO: Tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) };
 
@@ -53,21 +52,14 @@ pub(super) struct FirstMessage {
 /// What the trial around a step says.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Around<'a> {
-    /// The trial's exception, if it ended the step: type and message.
-    pub(super) exception: Option<(&'a str, &'a str)>,
+    /// The trial's exception, if it ended the step.
+    pub(super) exception: Option<&'a Raised>,
+    /// Whether the step is the first.
+    pub(super) first: bool,
     /// Whether there is no result: the trial is running or was killed.
     pub(super) unfinished: bool,
     /// How its agent counts tokens.
     pub(super) agent: Agent<'a>,
-}
-
-/// Type and message of an `exception_info`.
-pub(super) fn exception(node: Option<&Node>) -> Option<(String, String)> {
-    let info = node?.get("exception_info")?;
-    let text = |key| info.get(key).and_then(Node::text).unwrap_or_default();
-    let kind = Some(text("exception_type")).filter(|k| !k.is_empty()).unwrap_or("Exception");
-    let message = strip_ansi(cut(text("exception_message"), MESSAGE_CAP).0).into_owned();
-    Some((kind.to_owned(), message))
 }
 
 /// Reads a step. `folder` holds `agent/`, `verifier/` and `artifacts/`; `node` is its entry in the result, if any.
@@ -79,7 +71,8 @@ pub(super) fn read(
     report: &mut Report,
 ) -> Graded {
     let mut attempt = Attempt::new(1, Verdict::Error);
-    let own = exception(node);
+    let raised = Raised::read(node);
+    let phases = Phases { node, first: around.first };
     let by_result =
         node.and_then(|n| n.at(&["verifier_result", "rewards"])).map(rewards).filter(|r| !r.is_empty());
     // Without an entry in the result the verifier's own file is the only witness.
@@ -94,7 +87,6 @@ pub(super) fn read(
     around.agent.settle(&mut attempt, step_proves);
     attempt.artifacts = artifacts(tree, folder);
 
-    let cause = own.as_ref().map(|(k, m)| (k.as_str(), m.as_str()));
     let mut bare = false;
     if let Some(rewards) = rewards {
         attempt.reward = decisive(&rewards);
@@ -115,14 +107,15 @@ pub(super) fn read(
         attempt.verdict = if passed { Verdict::Passed } else { Verdict::Failed };
         if !passed {
             // An agent that ran out of time was still graded: the exception says why it failed.
-            attempt.end_reason =
-                Some(cause.map_or(EndReason::TestsFailed, |(k, m)| ends::reason(k, m, stage(node))));
+            let cause = raised.as_ref().and_then(|r| r.explains_failed(phases));
+            attempt.end_reason = Some(EndReason::TestsFailed);
+            end_with(&mut attempt, cause);
             bare = cause.is_none() && attempt.tests.is_empty() && attempt.total.unwrap_or(0) == 0;
         }
-    } else if let Some((kind, message)) = cause.or(around.exception) {
-        let reason = ends::reason(kind, message, stage(node));
-        attempt.end_reason = Some(reason);
-        if reason == EndReason::Cancelled {
+    } else if let Some(raised) = raised.as_ref().or(around.exception) {
+        attempt.end_reason = Some(EndReason::NoVerdict);
+        end_with(&mut attempt, raised.ended(phases));
+        if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
     } else if around.unfinished {
@@ -133,18 +126,16 @@ pub(super) fn read(
     }
     // What ended the trial is told of a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
-    attempt.exception = own.or_else(|| around.map(|(k, m)| (k.to_owned(), m.to_owned())));
+    attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
     Graded { attempt, cases, bare, first_message }
 }
 
-fn stage(node: Option<&Node>) -> Stage {
-    let began = |key| node.and_then(|n| n.at(&[key, "started_at"])).is_some();
-    if began("verifier") {
-        Stage::Verifier
-    } else if began("agent_execution") || node.is_none() {
-        Stage::Agent
-    } else {
-        Stage::Setup
+/// Takes over why the attempt ended, where an exception says it.
+fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) {
+    let Some(cause) = cause else { return };
+    attempt.end_reason = Some(cause.reason);
+    if !cause.recognised {
+        attempt.extra.insert("cause".to_owned(), "not recognised".into());
     }
 }
 

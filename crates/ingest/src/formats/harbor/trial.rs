@@ -3,13 +3,14 @@
 use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
+use crate::readers::attribution::Attribution;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
 use files::{Entry, Tree, file_name, join};
 
 use super::accounting::Agent;
-use super::ends::{self, Stage};
+use super::exception::{Phases, Raised};
 use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
 use super::settings::plain;
@@ -198,20 +199,18 @@ impl Trial {
         episode.title = task.and_then(|t| t.title.clone());
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
-        let own = step::exception(self.result.as_ref());
+        let raised = Raised::read(self.result.as_ref());
         let mut bare_turns = Vec::new();
         let mut cases = false;
 
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
-        let mut reason = own.as_ref().map(|(kind, message)| {
-            let stage = if steps.iter().any(|s| s.begun.is_some()) { Stage::Agent } else { Stage::Setup };
-            ends::reason(kind, message, stage)
-        });
+        let last_begun = steps.iter().rposition(|s| s.begun.is_some());
+        let mut reason =
+            raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan)).map(|cause| cause.reason);
         if self.result.is_none() {
             reason = Some(EndReason::Unfinished);
         }
-        let last_begun = steps.iter().rposition(|s| s.begun.is_some());
         for (index, declared) in steps.iter().enumerate() {
             let number = index as u32 + 1;
             let mut turn = Turn::new(number);
@@ -229,10 +228,8 @@ impl Trial {
             if let Some(begun) = &declared.begun {
                 let around = Around {
                     // A trial's exception ended the step that was running.
-                    exception: own
-                        .as_ref()
-                        .filter(|_| Some(index) == last_begun)
-                        .map(|(k, m)| (k.as_str(), m.as_str())),
+                    exception: raised.as_ref().filter(|_| Some(index) == last_begun),
+                    first: index == 0,
                     unfinished: self.result.is_none(),
                     agent,
                 };
@@ -274,7 +271,7 @@ impl Trial {
         };
         (episode.timing.agent_seconds, episode.timing.test_seconds) =
             (sum(|t| t.agent_seconds), sum(|t| t.test_seconds));
-        episode.exception = own;
+        episode.exception = raised.as_ref().map(Raised::recorded);
         // A step gets one attempt: the failure of the last one stands, whatever became of the trial after it.
         let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
@@ -406,6 +403,18 @@ impl Trial {
             }
         }
     }
+}
+
+/// What a trial's own exception says of its end: of the last step that began, or of the next one.
+fn ended(raised: &Raised, steps: &[Declared], last_begun: Option<usize>, plan: &Plan) -> Option<Attribution> {
+    let node = last_begun.and_then(|index| steps[index].begun.as_ref()).and_then(|begun| begun.node.as_ref());
+    let phases = Phases { node, first: last_begun.is_none_or(|index| index == 0) };
+    if raised.after_tests(phases) {
+        // With no step left it is the tear-down.
+        let planned = steps.len().max(plan.count.unwrap_or(0) as usize);
+        return last_begun.filter(|index| index + 1 < planned).and_then(|_| raised.before_next_step());
+    }
+    raised.ended(phases)
 }
 
 /// An episode, and what is decided about it when every trial of the task is read.

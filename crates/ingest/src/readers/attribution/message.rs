@@ -1,0 +1,204 @@
+//! What stands at fixed places of a message: the HTTP status where each client writes it, and why an endpoint refused a
+//! request. Nothing else of a message is looked at.
+
+/// How far into a message a fixed place may lie behind a name or a command, in bytes.
+const REACH: usize = 300;
+
+/// Whether `message` begins as `pattern`, in which `#` is a digit and one `*` stands for anything within a line.
+pub(super) fn begins(message: &str, pattern: &str) -> bool {
+    let (head, tail) = pattern.split_once('*').map_or((pattern, None), |(head, tail)| (head, Some(tail)));
+    let mut rest = message.chars();
+    let as_head = head.chars().all(|p| rest.next().is_some_and(|c| c == p || p == '#' && c.is_ascii_digit()));
+    as_head && tail.is_none_or(|tail| beginning(rest.as_str()).contains(tail))
+}
+
+fn beginning(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    &line[..line.floor_char_boundary(REACH)]
+}
+
+/// The HTTP status, where one of the known clients writes it.
+pub(super) fn status(message: &str) -> Option<u16> {
+    const BEFORE: [&str; 5] = [
+        "Error code: ",
+        "API error occurred: Status ",
+        "An error occurred (",
+        "Client error '",
+        "Server error '",
+    ];
+    // `503 Server Error: …`, `429, message=…`, `429 RESOURCE_EXHAUSTED. {…`
+    let leading = || {
+        let (number, rest) = message.split_at_checked(3)?;
+        let status_word = || {
+            let word = rest.strip_prefix(' ')?;
+            let end = word.find(|c: char| !(c.is_ascii_uppercase() || c == '_'))?;
+            (end > 0 && word[end..].starts_with(". {")).then_some(())
+        };
+        let known = rest.starts_with(" Client Error: ")
+            || rest.starts_with(" Server Error: ")
+            || rest.starts_with(", message=")
+            || status_word().is_some();
+        if known { number.parse().ok() } else { None }
+    };
+    // cohere: `headers: {…}, status_code: 429, body: …`
+    let after_headers = || {
+        let (_, rest) = message.strip_prefix("headers: {")?.split_once("}, status_code: ")?;
+        three_digits(rest)
+    };
+    BEFORE
+        .iter()
+        .find_map(|place| message.strip_prefix(place))
+        .and_then(three_digits)
+        .or_else(leading)
+        .or_else(after_headers)
+        .filter(|status| (100..600).contains(status))
+}
+
+fn three_digits(text: &str) -> Option<u16> {
+    let digits = text.get(..3)?;
+    let more = text[3..].starts_with(|c: char| c.is_ascii_digit());
+    if more || !digits.bytes().all(|b| b.is_ascii_digit()) { None } else { digits.parse().ok() }
+}
+
+/// The error code of AWS: `An error occurred (ThrottlingException) when calling the Converse operation: …`.
+pub(super) fn aws_code(message: &str) -> Option<&str> {
+    let (code, rest) = message.strip_prefix("An error occurred (")?.split_once(')')?;
+    rest.starts_with(" when calling ").then_some(code)
+}
+
+/// Why an endpoint refused a request (400, 422).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The context was longer than the model takes.
+    TooLong,
+    /// The account has no credit.
+    Billing,
+    /// The content is not allowed.
+    Content,
+}
+
+/// Why a request was refused: by the error's own code, else by the beginning of its own message.
+pub(super) fn refusal(message: &str) -> Option<Refusal> {
+    const CODES: [(&str, Refusal); 6] = [
+        ("context_length_exceeded", Refusal::TooLong),
+        ("string_above_max_length", Refusal::TooLong),
+        ("insufficient_quota", Refusal::Billing),
+        ("content_policy_violation", Refusal::Content),
+        ("content_filter", Refusal::Content),
+        ("invalid_prompt", Refusal::Content),
+    ];
+    const SENTENCES: [(&str, Refusal); 12] = [
+        ("This model's maximum context length is ", Refusal::TooLong),
+        ("This endpoint's maximum context length is ", Refusal::TooLong),
+        ("maximum context length is ", Refusal::TooLong),
+        ("Your input exceeds the context window of this model", Refusal::TooLong),
+        ("prompt is too long: ", Refusal::TooLong),
+        ("input length and `max_tokens` exceed context limit: ", Refusal::TooLong),
+        ("The input token count ", Refusal::TooLong),
+        ("input token count exceeds the maximum", Refusal::TooLong),
+        ("Input is too long for requested model", Refusal::TooLong),
+        ("Your credit balance is too low", Refusal::Billing),
+        ("Output blocked by content filtering policy", Refusal::Content),
+        ("The response was filtered due to the prompt triggering ", Refusal::Content),
+    ];
+    let code = value_of(message, "code");
+    let by_code = CODES.iter().find(|(known, _)| Some(*known) == code);
+    let by_sentence = || {
+        let told = [Some(message), value_of(message, "message"), after_names(message)];
+        SENTENCES.iter().find(|(sentence, _)| told.iter().flatten().any(|text| text.starts_with(sentence)))
+    };
+    by_code.or_else(by_sentence).map(|(_, refusal)| *refusal)
+}
+
+/// The text of the first `'key': '…'` of an error's body, as Python or JSON writes it; of `message` its beginning.
+fn value_of<'a>(message: &'a str, key: &str) -> Option<&'a str> {
+    for quote in ['\'', '"'] {
+        let name = format!("{quote}{key}{quote}:");
+        let Some((_, rest)) = message.split_once(&name) else { continue };
+        let rest = rest.trim_start();
+        let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { continue };
+        let value = &rest[1..];
+        return Some(if key == "message" { value } else { value.split(quote).next().unwrap_or(value) });
+    }
+    None
+}
+
+/// What follows the names that wrap a message: `litellm.BadRequestError: OpenAIException - …`, `… operation: …`.
+fn after_names(message: &str) -> Option<&str> {
+    ["Exception - ", " operation: "].iter().find_map(|end| {
+        let at = beginning(message).find(end)? + end.len();
+        Some(&message[at..])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_stands_where_its_client_writes_it() {
+        for (message, want) in [
+            ("Error code: 429 - {'error': {}}", Some(429)),
+            ("503 UNAVAILABLE. {'error': {}}", Some(503)),
+            ("API error occurred: Status 402. Body: x", Some(402)),
+            ("headers: {'a': 'b'}, status_code: 501, body: {}", Some(501)),
+            ("An error occurred (429) when calling the Converse operation: slow", Some(429)),
+            ("An error occurred (ThrottlingException) when calling the Converse operation", None),
+            ("Client error '404 Not Found' for url 'https://x'", Some(404)),
+            ("503 Server Error: Service Unavailable for url: https://x", Some(503)),
+            ("429, message='Too Many Requests', url='https://x'", Some(429)),
+            ("the log says Error code: 429 - {", None),
+            ("503 tests failed", None),
+            ("Error code: 4290", None),
+            ("429", None),
+            ("ä29 RESOURCE. {", None),
+        ] {
+            assert_eq!(status(message), want, "{message}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_told_by_code_or_beginning() {
+        for (message, want) in [
+            (
+                "Error code: 400 - {'error': {'message': \"This model's maximum context length is 9 tokens.\", 'code': 'x'}}",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "Error code: 400 - {'error': {'message': 'long', 'code': 'context_length_exceeded'}}",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "litellm.BadRequestError: AnthropicException - {\"type\":\"error\",\"error\":{\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "litellm.BadRequestError: OpenAIException - This model's maximum context length is 9",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "An error occurred (ValidationException) when calling the Converse operation: Input is too long for requested model.",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "Error code: 400 - {'error': {'message': 'Your credit balance is too low to'}}",
+                Some(Refusal::Billing),
+            ),
+            (
+                "Error code: 400 - {'error': {'message': 'flagged', 'code': 'content_filter'}}",
+                Some(Refusal::Content),
+            ),
+            ("Error code: 400 - {'error': {'message': 'the user wrote: prompt is too long: 9'}}", None),
+        ] {
+            assert_eq!(refusal(message), want, "{message}");
+        }
+    }
+
+    #[test]
+    fn beginnings_have_digits_and_one_gap() {
+        assert!(begins("404 Client Error for http+docker://x", "### Client Error for http+docker://"));
+        assert!(!begins("40 Client Error for http+docker://x", "### Client Error for http+docker://"));
+        assert!(begins("Step 'a b' setup.sh exited with code 1", "Step '*' setup.sh exited with code "));
+        assert!(!begins("Step 'a\n' setup.sh exited with code 1", "Step '*' setup.sh exited with code "));
+    }
+}
