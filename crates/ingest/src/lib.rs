@@ -11,6 +11,7 @@
 pub mod discover;
 pub mod format;
 pub mod formats;
+pub mod identity;
 pub mod import;
 pub mod readers;
 pub mod view;

@@ -39,7 +39,7 @@ mod steps;
 mod task;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map};
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
@@ -382,6 +382,7 @@ fn read_task(
     report: &mut Report,
 ) -> Vec<Reading> {
     trials.sort_by(|a, b| a.order().cmp(&b.order()));
+    once_each(&mut trials, report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario = trials.iter().find_map(Trial::task_name).unwrap_or(name).to_owned();
@@ -423,6 +424,26 @@ fn read_task(
         out.push(Reading { run, episode: played.episode });
     }
     out
+}
+
+/// Leaves out trials that are copies of one before, in the same run.
+fn once_each(trials: &mut Vec<Trial>, report: &mut Report) {
+    let mut first: HashMap<(String, String), String> = HashMap::new();
+    trials.retain(|trial| {
+        let Some(identity) = &trial.identity else { return true };
+        match first.entry((trial.run.clone(), identity.clone())) {
+            hash_map::Entry::Vacant(entry) => {
+                entry.insert(trial.path.clone());
+                true
+            }
+            hash_map::Entry::Occupied(entry) => {
+                let what =
+                    format!("It is the same trial as {}, which counts. This one is left out.", entry.get());
+                report.warn(Warning::skipped(&trial.path, "part.duplicate", what));
+                false
+            }
+        }
+    });
 }
 
 /// The tests print CASE lines and printed none: nothing could be tested.

@@ -3,6 +3,7 @@
 use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
+use crate::identity;
 use crate::readers::attribution::Attribution;
 use crate::readers::clock;
 use crate::readers::json::Node;
@@ -32,6 +33,8 @@ pub(super) struct Trial {
     pub(super) run: String,
     /// `result.json`, written once at the end; `None` = running, killed, or damaged.
     result: Option<Node>,
+    /// What copies of the trial have in common: its own id, else its name in its job; `None` = no file says it.
+    pub(super) identity: Option<String>,
     /// Whether `result.json` is there but cannot be read.
     damaged: bool,
     /// Steps that `trial.log` says were started, and how many there were to be.
@@ -97,9 +100,13 @@ impl Trial {
                 "There is no result.json: the trial is running, or was killed. Its finished steps are shown as far as they go.",
             ));
         }
+        let mut in_job = None;
         if has("config.json") {
             match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
-                Ok(Node::Map(_)) => report.files_read += 1,
+                Ok(config @ Node::Map(_)) => {
+                    report.files_read += 1;
+                    in_job = name_in_job(&config);
+                }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
                     "json.wrong_type",
@@ -117,7 +124,8 @@ impl Trial {
             |_| StepLog::default(),
             |(bytes, _)| StepLog::parse(&String::from_utf8_lossy(&bytes)),
         );
-        Self { path: path.to_owned(), job, head, run: String::new(), result, damaged, log, entries }
+        let identity = result.as_ref().and_then(own_id).or(in_job);
+        Self { path: path.to_owned(), job, head, run: String::new(), result, identity, damaged, log, entries }
     }
 
     /// When it began, for the order of attempts; those that never said so come last.
@@ -415,6 +423,19 @@ fn ended(raised: &Raised, steps: &[Declared], last_begun: Option<usize>, plan: &
         return last_begun.filter(|index| index + 1 < planned).and_then(|_| raised.before_next_step());
     }
     raised.ended(phases)
+}
+
+/// The id that Harbor gives a trial, with when it began: an id made by hand may be used again.
+fn own_id(result: &Node) -> Option<String> {
+    let id = result.get("id")?.word()?;
+    let began = result.get("started_at").and_then(Node::word).unwrap_or_default();
+    Some(identity::of_id(&["harbor", id, began]))
+}
+
+/// The name of a trial in its job, which is there before it ends.
+fn name_in_job(config: &Node) -> Option<String> {
+    let text = |key| config.get(key).and_then(Node::word);
+    Some(identity::of_id(&["harbor", text("job_id")?, text("trial_name")?]))
 }
 
 /// An episode, and what is decided about it when every trial of the task is read.

@@ -1,0 +1,98 @@
+//! The same trial is read once, whatever its folder is called.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use files::Tree;
+use ingest::import::import;
+use model::Ending;
+use store::{EpisodeEntry, RunFilter, RunId, SourceId, Store, WarningFilter};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
+}
+
+fn open(store: &Store, path: &Path) -> SourceId {
+    let name = path.file_name().unwrap().to_string_lossy();
+    let source = store.put_source(&path.to_string_lossy(), &name, false).unwrap();
+    read(store, source, path);
+    source
+}
+
+fn read(store: &Store, source: SourceId, path: &Path) {
+    let stop = AtomicBool::new(false);
+    import(&Tree::open(path).unwrap(), store, source, &|_, _| {}, &stop).unwrap();
+}
+
+fn runs(store: &Store) -> Vec<RunId> {
+    let mut runs: Vec<RunId> =
+        store.list_runs(&RunFilter::default()).unwrap().rows.into_iter().map(|(_, run)| run.id).collect();
+    runs.sort_unstable();
+    runs
+}
+
+fn duplicates(store: &Store, source: SourceId) -> Vec<String> {
+    let page = store.warnings(source, &WarningFilter::default(), 0, 100).unwrap();
+    page.warnings.into_iter().filter(|w| w.code == "part.duplicate").map(|w| w.path).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn keys(episodes: &[EpisodeEntry]) -> Vec<(&str, u32)> {
+    episodes.iter().map(|e| (e.key.as_str(), e.repeat)).collect()
+}
+
+#[test]
+fn a_copied_trial_counts_once_in_its_run() {
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, &fixtures().join("world/same-trial/job-a"));
+    let episodes = store.episodes(runs(&store)[0]).unwrap();
+    assert_eq!(keys(&episodes), [("x__EEEEEE1", 1), ("y__EEEEEE2", 1)]);
+    let policy = store.get_policy().unwrap();
+    let events = episodes.iter().filter(|e| policy.ending(e.end_reason) == Ending::Event).count();
+    assert_eq!(events, 1, "S(1) = 1 of 2");
+    assert_eq!(duplicates(&store, source), ["y__EEEEEE2 copy"]);
+}
+
+/// A copy stands in when what it is a copy of goes.
+#[test]
+fn the_copy_counts_once_the_original_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job-a");
+    copy(&fixtures().join("world/same-trial/job-a"), &job);
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, &job);
+    fs::remove_dir_all(job.join("y__EEEEEE2")).unwrap();
+    read(&store, source, &job);
+    assert_eq!(keys(&store.episodes(runs(&store)[0]).unwrap()), [("x__EEEEEE1", 1), ("y__EEEEEE2 copy", 1)]);
+    assert!(duplicates(&store, source).is_empty());
+}
+
+/// Repeats of a task are no copies of each other.
+#[test]
+fn trials_of_one_task_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job-a");
+    copy(&fixtures().join("world/same-trial/job-a"), &job);
+    let result = job.join("y__EEEEEE2 copy/result.json");
+    let text = fs::read_to_string(&result).unwrap().replace("\"id-y\"", "\"id-z\"");
+    fs::write(&result, text).unwrap();
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, &job);
+    let all = store.episodes(runs(&store)[0]).unwrap();
+    assert_eq!(keys(&all), [("x__EEEEEE1", 1), ("y__EEEEEE2", 1), ("y__EEEEEE2 copy", 2)]);
+    assert!(duplicates(&store, source).is_empty());
+}
