@@ -5,7 +5,7 @@
 //! changed, and by the values: more cached than input tokens, of an attempt or of a single step of its trajectory, proves
 //! that the agent leaves them out. Such a proof then holds for the whole run ([`store::Store::settle_cached_input`]).
 
-use model::{Attempt, CachedInput, Tokens, Warning};
+use model::{Attempt, CachedInput, Episode, Tokens, Warning};
 
 use super::head::Head;
 use crate::format::Report;
@@ -116,13 +116,9 @@ impl<'a> Agent<'a> {
     }
 
     /// Says once for a trial where cached tokens were added, or where nothing tells.
-    pub(super) fn warn<'b>(
-        self,
-        path: &str,
-        attempts: impl Iterator<Item = &'b Attempt> + Clone,
-        report: &mut Report,
-    ) {
-        let first = |basis: CachedInput| attempts.clone().find(|a| a.cached_input == basis);
+    pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
+        let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+        let first = |basis: CachedInput| attempts.clone().find(|attempt| attempt.cached_input == basis);
         let name = if self.name.is_empty() { "the agent" } else { self.name };
         if let Some(attempt) = first(CachedInput::Added) {
             let Tokens { input: Some(input), cached: Some(cached), .. } = attempt.tokens else { return };

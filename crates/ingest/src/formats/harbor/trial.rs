@@ -271,7 +271,7 @@ impl Trial {
             }
             episode.turns.push(turn);
         }
-        agent.warn(&self.path, episode.turns.iter().flat_map(|t| &t.attempts), report);
+        agent.warn(&self.path, &episode, report);
         let sum = |of: fn(&model::Timing) -> Option<f64>| {
             let seconds: Vec<f64> =
                 episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| of(&a.timing)).collect();

@@ -2,9 +2,9 @@ use super::*;
 
 /// `file` per frame, in the first block of a traceback that ends with `last`.
 fn traceback(files: &[&str], last: &str) -> String {
-    let frames: String =
-        files.iter().map(|f| format!("  File \"{f}\", line 1, in f\n    call()\n")).collect();
-    format!("Traceback (most recent call last):\n{frames}{last}\n")
+    let frames: Vec<String> =
+        files.iter().map(|file| format!("  File \"{file}\", line 1, in f\n    call()\n")).collect();
+    format!("Traceback (most recent call last):\n{}{last}\n", frames.concat())
 }
 
 fn decided(kind: &str, message: &str, traceback: &str, stage: Stage) -> (EndReason, bool) {
