@@ -13,23 +13,27 @@ pub struct Ended {
     pub turns: u32,
     /// Why it ended there.
     pub reason: EndReason,
+    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    pub unrecognised: bool,
 }
 
-/// The same episodes read in two other ways, over the τ of the reading under the policy.
+/// The same episodes read in three other ways, over the τ of the reading under the policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     /// As if every episode that was stopped from outside had failed at its next turn: the least that is thinkable.
     pub censored_failed: StaminaSummary,
     /// Without the episodes that were stopped from outside.
     pub censored_dropped: StaminaSummary,
+    /// As if no end whose cause is not recognised had been the agent's: those episodes censored.
+    pub unrecognised_censored: StaminaSummary,
 }
 
-/// Reads `episodes` with censored → failed, and with censored → dropped, over `tau` turns: that of the mean beside which
-/// these stand.
+/// Reads `episodes` with censored → failed, with censored → dropped, and with not recognised → censored, over `tau`
+/// turns: that of the mean beside which these stand.
 ///
-/// An episode that passed every planned turn stays censored in both: it was not stopped. A reading whose curve is not
+/// An episode that passed every planned turn stays censored in all: it was not stopped. A reading whose curve is not
 /// known to τ (see [`common_tau`]) has no mean: one over fewer turns would stand beside one over more. With τ within
-/// what the policy's own reading knows this is so of *dropped* only, where those that remain planned fewer turns.
+/// what the policy's own reading knows this is so only of *dropped*, where those that remain planned fewer turns, and of *not recognised*.
 pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
     let stopped_from_outside =
         |e: &Ended| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
@@ -43,6 +47,10 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         })
         .collect();
     let dropped: Vec<Observation> = episodes.iter().filter(|e| !stopped_from_outside(e)).map(plain).collect();
+    let unrecognised: Vec<Observation> = episodes
+        .iter()
+        .map(|e| if e.unrecognised { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
+        .collect();
     let over = |reading: &[Observation]| {
         let summary = summarise_over(reading, tau);
         if common_tau(&[(reading, Some(tau))]) >= tau {
@@ -51,5 +59,9 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         let mean = RestrictedMean { mean: None, ci_low: None, ci_high: None, ..summary.restricted_mean };
         StaminaSummary { restricted_mean: RestrictedMean { standard_error: None, ..mean }, ..summary }
     };
-    Sensitivity { censored_failed: over(&failed), censored_dropped: over(&dropped) }
+    Sensitivity {
+        censored_failed: over(&failed),
+        censored_dropped: over(&dropped),
+        unrecognised_censored: over(&unrecognised),
+    }
 }

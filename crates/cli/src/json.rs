@@ -84,6 +84,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "perfect": (row.episodes > 0).then_some(row.perfect),
         "reported": reported,
         "end_reasons": end_reasons,
+        "unrecognised": row.unrecognised,
         "tokens": tokens(&row.tokens),
         "cost_usd": row.cost_usd,
         "baseline": row.baseline.map(model::Baseline::as_str),
@@ -129,6 +130,7 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
         // Who was censored did not fail, at whatever turn the observation ended.
         "failed_turn": row.failed_turn.filter(|_| !row.censored),
         "end_reason": row.end_reason.as_str(),
+        "unrecognised": row.unrecognised,
         "censored": row.censored,
         "score": row.score,
         "exception": exception(episode.exception.as_ref()),

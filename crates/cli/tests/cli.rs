@@ -162,3 +162,36 @@ fn closing_a_source_takes_its_runs_away_and_leaves_its_files() {
     assert_eq!(library.json(&["runs"]).as_array().map(Vec::len), Some(0));
     assert!(jobs.join("result.json").is_file());
 }
+
+/// Two errors of a program quote words of container engines; one failure is an engine's.
+#[test]
+fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters() {
+    let library = Library::new();
+    library.json(&["ingest", fixtures().join("world/docker-words").to_str().expect("UTF-8")]);
+    let runs = library.json(&["runs"]);
+    let run = &runs[0];
+    assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(3)));
+    assert_eq!(run["unrecognised"], 2);
+    assert_eq!(
+        run["end_reasons"],
+        serde_json::json!({ "agent_error": 2, "environment": 1, "passed_all": 1, "verifier_error": 1 })
+    );
+    let id = run["id"].as_str().expect("an id");
+    let survival = library.json(&["survival", id]);
+    assert_eq!((survival[0]["at_risk"].as_u64(), survival[0]["survival"].as_f64()), (Some(4), Some(0.25)));
+    let shown = library.json(&["show", id]);
+    let marked: Vec<&str> = shown["episodes"]
+        .as_array()
+        .expect("episodes")
+        .iter()
+        .filter(|e| e["unrecognised"] == true)
+        .filter_map(|e| e["scenario"].as_str())
+        .collect();
+    assert_eq!(marked, ["path", "quote"]);
+    let request = serde_json::json!({ "run": id }).to_string();
+    let detail = library.json(&["rpc", "get_run", &request]);
+    let remarks = detail["caveats"].to_string();
+    // One of the two that are then at risk failed.
+    assert!(remarks.contains("The cause of 2 of 5 ends is not recognised"), "{remarks}");
+    assert!(remarks.contains("mean stamina would be 0.50 ("), "{remarks}");
+}

@@ -347,6 +347,10 @@ pub struct Episode {
     /// decided. False where the source does not say.
     #[serde(default)]
     pub attempts_left: bool,
+    /// Whether it is the agent's end only because nothing proves that it was anybody else's: an exception ended it whose
+    /// cause is not recognised.
+    #[serde(default)]
+    pub unrecognised: bool,
     /// What the source reports of the whole episode, such as (`harbor.reward`, 0.75).
     pub reported: Vec<(String, f64)>,
     /// Tokens where only the episode's sum is known.
@@ -375,6 +379,7 @@ impl Episode {
             turns: Vec::new(),
             end_reason: None,
             attempts_left: false,
+            unrecognised: false,
             reported: Vec::new(),
             tokens: None,
             cost_usd: None,

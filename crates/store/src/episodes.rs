@@ -97,6 +97,16 @@ ALTER TABLE episode ADD COLUMN attempts_left INTEGER NOT NULL DEFAULT 0;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 9,
+        sql: "
+-- whether an exception ended it whose cause is not recognised; ends of exceptions are told otherwise than before, so all
+-- sources are read again
+ALTER TABLE episode ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX episode_unrecognised ON episode (run) WHERE unrecognised = 1;
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// An episode as the grid, the curve and the scores need it.
@@ -124,6 +134,8 @@ pub struct EpisodeEntry {
     pub failed_turn: Option<u32>,
     /// Why the observation ended ([`Episode::end`]).
     pub end_reason: EndReason,
+    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    pub unrecognised: bool,
     /// A letter ([`model::TurnState::letter`]) a turn, from turn 1 to `known_turns` (at most [`crate::limits::GRID_TURNS`]).
     pub cells: String,
     /// Failing tests a turn at the final attempt, as long as `cells`; `None` = unknown or none.
@@ -262,9 +274,9 @@ pub(crate) fn put(
                stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts,
                failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left)
+               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42)",
         )?
         .insert(params![
             id,
@@ -308,6 +320,7 @@ pub(crate) fn put(
             extra_json(&episode.extra)?,
             folded([Some(episode.scenario.as_str()), episode.title.as_deref()]),
             episode.attempts_left,
+            episode.unrecognised,
         ])?;
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
@@ -324,10 +337,10 @@ pub(crate) fn delete(conn: &Connection, episode: EpisodeId) -> Result<()> {
 /// The columns that [`read_entry`] reads.
 const COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
   end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts, failed_without_counts, reached_turns, attempts,
-  input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls";
+  input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls, unrecognised";
 
 /// How many columns [`COLUMNS`] are.
-const COLUMN_COUNT: usize = 25;
+const COLUMN_COUNT: usize = 26;
 
 /// The columns that [`read_record`] reads after those.
 const MORE_COLUMNS: &str =
@@ -359,6 +372,7 @@ fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
         tokens: tokens(row, 20)?,
         cost_usd: row.get(23)?,
         tool_calls: row.get(24)?,
+        unrecognised: row.get(25)?,
     })
 }
 
@@ -426,6 +440,7 @@ impl Store {
                 turns: turns::whole(conn, episode)?,
                 end_reason: reason.as_deref().map(end_reason).transpose()?,
                 attempts_left: row.get(COLUMN_COUNT + 13)?,
+                unrecognised: record.entry.unrecognised,
                 reported: record.reported,
                 tokens: given.as_deref().map(parse).transpose()?,
                 cost_usd: row.get(COLUMN_COUNT + 12)?,

@@ -64,6 +64,13 @@ UPDATE run_totals SET (cost_usd, cost_known) =
   (SELECT sum(cost_usd), count(cost_usd) FROM episode WHERE episode.run = run_totals.run);
 ",
     },
+    Migration {
+        version: 9,
+        sql: "
+-- episodes that an exception ended whose cause is not recognised
+ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
+",
+    },
 ];
 
 /// Formulas may change with the program.
@@ -72,13 +79,13 @@ const MADE_BY: &str = env!("CARGO_PKG_VERSION");
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
   run_totals.end_reasons, run_totals.input_tokens, run_totals.cached_tokens, run_totals.output_tokens,
-  run_totals.cost_usd, run_totals.cost_known,
+  run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised,
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
   run_summary.case_score, run_summary.perfect, run_summary.partial";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 23;
+pub(crate) const COLUMN_COUNT: usize = 24;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -126,6 +133,8 @@ pub struct Totals {
     pub cost_usd: Option<f64>,
     /// Episodes of which the cost is known.
     pub cost_known: u32,
+    /// Episodes that an exception ended whose cause is not recognised.
+    pub unrecognised: u32,
 }
 
 /// A run whose summary is missing, or older than its episodes or the policy.
@@ -155,11 +164,12 @@ pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
         tokens: tokens(row, at + 4)?,
         cost_usd: row.get(at + 7)?,
         cost_known: row.get(at + 8)?,
+        unrecognised: row.get(at + 9)?,
     })
 }
 
 pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> {
-    let at = at + 9;
+    let at = at + 10;
     if row.get::<_, Option<RunId>>(at)?.is_none() {
         return Ok(None);
     }
@@ -180,7 +190,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
     }))
 }
 
-/// Makes the sums of a run again. All that it reads stands in the index `episode_totals`.
+/// Makes the sums of a run again. All that it reads stands in the indexes `episode_totals` and `episode_unrecognised`.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
     let mut find = conn.prepare_cached(
         "SELECT end_reason, count(*) FROM episode WHERE run = ?1 GROUP BY end_reason ORDER BY count(*) DESC, end_reason",
@@ -194,7 +204,8 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
            iif(count(input_tokens) = 0, NULL, CAST(total(input_tokens) AS INTEGER)),
            iif(count(cached_tokens) = 0, NULL, CAST(total(cached_tokens) AS INTEGER)),
            iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
-           sum(cost_usd), count(cost_usd)
+           sum(cost_usd), count(cost_usd),
+           (SELECT count(*) FROM episode WHERE run = ?1 AND unrecognised = 1)
          FROM episode WHERE run = ?1",
     )?
     .execute((run, json(&reasons)?))?;

@@ -201,7 +201,8 @@ fn what_episodes_used_is_made_from_older_libraries() {
     let conn = raw(&path);
     conn.execute_batch(
         "ALTER TABLE attempt DROP COLUMN steps; DROP INDEX attempt_cache_added; DROP INDEX attempt_cache_added_by_run; ALTER TABLE attempt DROP COLUMN cached_input; ALTER TABLE play DROP COLUMN steps_survived;
-         ALTER TABLE episode DROP COLUMN attempts_left; DROP TABLE installation; DROP TABLE run_origin;
+         ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised;
+         ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised; DROP TABLE installation; DROP TABLE run_origin;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside;
          ALTER TABLE run DROP COLUMN unsummed;",
     )

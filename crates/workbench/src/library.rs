@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use analysis::sensitivity::{Ended, sensitivity};
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::CensoringPolicy;
 use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
@@ -12,7 +13,7 @@ use crate::api::{
     GridSort, ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping,
     RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
 };
-use crate::summary::{ending, episode_score, observations, planned_turns, run_record, turn_axis};
+use crate::summary::{ended, ending, episode_score, observations, planned_turns, run_record, turn_axis};
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -79,6 +80,7 @@ impl Workbench {
                 episodes.len()
             ));
         }
+        caveats.extend(self.not_recognised(record, &episodes)?);
         let harbor = record.run.reported.figures.iter().find(|(name, _)| name == "harbor.mean.reward");
         let here = record.entry.summary.as_ref().and_then(|s| s.score);
         if let (Some((_, harbor)), Some(here)) = (harbor, here)
@@ -97,6 +99,31 @@ impl Workbench {
             ));
         }
         Ok(caveats)
+    }
+
+    /// How much rests on ends that count as the agent's only because nothing proves another cause.
+    fn not_recognised(
+        &self,
+        record: &RunRecord,
+        episodes: &[EpisodeEntry],
+    ) -> Result<Option<String>, ApiError> {
+        let policy = self.store.get_policy()?;
+        let count =
+            episodes.iter().filter(|e| e.unrecognised && ending(e, &policy) == model::Ending::Event).count();
+        let Some(tau) = record.entry.summary.as_ref().map(|s| s.tau).filter(|_| count > 0) else {
+            return Ok(None);
+        };
+        let ends: Vec<Ended> = episodes.iter().map(ended).collect();
+        let other = sensitivity(&ends, &policy, tau).unrecognised_censored.restricted_mean;
+        let mean = other.mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.2}"));
+        let interval = other
+            .ci_low
+            .zip(other.ci_high)
+            .map_or_else(|| "95 % CI n/a".to_owned(), |(low, high)| format!("95 % CI {low:.2}–{high:.2}"));
+        Ok(Some(format!(
+            "The cause of {count} of {} ends is not recognised; they count against the agent. If none of these were the agent's, mean stamina would be {mean} ({interval}, τ = {tau}).",
+            episodes.len()
+        )))
     }
 
     /// Sets tags and notes.
@@ -266,6 +293,7 @@ fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> Gr
         stamina: episode.stamina,
         failed_turn: episode.failed_turn,
         end_reason: episode.end_reason,
+        unrecognised: episode.unrecognised,
     }
 }
 
@@ -312,6 +340,7 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
         perfect: summary.perfect,
         reported: entry.reported,
         end_reasons,
+        unrecognised: entry.totals.unrecognised,
         tokens: entry.totals.tokens,
         cost_usd: entry.totals.cost_usd,
         cost_known: entry.totals.cost_known,

@@ -1,6 +1,7 @@
 //! From a run's episodes to its statistics, which the store keeps so that the library can be sorted in SQL.
 
 use analysis::score::{self, EpisodeParts};
+use analysis::sensitivity::Ended;
 use analysis::survival::{self, Observation};
 use model::{CensoringPolicy, Ending};
 use store::{EpisodeEntry, RunRecord, Store, Summary};
@@ -38,6 +39,11 @@ fn observation(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Observation 
 /// Whether the policy counts the end of this episode as an event.
 pub(crate) fn ending(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Ending {
     policy.ending(episode.end_reason)
+}
+
+/// Stamina and end of an episode, for other readings of them.
+pub(crate) const fn ended(episode: &EpisodeEntry) -> Ended {
+    Ended { turns: episode.stamina, reason: episode.end_reason, unrecognised: episode.unrecognised }
 }
 
 /// The most turns that an episode of the run plans, or is seen to have.

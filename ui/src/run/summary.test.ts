@@ -13,13 +13,14 @@ const row: RunRow = {
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
-  tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "",
+  unrecognised: 0, tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "",
 };
 const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide ? "wide" : "narrow").find((s) => s.key.startsWith(key));
 
 describe("strip of numbers", () => {
   it("says why episodes ended", () => {
     expect(find(row, "Events")).toMatchObject({ value: "16", small: "tests failed" });
+    expect(find({ ...row, unrecognised: 2 }, "Events")?.title).toBe("tests failed, 2 of them with a cause that is not recognised");
     expect(find(row, "Censored", true)).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 cancelled" });
     expect(find(row, "Censored")).toMatchObject({ small: "6 passed all, 3 other", title: "6 passed all, 2 endpoint, 1 cancelled" });
     expect(find(row, "Episodes")).toMatchObject({ value: "25", small: "of 26, 5–15 turns" });

@@ -50,6 +50,10 @@ export function reportedInWords(figure: readonly [string, number] | undefined, o
   return `${same ? "reported" : name} ${same ? String(Number(figure[1].toFixed(1))) : reportedValue(figure[1])}`;
 }
 
+/** `2 of them with a cause that is not recognised` */
+const unrecognisedInWords = (unrecognised: number): string | undefined =>
+  unrecognised === 0 ? undefined : `${count(unrecognised)} of them with a cause that is not recognised`;
+
 const words = (...parts: (string | null | undefined)[]): string | undefined =>
   parts.filter((p): p is string => p !== null && p !== undefined && p !== "").join(", ") || undefined;
 
@@ -66,7 +70,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const all = (ending: EndCount["ending"]): string | undefined => reasonsInWords(ended(ending), Infinity) || undefined;
   const most = wide ? 3 : 1;
-  list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: all("event") });
+  list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(all("event"), unrecognisedInWords(row.unrecognised)) });
   list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
   list.push({
     key: s.n === 0 ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,

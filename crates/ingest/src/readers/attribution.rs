@@ -14,6 +14,7 @@
 mod decide;
 mod frames;
 mod message;
+mod row;
 mod table;
 mod traceback;
 

@@ -96,6 +96,8 @@ pub struct GridRow {
     pub failed_turn: Option<u32>,
     /// Why it ended.
     pub end_reason: EndReason,
+    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    pub unrecognised: bool,
     /// Score of the episode, 0 to 100.
     pub score: Option<f64>,
 }

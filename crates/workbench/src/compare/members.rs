@@ -12,7 +12,7 @@ use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch, marked};
 use crate::published;
-use crate::summary::{run_record, turn_axis};
+use crate::summary::{ended, run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
 const COLOURS: usize = 8;
@@ -101,7 +101,7 @@ impl Pool {
 
     /// Its episodes with why they ended.
     pub(crate) fn ended(&self) -> Vec<Ended> {
-        self.episodes().map(|e| Ended { turns: e.stamina, reason: e.end_reason }).collect()
+        self.episodes().map(ended).collect()
     }
 
     /// The scenarios that it played.

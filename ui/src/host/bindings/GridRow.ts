@@ -51,6 +51,10 @@ failed_turn: number | null,
  */
 end_reason: EndReason, 
 /**
+ * Whether that is the agent's only because the cause of an exception is not recognised.
+ */
+unrecognised: boolean, 
+/**
  * Score of the episode, 0 to 100.
  */
 score: number | null, };

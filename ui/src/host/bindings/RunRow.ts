@@ -107,6 +107,10 @@ reported: Array<[string, number]>,
  */
 end_reasons: Array<EndCount>, 
 /**
+ * Episodes that count as ended by the agent only because the cause of an exception is not recognised.
+ */
+unrecognised: number, 
+/**
  * Tokens; unknown parts are `None`.
  */
 tokens: Tokens, 

@@ -34,6 +34,8 @@ pub(super) struct Graded {
     pub(super) cases: bool,
     /// Whether it was graded as not passed, without any test that is told of.
     pub(super) bare: bool,
+    /// Whether an exception ended it whose cause is not recognised.
+    pub(super) unrecognised: bool,
     /// The first message to the agent.
     pub(super) first_message: Option<FirstMessage>,
 }
@@ -87,7 +89,7 @@ pub(super) fn read(
     around.agent.settle(&mut attempt, step_proves);
     attempt.artifacts = artifacts(tree, folder);
 
-    let mut bare = false;
+    let (mut bare, mut unrecognised) = (false, false);
     if let Some(rewards) = rewards {
         attempt.reward = decisive(&rewards);
         let passed = attempt
@@ -109,12 +111,12 @@ pub(super) fn read(
             // An agent that ran out of time was still graded: the exception says why it failed.
             let cause = raised.as_ref().and_then(|r| r.explains_failed(phases));
             attempt.end_reason = Some(EndReason::TestsFailed);
-            end_with(&mut attempt, cause);
+            unrecognised = end_with(&mut attempt, cause);
             bare = cause.is_none() && attempt.tests.is_empty() && attempt.total.unwrap_or(0) == 0;
         }
     } else if let Some(raised) = raised.as_ref().or(around.exception) {
         attempt.end_reason = Some(EndReason::NoVerdict);
-        end_with(&mut attempt, raised.ended(phases));
+        unrecognised = end_with(&mut attempt, raised.ended(phases));
         if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
@@ -127,16 +129,17 @@ pub(super) fn read(
     // What ended the trial is told of a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
-    Graded { attempt, cases, bare, first_message }
+    Graded { attempt, cases, bare, unrecognised, first_message }
 }
 
-/// Takes over why the attempt ended, where an exception says it.
-fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) {
-    let Some(cause) = cause else { return };
+/// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognised.
+fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
+    let Some(cause) = cause else { return false };
     attempt.end_reason = Some(cause.reason);
     if !cause.recognised {
         attempt.extra.insert("cause".to_owned(), "not recognised".into());
     }
+    !cause.recognised
 }
 
 fn rewards(node: &Node) -> Vec<(String, f64)> {

@@ -208,14 +208,14 @@ impl Trial {
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
         let raised = Raised::read(self.result.as_ref());
-        let mut bare_turns = Vec::new();
+        let (mut bare_turns, mut unrecognised_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
 
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
         let last_begun = steps.iter().rposition(|s| s.begun.is_some());
-        let mut reason =
-            raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan)).map(|cause| cause.reason);
+        let cause = raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan));
+        let mut reason = cause.map(|cause| cause.reason);
         if self.result.is_none() {
             reason = Some(EndReason::Unfinished);
         }
@@ -267,6 +267,9 @@ impl Trial {
                 if graded.bare {
                     bare_turns.push(number);
                 }
+                if graded.unrecognised {
+                    unrecognised_turns.push(number);
+                }
                 turn.attempts.push(graded.attempt);
             }
             episode.turns.push(turn);
@@ -285,6 +288,11 @@ impl Trial {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
         });
         episode.end_reason = reason.filter(|r| !(failed && *r == EndReason::Unfinished));
+        // The first turn not passed decides; if it was never tried, what ended the trial.
+        episode.unrecognised = episode.end().0.is_some_and(|turn| {
+            let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());
+            unrecognised_turns.contains(&turn) || !tried && cause.is_some_and(|cause| !cause.recognised)
+        });
         Played { episode, bare_turns, cases }
     }
 

@@ -4,7 +4,8 @@ use model::EndReason;
 
 use super::frames::{self, Callee};
 use super::message::{self, Refusal};
-use super::table::{ROWS, Row, Rule};
+use super::row::{Row, Rule};
+use super::table::ROWS;
 use super::{Attribution, Evidence, Stage, traceback};
 
 /// How deep a wrapper may wrap.

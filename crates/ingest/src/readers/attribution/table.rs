@@ -3,72 +3,12 @@
 //! Read off the packages themselves: Harbor 0.1 to 0.26, Terminal-Bench 0.2, OpenHands 1.58, mini-swe-agent 2.4 and the
 //! clients of models, HTTP and containers that they use. `docs/formats.md` lists it; a test holds the two together.
 
-use model::EndReason;
-
-use EndReason::{
+use super::row::Rule::{Caller, Client, FirstStep, Is, Keys, Refused, Status, TimeLimit, Unclear, Wrapper};
+use super::row::{Row, Rule, Words, always, client, of_stage};
+use model::EndReason::{
     AgentError, AgentTimeout, Budget, Cancelled, ContextOverflow, Endpoint, Environment, GaveUp,
     ToolCallFormat, VerifierError, VerifierTimeout,
 };
-use Rule::{Caller, Client, FirstStep, Is, Keys, Refused, Status, TimeLimit, Unclear, Wrapper};
-
-/// How an end follows from an exception.
-#[derive(Debug)]
-pub(super) enum Rule {
-    /// It is this one.
-    Is(EndReason),
-    /// Nothing proves anybody else: an error of the agent, its cause not recognised.
-    Unclear,
-    /// This one, but before a later step unclear: the agent may have broken what it needs.
-    FirstStep(EndReason),
-    /// By the HTTP status at its place; where there is none, by the rule.
-    Status(&'static Self),
-    /// By why the endpoint refused the request.
-    Refused,
-    /// The environment, if a container engine was called; else by the rule.
-    Caller(&'static Self),
-    /// The endpoint, if one of models was called; else by the rule.
-    Client(&'static Self),
-    /// A phase's time limit, unless another time-out within the phase was taken for it.
-    TimeLimit(EndReason),
-    /// By what the box's terminal said.
-    Keys,
-    /// By what it wraps; where nothing says that, by the rule.
-    Wrapper(&'static Self),
-}
-
-/// Which exceptions are meant, and whose they are.
-#[derive(Debug)]
-pub(super) struct Row {
-    /// Packages of its module; none = any. An exception whose module is unknown fits by its type's name.
-    pub(super) packages: &'static [&'static str],
-    /// Names of types, with at most one `*`; none = all of the packages.
-    pub(super) types: &'static [&'static str],
-    /// Beginnings of the message; none = any.
-    pub(super) begins: &'static [&'static str],
-    /// Before the agent began, and between its work and the tests.
-    pub(super) setup: Rule,
-    /// While it worked.
-    pub(super) agent: Rule,
-    /// While the tests ran.
-    pub(super) verifier: Rule,
-}
-
-type Words = &'static [&'static str];
-
-/// The same at every stage.
-const fn always(packages: Words, types: Words, begins: Words, reason: EndReason) -> Row {
-    Row { packages, types, begins, setup: Is(reason), agent: Is(reason), verifier: Is(reason) }
-}
-
-/// Of a client: outside the agent's work it served the environment.
-const fn client(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
-    Row { packages, types, begins, setup: Is(Environment), agent, verifier: Is(Environment) }
-}
-
-/// Of whatever ran: the environment's, the agent's, the verifier's.
-const fn of_stage(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
-    Row { packages, types, begins, setup: Is(Environment), agent, verifier: Is(VerifierError) }
-}
 
 const BUILTIN: Words = &["builtins"];
 const MODELS: Words =

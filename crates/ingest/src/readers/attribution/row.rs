@@ -1,0 +1,84 @@
+//! A row of the [table](super::table): which exceptions are meant, and how an end follows from each.
+
+use model::EndReason;
+
+/// How an end follows from an exception.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// It is this one.
+    Is(EndReason),
+    /// Nothing proves anybody else: an error of the agent, its cause not recognised.
+    Unclear,
+    /// This one, but before a later step unclear: the agent may have broken what it needs.
+    FirstStep(EndReason),
+    /// By the HTTP status at its place; where there is none, by the rule.
+    Status(&'static Self),
+    /// By why the endpoint refused the request.
+    Refused,
+    /// The environment, if a container engine was called; else by the rule.
+    Caller(&'static Self),
+    /// The endpoint, if one of models was called; else by the rule.
+    Client(&'static Self),
+    /// A phase's time limit, unless another time-out within the phase was taken for it.
+    TimeLimit(EndReason),
+    /// By what the box's terminal said.
+    Keys,
+    /// By what it wraps; where nothing says that, by the rule.
+    Wrapper(&'static Self),
+}
+
+/// Which exceptions are meant, and whose they are.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Packages of its module; none = any. An exception whose module is unknown fits by its type's name.
+    pub(super) packages: &'static [&'static str],
+    /// Names of types, with at most one `*`; none = all of the packages.
+    pub(super) types: &'static [&'static str],
+    /// Beginnings of the message; none = any.
+    pub(super) begins: &'static [&'static str],
+    /// Before the agent began, and between its work and the tests.
+    pub(super) setup: Rule,
+    /// While it worked.
+    pub(super) agent: Rule,
+    /// While the tests ran.
+    pub(super) verifier: Rule,
+}
+
+/// Names or beginnings.
+pub(super) type Words = &'static [&'static str];
+
+/// The same at every stage.
+pub(super) const fn always(packages: Words, types: Words, begins: Words, reason: EndReason) -> Row {
+    Row {
+        packages,
+        types,
+        begins,
+        setup: Rule::Is(reason),
+        agent: Rule::Is(reason),
+        verifier: Rule::Is(reason),
+    }
+}
+
+/// Of a client: outside the agent's work it served the environment.
+pub(super) const fn client(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
+    Row {
+        packages,
+        types,
+        begins,
+        setup: Rule::Is(EndReason::Environment),
+        agent,
+        verifier: Rule::Is(EndReason::Environment),
+    }
+}
+
+/// Of whatever ran: the environment's, the agent's, the verifier's.
+pub(super) const fn of_stage(packages: Words, types: Words, begins: Words, agent: Rule) -> Row {
+    Row {
+        packages,
+        types,
+        begins,
+        setup: Rule::Is(EndReason::Environment),
+        agent,
+        verifier: Rule::Is(EndReason::VerifierError),
+    }
+}
