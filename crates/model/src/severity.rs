@@ -73,6 +73,7 @@ const WARNINGS: &[&str] = &[
     "harbor.steps_differ",
     "harbor.trials_missing",
     "json.malformed",
+    "json.not_strict",
     "json.truncated",
     "json.wrong_type",
     "pack.scenario_missing",
