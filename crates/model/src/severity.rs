@@ -83,6 +83,7 @@ const WARNINGS: &[&str] = &[
     "pytest.not_recognised",
     "pytest.truncated",
     "reader.failed",
+    "reward.range",
     "run.duplicate",
     "scenarios.too_many",
     "schema.mismatch",

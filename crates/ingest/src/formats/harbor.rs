@@ -32,6 +32,7 @@ mod ends;
 mod head;
 mod job;
 mod layout;
+mod reward;
 mod settings;
 mod step;
 mod steps;

@@ -1,6 +1,6 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Verdict, Warning};
+use model::{Artifact, ArtifactKind, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
 use crate::readers::clock;
@@ -11,6 +11,7 @@ use files::{Entry, Tree, file_name, join};
 use super::ends::{self, Stage};
 use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
+use super::reward::Rewards;
 use super::settings::plain;
 use super::step::{self, Around};
 use super::steps::Plan;
@@ -28,9 +29,9 @@ pub(super) struct Trial {
     pub(super) head: Head,
     /// [`model::Run::key`] of its run.
     pub(super) run: String,
-    /// `result.json`, written once at the end; `None` = running, killed, or damaged.
+    /// `result.json`, written once at the end; `None` = running, killed, or [`Self::damaged`].
     result: Option<Node>,
-    /// Whether `result.json` is there but cannot be read.
+    /// Whether `result.json` is there but cannot be read: the trial has ended.
     damaged: bool,
     /// Steps that `trial.log` says were started, and how many there were to be.
     log: StepLog,
@@ -177,9 +178,8 @@ impl Trial {
     pub(super) fn complete_steps(&self) -> Option<usize> {
         let result = self.result.as_ref()?;
         let steps = self.step_results()?;
-        let rewards = steps.last()?.at(&["verifier_result", "rewards"])?.map();
-        let passed = !rewards.is_empty()
-            && rewards.iter().all(|(_, reward)| reward.number().is_some_and(|r| r >= PASS_REWARD));
+        let rewards = Rewards::of_result(steps.last()?.at(&["verifier_result", "rewards"])?)?;
+        let passed = rewards.decide().passed()?;
         (passed && result.get("exception_info").is_none()).then_some(steps.len())
     }
 
@@ -207,7 +207,7 @@ impl Trial {
             ends::reason(kind, message, stage)
         });
         if self.result.is_none() {
-            reason = Some(EndReason::Unfinished);
+            reason = Some(if self.damaged { EndReason::VerifierError } else { EndReason::Unfinished });
         }
         let last_begun = steps.iter().rposition(|s| s.begun.is_some());
         for (index, declared) in steps.iter().enumerate() {
@@ -231,7 +231,8 @@ impl Trial {
                         .as_ref()
                         .filter(|_| Some(index) == last_begun)
                         .map(|(k, m)| (k.as_str(), m.as_str())),
-                    unfinished: self.result.is_none(),
+                    unfinished: self.result.is_none() && !self.damaged,
+                    unreadable: self.damaged,
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
                 if let Some(pointer) = begun.traceback.clone() {
@@ -275,7 +276,11 @@ impl Trial {
         let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
         });
-        episode.end_reason = reason.filter(|r| !(failed && *r == EndReason::Unfinished));
+        let passed_all = plan.count.is_some_and(|count| episode.stamina() >= count);
+        let is_told = |reason: &EndReason| {
+            !(failed && *reason == EndReason::Unfinished) && !(self.damaged && (failed || passed_all))
+        };
+        episode.end_reason = reason.filter(is_told);
         Played { episode, bare_turns, cases }
     }
 
@@ -434,7 +439,7 @@ fn is_empty(tree: &Tree, folder: &str) -> bool {
     tree.list(folder).iter().all(|e| e.is_folder() && tree.list(&join(folder, &e.name)).is_empty())
 }
 
-const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go, and shown as unfinished.";
+const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go. A step of which they hold no reward has no verdict that can be read.";
 
 const KNOWN: [&str; 20] = [
     "id",
