@@ -1,43 +1,161 @@
 //! JSON out of a tree, in bounded memory, with errors that say what is wrong and where.
+//!
+//! One reader for every format: strict first; a file that the strict parser refuses is read again with what other
+//! programs write and JSON does not have put right ([`super::tolerant`]).
 
 use std::io::{self, BufReader, Read};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::error::Category;
 
+use super::tolerant::{Findings, Mended};
 use super::{ReadError, ShortTexts};
 
 /// Up to here the bytes are taken whole, which parses about three times faster; beyond, they stream.
-const WHOLE: u64 = 4 << 20;
+const WHOLE: u64 = 8 << 20;
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Takes a JSON document piece by piece, and may keep what it has when an error ends it.
+pub trait JsonSink {
+    /// Forgets everything: the document is read again from its begin.
+    fn restart(&mut self);
+    /// Reads the document.
+    ///
+    /// Errors: those of the deserializer, and its own for a document of another form.
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error>;
+}
+
+/// What is done with a file that has more bytes than are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// [`ReadError::TooLarge`].
+    Refused,
+    /// Its first bytes are read, as of a file that breaks off there.
+    CutOff,
+}
+
+/// A file of a known size, opened at its begin.
+type OpenFile = (Box<dyn Read + Send>, u64);
+
+/// A value of any type as a sink.
+#[derive(Debug)]
+struct Value<T>(Option<T>);
+
+impl<T: DeserializeOwned> JsonSink for Value<T> {
+    fn restart(&mut self) {
+        self.0 = None;
+    }
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        self.0 = Some(T::deserialize(json)?);
+        Ok(())
+    }
+}
+
+/// Reads a value, and says what was put right for that.
 pub(super) fn read<T: DeserializeOwned>(
-    mut file: Box<dyn Read + Send>,
-    size: u64,
+    open: impl Fn() -> Result<OpenFile, ReadError>,
     cap: u64,
-) -> Result<T, ReadError> {
-    if size > cap {
+) -> Result<(T, Findings), ReadError> {
+    let mut value = Value(None);
+    let findings = read_into(open, cap, Beyond::Refused, &mut value)?;
+    let value = value.0.ok_or_else(|| ReadError::malformed("json.malformed", "The file holds no value"))?;
+    Ok((value, findings))
+}
+
+/// Reads into a sink, and says what was put right for that. On an error the sink holds what came before it.
+pub(super) fn read_into(
+    open: impl Fn() -> Result<OpenFile, ReadError>,
+    cap: u64,
+    beyond: Beyond,
+    sink: &mut impl JsonSink,
+) -> Result<Findings, ReadError> {
+    let (mut file, size) = open()?;
+    if size > cap && beyond == Beyond::Refused {
         return Err(ReadError::TooLarge { size, cap });
     }
-    let mut head = Vec::with_capacity(usize::try_from(size.min(WHOLE)).unwrap_or(0) + 1);
+    let whole = WHOLE.min(cap);
+    let mut head = Vec::with_capacity(usize::try_from(size.min(whole)).unwrap_or(0) + 1);
     // A file that is being written may have grown since its size was taken.
-    file.by_ref().take(WHOLE.min(cap) + 1).read_to_end(&mut head)?;
+    file.by_ref().take(whole + 1).read_to_end(&mut head)?;
     if head.is_empty() {
         return Err(ReadError::malformed("file.empty", "The file is empty"));
     }
-    let begin = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let text = &head[begin..];
-    if head.len() as u64 <= WHOLE.min(cap) {
+    let text = without_mark(&head);
+    if head.len() as u64 <= whole {
         if text.iter().all(u8::is_ascii_whitespace) {
             return Err(ReadError::malformed("file.empty", "The file is empty but for blanks"));
         }
-        return serde_json::from_slice(text).map_err(|error| json_error(error, Some(text)));
+        return whole_text(text, sink);
     }
     if head.len() as u64 > cap {
         return Err(ReadError::TooLarge { size: head.len() as u64, cap });
     }
-    let rest = Capped { inner: file, left: cap - head.len() as u64, cap };
-    let stream = BufReader::with_capacity(64 << 10, ShortTexts::new(text.chain(rest)));
-    serde_json::from_reader(stream).map_err(|error| json_error(error, None))
+    let strict = match parse_stream(stream(text, file, cap - head.len() as u64, cap, beyond), sink) {
+        Ok(()) => return Ok(Findings::default()),
+        Err(error) => error,
+    };
+    if strict.is_io() {
+        return Err(json_error(strict, None));
+    }
+    let again = || -> Result<_, ReadError> {
+        let (mut file, _) = open()?;
+        let mut head = Vec::new();
+        file.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
+        let left = cap.saturating_sub(head.len() as u64);
+        Ok(stream(io::Cursor::new(without_mark(&head).to_vec()), file, left, cap, beyond))
+    };
+    let findings = Findings::of(again()?)?;
+    if findings.is_empty() {
+        return Err(json_error(strict, None));
+    }
+    sink.restart();
+    let mended = Mended::new(again()?, &findings);
+    parse_stream(BufReader::with_capacity(64 << 10, mended), sink)
+        .map_err(|error| json_error(error, None))?;
+    Ok(findings)
+}
+
+fn without_mark(head: &[u8]) -> &[u8] {
+    head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head)
+}
+
+fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadError> {
+    let parse = |text: &[u8], sink: &mut _| {
+        let mut json = serde_json::Deserializer::from_slice(text);
+        JsonSink::take(sink, &mut json).and_then(|()| json.end())
+    };
+    let strict = match parse(text, sink) {
+        Ok(()) => return Ok(Findings::default()),
+        Err(error) => error,
+    };
+    let findings = Findings::of(text)?;
+    if findings.is_empty() {
+        return Err(json_error(strict, Some(text)));
+    }
+    let mut mended = Vec::with_capacity(text.len());
+    Mended::new(text, &findings).read_to_end(&mut mended)?;
+    sink.restart();
+    parse(&mended, sink).map_err(|error| json_error(error, Some(&mended)))?;
+    Ok(findings)
+}
+
+fn stream<'a>(
+    head: impl Read + 'a,
+    rest: Box<dyn Read + Send>,
+    left: u64,
+    cap: u64,
+    beyond: Beyond,
+) -> impl Read + 'a {
+    let rest: Box<dyn Read> = match beyond {
+        Beyond::Refused => Box::new(Capped { inner: rest, left, cap }),
+        Beyond::CutOff => Box::new(rest.take(left)),
+    };
+    BufReader::with_capacity(64 << 10, ShortTexts::new(head.chain(rest)))
+}
+
+fn parse_stream(reader: impl Read, sink: &mut impl JsonSink) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    sink.take(&mut json).and_then(|()| json.end())
 }
 
 /// What a parser's error means for a reader: `json.truncated`, `json.malformed`, `json.wrong_type` or `file.not_utf8`, with

@@ -13,6 +13,7 @@ mod notes;
 mod path;
 mod short_texts;
 mod stamp;
+mod tolerant;
 mod zip;
 
 use std::fs::File;
@@ -23,10 +24,11 @@ use std::sync::Arc;
 use model::Warning;
 
 pub use self::error::ReadError;
-pub use self::json::json_error;
+pub use self::json::{JsonSink, json_error};
 pub use self::path::{MAX_DEPTH, file_name, join, parent};
 pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;
+pub use self::tolerant::BEYOND_64_BITS;
 pub use self::zip::ZipLimits;
 
 /// What an entry is. Links, devices and whatever else lies there are not entries: they are warned of and left out.
@@ -205,9 +207,13 @@ impl Tree {
         Ok((bytes, total))
     }
 
-    /// The text of a file of at most `cap` bytes; what is not UTF-8 is replaced by U+FFFD, and said.
+    /// The text of a file of at most `cap` bytes, without a byte order mark; what is not UTF-8 is replaced by U+FFFD,
+    /// and said.
     pub fn read_text(&self, path: &str, cap: u64) -> Result<(String, bool), ReadError> {
-        let bytes = self.read(path, cap)?;
+        let mut bytes = self.read(path, cap)?;
+        if bytes.starts_with(json::BYTE_ORDER_MARK) {
+            bytes.drain(..json::BYTE_ORDER_MARK.len());
+        }
         match String::from_utf8(bytes) {
             Ok(text) => Ok((text, false)),
             Err(error) => Ok((String::from_utf8_lossy(error.as_bytes()).into_owned(), true)),
@@ -215,14 +221,34 @@ impl Tree {
     }
 
     /// Parses a JSON file of at most `cap` bytes as it streams in, so that only `T` is held in memory (files up to
-    /// 4 MiB are taken whole, which is faster). A byte order mark is skipped; in larger files texts longer than
+    /// 8 MiB are taken whole, which is faster). A byte order mark is skipped; in larger files texts longer than
     /// [`TEXT_LIMIT`] are cut.
+    ///
+    /// A file that is no strict JSON because of `NaN`, numbers beyond 64 bits, halves of characters or names that stand
+    /// twice is read all the same, with a warning ([`Tree::warnings`]) of the code `json.not_strict`.
     ///
     /// Errors say line and column: `file.empty`, `file.not_utf8`, `json.truncated` (it breaks off), `json.malformed`
     /// (it is no JSON), `json.wrong_type` (it is JSON of another form), `file.too_large`, `zip.damaged`.
     pub fn read_json<T: serde::de::DeserializeOwned>(&self, path: &str, cap: u64) -> Result<T, ReadError> {
-        let (file, size) = self.open_sized(path)?;
-        json::read(file, size, cap)
+        let (value, findings) = json::read(|| self.open_sized(path), cap)?;
+        self.note_findings(path, &findings);
+        Ok(value)
+    }
+
+    /// Parses a JSON file as [`Tree::read_json`] does, into a sink that keeps what came before an error. Of a file with
+    /// more than `cap` bytes it is as if it broke off there.
+    pub fn read_json_into(&self, path: &str, cap: u64, sink: &mut impl JsonSink) -> Result<(), ReadError> {
+        let findings = json::read_into(|| self.open_sized(path), cap, json::Beyond::CutOff, sink)?;
+        self.note_findings(path, &findings);
+        Ok(())
+    }
+
+    fn note_findings(&self, path: &str, findings: &tolerant::Findings) {
+        if !findings.is_empty() {
+            let what =
+                format!("It is no strict JSON: {findings}. Everything else in it is read as it stands.");
+            self.notes.add(Warning::repaired(path, "json.not_strict", what));
+        }
     }
 }
 

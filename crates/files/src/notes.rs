@@ -20,9 +20,13 @@ struct Kept {
 
 impl Notes {
     pub(super) fn skipped(&self, path: &str, code: &str, message: &str) {
+        self.add(Warning::skipped(path, code, format!("{message}.")));
+    }
+
+    pub(super) fn add(&self, warning: Warning) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.warnings.len() < MAX_NOTES {
-            kept.warnings.insert(Warning::skipped(path, code, format!("{message}.")));
+            kept.warnings.insert(warning);
         } else {
             kept.full = true;
         }
@@ -35,7 +39,7 @@ impl Notes {
             all.push(Warning::skipped(
                 "",
                 "warnings.too_many",
-                format!("More than {MAX_NOTES} names were left out. Only the first ones are listed."),
+                format!("There is more to say of names and files than {MAX_NOTES} warnings. Only the first ones are listed."),
             ));
         }
         all

@@ -532,7 +532,10 @@ fn damaged_files_are_said_and_nothing_vanishes() {
     let read = read(dir.path());
     assert_eq!(read.of("failures-k1/oracle").len(), 2);
     assert_eq!(letters(read.episode(V1)), "ppfp");
-    assert_eq!(letters(read.episode(V2)), "ppcn");
+    // It has ended: what cannot be read is an error of the verifier, not a trial that is still running.
+    assert_eq!(letters(read.episode(V2)), "ppen");
+    assert_eq!(read.episode(V2).end(), (Some(3), EndReason::VerifierError));
+    assert_eq!(read.episode(V2).turns[2].attempts[0].extra["verdict"], "unreadable");
     assert_eq!(read.run("failures-k1/oracle").runner, Some(("Harbor".to_owned(), None)));
     assert!(read.run("failures-k1/oracle").reported.figures.is_empty());
     let said: Vec<(&str, &str)> =

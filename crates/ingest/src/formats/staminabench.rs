@@ -28,7 +28,6 @@ mod notes;
 mod own;
 mod report;
 mod steps;
-mod stream;
 mod usage;
 mod words;
 
@@ -321,7 +320,7 @@ impl StaminaBench {
         if is_own(tree, &path) {
             let mut said = own::Trajectory::default();
             notes.read_file();
-            match stream::read_into(tree, &path, TRAJECTORY_CAP, &mut said) {
+            match tree.read_json_into(&path, TRAJECTORY_CAP, &mut said) {
                 Ok(()) => return exact::episode(tree, &folder, episode, said, notes),
                 Err(error) if error.code() == "json.wrong_type" => notes.warn(Warning::read_differently(
                     &path,
@@ -340,7 +339,7 @@ impl StaminaBench {
         if let Some((path, _)) = &listing.trajectory {
             let mut lean = Lean::default();
             notes.read_file();
-            let done = stream::read_into(tree, path, TRAJECTORY_CAP, &mut lean);
+            let done = tree.read_json_into(path, TRAJECTORY_CAP, &mut lean);
             if let Err(error) = done
                 && !is_own(tree, path)
             {

@@ -6,6 +6,7 @@
 //! [`NODE_CAP`] values is refused. Looking things up never fails: a value of another type than asked for is `None`.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -82,9 +83,11 @@ impl Node {
     /// A count: a whole number, not negative.
     pub fn count(&self) -> Option<u64> {
         match self {
-            Self::Number(n) => {
-                n.as_u64().or_else(|| n.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0).map(|f| f as u64))
-            }
+            Self::Number(n) => n.as_u64().or_else(|| {
+                n.as_f64()
+                    .filter(|f| (0.0..files::BEYOND_64_BITS).contains(f) && f.fract() == 0.0)
+                    .map(|f| f as u64)
+            }),
             _ => None,
         }
     }
@@ -178,6 +181,40 @@ pub(crate) fn cut(text: &str, cap: usize) -> (&str, u64) {
     (&text[..end], (text.len() - end) as u64)
 }
 
+/// A number as it stands, unless 64 bits do not hold it: then the tolerant reader makes it unknown, and says so.
+pub(crate) fn within_64_bits<E: de::Error>(number: f64) -> Result<Number, E> {
+    Number::from_f64(number)
+        .filter(|_| number.abs() < files::BEYOND_64_BITS)
+        .ok_or_else(|| de::Error::custom(format_args!("the number {number:e} is beyond 64 bits")))
+}
+
+/// Finds names that an object has twice. Such a one is an error, so that the tolerant reader decides which one counts.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashSet<String>);
+
+impl Names {
+    /// Up to here looking through the members is faster than a set.
+    const FEW: usize = 24;
+
+    /// Looks at the name of the next member. `members` are those before it.
+    ///
+    /// Errors: one of them has the name.
+    pub(crate) fn check<E: de::Error>(&mut self, members: &[(String, Node)], name: &str) -> Result<(), E> {
+        let is_new = if members.len() < Self::FEW {
+            members.iter().all(|(before, _)| before != name)
+        } else {
+            if self.0.is_empty() {
+                self.0.extend(members.iter().map(|(before, _)| before.clone()));
+            }
+            self.0.insert(name.to_owned())
+        };
+        if is_new {
+            return Ok(());
+        }
+        Err(E::custom(format_args!("duplicate field `{}`", cut(name, 100).0)))
+    }
+}
+
 impl<'de> Visitor<'de> for NodeSeed<'_> {
     type Value = Node;
 
@@ -196,8 +233,8 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     fn visit_i64<E>(self, v: i64) -> Result<Node, E> {
         Ok(Node::Number(v.into()))
     }
-    fn visit_f64<E>(self, v: f64) -> Result<Node, E> {
-        Ok(Number::from_f64(v).map_or(Node::Null, Node::Number))
+    fn visit_f64<E: de::Error>(self, v: f64) -> Result<Node, E> {
+        within_64_bits(v).map(Node::Number)
     }
     fn visit_str<E>(self, v: &str) -> Result<Node, E> {
         let (kept, cut) = cut(v, TEXT_CAP);
@@ -212,7 +249,9 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let mut map = Vec::new();
+        let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
+            names.check(&map, &key)?;
             if BULK.contains(&key.as_str()) {
                 access.next_value::<IgnoredAny>()?;
             } else {

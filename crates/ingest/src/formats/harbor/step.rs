@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::{
-    Artifact, ArtifactKind, Attempt, Counting, EndReason, PASS_REWARD, TestResult, Tokens, Verdict, Warning,
-};
+use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, TestResult, Tokens, Verdict, Warning};
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
@@ -17,9 +15,9 @@ use super::CONTINUATIONS;
 use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::layout::is_file;
+use super::reward::{Decision, Rewards};
 use super::settings::plain;
 
-const REWARD_CAP: u64 = 1 << 20;
 const OUTPUT_CAP: u64 = 32 << 20;
 const OUTPUT_TAIL: u64 = 1 << 20;
 const TRAJECTORY_CAP: u64 = 1 << 30;
@@ -60,6 +58,8 @@ pub(super) struct Around<'a> {
     pub(super) first: bool,
     /// Whether there is no result: the trial is running or was killed.
     pub(super) unfinished: bool,
+    /// Whether there is a result that cannot be read: the trial has ended.
+    pub(super) unreadable: bool,
     /// How its agent counts tokens.
     pub(super) agent: Agent<'a>,
 }
@@ -75,11 +75,15 @@ pub(super) fn read(
     let mut attempt = Attempt::new(1, Verdict::Error);
     let raised = Raised::read(node);
     let phases = Phases { node, first: around.first };
-    let by_result =
-        node.and_then(|n| n.at(&["verifier_result", "rewards"])).map(rewards).filter(|r| !r.is_empty());
+    let by_result = node.and_then(|n| n.at(&["verifier_result", "rewards"])).and_then(Rewards::of_result);
     // Without an entry in the result the verifier's own file is the only witness.
     let rewards =
-        by_result.or_else(|| if node.is_none() { reward_files(tree, folder, report) } else { None });
+        by_result.or_else(|| if node.is_none() { Rewards::of_files(tree, folder, report) } else { None });
+    if let Some(rewards) = &rewards {
+        rewards.warn(folder, report);
+        attempt.extra.extend(rewards.shown().map(|all| ("rewards".to_owned(), all)));
+    }
+    let decision = rewards.map(|rewards| rewards.decide());
 
     times(node, &mut attempt);
     usage(node, &mut attempt);
@@ -90,21 +94,9 @@ pub(super) fn read(
     attempt.artifacts = artifacts(tree, folder);
 
     let (mut bare, mut unrecognised) = (false, false);
-    if let Some(rewards) = rewards {
-        attempt.reward = decisive(&rewards);
-        let passed = attempt
-            .reward
-            .map_or_else(|| rewards.iter().all(|(_, r)| *r >= PASS_REWARD), |r| r >= PASS_REWARD);
-        if attempt.reward.is_none() {
-            report.warn(Warning::read_differently(
-                folder,
-                "harbor.reward_unclear",
-                "There are several rewards and none is named `reward`: the step counts as passed if all are at least 0.999.",
-            ));
-        }
-        if rewards.len() > 1 {
-            let all = rewards.iter().map(|(k, r)| (k.clone(), (*r).into())).collect();
-            attempt.extra.insert("rewards".to_owned(), serde_json::Value::Object(all));
+    if let Some(passed) = decision.and_then(Decision::passed) {
+        if let Some(Decision::Reward(reward)) = decision {
+            attempt.reward = Some(reward);
         }
         attempt.verdict = if passed { Verdict::Passed } else { Verdict::Failed };
         if !passed {
@@ -120,6 +112,10 @@ pub(super) fn read(
         if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
+    } else if around.unreadable || (decision.is_some() && !around.unfinished) {
+        // The verifier came to an end, and what it left cannot be read.
+        attempt.end_reason = Some(EndReason::VerifierError);
+        attempt.extra.insert("verdict".to_owned(), "unreadable".into());
     } else if around.unfinished {
         attempt.verdict = Verdict::Unfinished;
         attempt.end_reason = Some(EndReason::Unfinished);
@@ -140,53 +136,6 @@ fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
         attempt.extra.insert("cause".to_owned(), "not recognised".into());
     }
     !cause.recognised
-}
-
-fn rewards(node: &Node) -> Vec<(String, f64)> {
-    node.map().iter().filter_map(|(k, v)| Some((k.clone(), v.number()?))).collect()
-}
-
-/// `reward`, or the only one there is.
-fn decisive(rewards: &[(String, f64)]) -> Option<f64> {
-    match rewards {
-        [(_, only)] => Some(*only),
-        all => all.iter().find(|(k, _)| k == "reward").map(|(_, r)| *r),
-    }
-}
-
-/// `reward.json` wins over `reward.txt`, as in Harbor.
-fn reward_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Vec<(String, f64)>> {
-    let verifier = join(folder, "verifier");
-    let json = join(&verifier, "reward.json");
-    if is_file(tree, &json) {
-        match tree.read_json::<Node>(&json, REWARD_CAP) {
-            Ok(node) => return Some(rewards(&node)).filter(|r| !r.is_empty()),
-            Err(error) => report.unreadable(&json, &error, "The step has no verdict."),
-        }
-        return None;
-    }
-    let path = join(&verifier, "reward.txt");
-    if !is_file(tree, &path) {
-        return None;
-    }
-    let number = tree
-        .read_text(&path, REWARD_CAP)
-        .map(|(t, _)| t.trim().parse::<f64>().ok().filter(|n| n.is_finite()));
-    match number {
-        Ok(Some(number)) => Some(vec![("reward".to_owned(), number)]),
-        Ok(None) => {
-            report.warn(Warning::skipped(
-                path,
-                "harbor.reward_unreadable",
-                "It holds no number: the step has no verdict.",
-            ));
-            None
-        }
-        Err(error) => {
-            report.unreadable(&path, &error, "The step has no verdict.");
-            None
-        }
-    }
 }
 
 fn times(node: Option<&Node>, attempt: &mut Attempt) {

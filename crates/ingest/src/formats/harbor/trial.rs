@@ -1,6 +1,6 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, PASS_REWARD, Request, Turn, Verdict, Warning};
+use model::{Artifact, ArtifactKind, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
 use crate::identity;
@@ -14,6 +14,7 @@ use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
+use super::reward::Rewards;
 use super::settings::plain;
 use super::step::{self, Around};
 use super::steps::Plan;
@@ -31,11 +32,11 @@ pub(super) struct Trial {
     pub(super) head: Head,
     /// [`model::Run::key`] of its run.
     pub(super) run: String,
-    /// `result.json`, written once at the end; `None` = running, killed, or damaged.
+    /// `result.json`, written once at the end; `None` = running, killed, or [`Self::damaged`].
     result: Option<Node>,
     /// What copies of the trial have in common: its own id, else its name in its job; `None` = no file says it.
     pub(super) identity: Option<String>,
-    /// Whether `result.json` is there but cannot be read.
+    /// Whether `result.json` is there but cannot be read: the trial has ended.
     damaged: bool,
     /// Steps that `trial.log` says were started, and how many there were to be.
     log: StepLog,
@@ -187,9 +188,8 @@ impl Trial {
     pub(super) fn complete_steps(&self) -> Option<usize> {
         let result = self.result.as_ref()?;
         let steps = self.step_results()?;
-        let rewards = steps.last()?.at(&["verifier_result", "rewards"])?.map();
-        let passed = !rewards.is_empty()
-            && rewards.iter().all(|(_, reward)| reward.number().is_some_and(|r| r >= PASS_REWARD));
+        let rewards = Rewards::of_result(steps.last()?.at(&["verifier_result", "rewards"])?)?;
+        let passed = rewards.decide().passed()?;
         (passed && result.get("exception_info").is_none()).then_some(steps.len())
     }
 
@@ -217,7 +217,7 @@ impl Trial {
         let cause = raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan));
         let mut reason = cause.map(|cause| cause.reason);
         if self.result.is_none() {
-            reason = Some(EndReason::Unfinished);
+            reason = Some(if self.damaged { EndReason::VerifierError } else { EndReason::Unfinished });
         }
         for (index, declared) in steps.iter().enumerate() {
             let number = index as u32 + 1;
@@ -238,7 +238,8 @@ impl Trial {
                     // A trial's exception ended the step that was running.
                     exception: raised.as_ref().filter(|_| Some(index) == last_begun),
                     first: index == 0,
-                    unfinished: self.result.is_none(),
+                    unfinished: self.result.is_none() && !self.damaged,
+                    unreadable: self.damaged,
                     agent,
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
@@ -287,7 +288,11 @@ impl Trial {
         let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
         });
-        episode.end_reason = reason.filter(|r| !(failed && *r == EndReason::Unfinished));
+        let passed_all = plan.count.is_some_and(|count| episode.stamina() >= count);
+        let is_told = |reason: &EndReason| {
+            !(failed && *reason == EndReason::Unfinished) && !(self.damaged && (failed || passed_all))
+        };
+        episode.end_reason = reason.filter(is_told);
         // The first turn not passed decides; if it was never tried, what ended the trial.
         episode.unrecognised = episode.end().0.is_some_and(|turn| {
             let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());
@@ -476,7 +481,7 @@ fn is_empty(tree: &Tree, folder: &str) -> bool {
     tree.list(folder).iter().all(|e| e.is_folder() && tree.list(&join(folder, &e.name)).is_empty())
 }
 
-const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go, and shown as unfinished.";
+const FROM_FOLDERS: &str = "The trial is read from its folders as far as they go. A step of which they hold no reward has no verdict that can be read.";
 
 const KNOWN: [&str; 20] = [
     "id",

@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Number;
+use files::JsonSink;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::stream::Sink;
 use super::usage::{self, Usage};
 use super::words;
-use crate::readers::json::Node;
+use crate::readers::json::{Names, Node, within_64_bits};
 
 /// Values that are kept of one file.
 const VALUES: usize = 600_000;
@@ -87,11 +86,18 @@ impl Default for Lean {
     }
 }
 
-impl Sink for Lean {
+impl JsonSink for Lean {
+    fn restart(&mut self) {
+        *self = Self { text: self.text, sums: self.sums, ..Self::default() };
+    }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         let mut root = Node::Null;
         let done = Fill { to: &mut root, lean: self, mode: Mode::Plain }.deserialize(json);
         self.root = root;
+        // Every document that is read here has parts; a lone text or number would say nothing and not be missed.
+        if done.is_ok() && !matches!(self.root, Node::Map(_) | Node::List(_)) {
+            return Err(de::Error::custom("it is a single value, neither an object nor a list"));
+        }
         done
     }
 }
@@ -172,8 +178,8 @@ impl<'de> Visitor<'de> for Fill<'_> {
         *self.to = Node::Number(v.into());
         Ok(())
     }
-    fn visit_f64<E>(self, v: f64) -> Result<(), E> {
-        *self.to = Number::from_f64(v).map_or(Node::Null, Node::Number);
+    fn visit_f64<E: de::Error>(self, v: f64) -> Result<(), E> {
+        *self.to = Node::Number(within_64_bits(v)?);
         Ok(())
     }
     fn visit_str<E>(self, v: &str) -> Result<(), E> {
@@ -241,7 +247,9 @@ impl<'de> Visitor<'de> for Fill<'_> {
         *self.to = Node::Map(Vec::new());
         let Node::Map(map) = self.to else { return Ok(()) };
         let before = self.lean.pointer.len();
+        let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
+            names.check(map, crate::readers::json::cut(&key, KEY).0)?;
             self.lean.pointer.truncate(before);
             self.lean.pointer.push('/');
             self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));

@@ -6,11 +6,11 @@ use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, 
 
 use super::facts::{Facts, Number, TrajectoryFacts};
 use super::files::{Found, Listing};
+use super::foreign;
 use super::lean::Lean;
 use super::logs::{self, Claim, Log};
 use super::names::{self, Base};
 use super::notes::Notes;
-use super::{foreign, stream};
 use files::Tree;
 
 /// Highest number of a turn that is believed.
@@ -324,7 +324,7 @@ fn attempt(
     // A JSON beside the logs says what a trajectory would.
     for file in files.iter().filter(|f| f.kind == ArtifactKind::TestOutput && is_json(&f.path)) {
         let mut lean = Lean::default();
-        match stream::read_into(tree, &file.path, JSON_CAP, &mut lean) {
+        match tree.read_json_into(&file.path, JSON_CAP, &mut lean) {
             Ok(()) => notes.read_file(),
             Err(error) => notes.warn(Warning::skipped(
                 &file.path,

@@ -7,13 +7,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use files::JsonSink;
 use model::{Extra, Tokens};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::facts::kept;
 use super::lean::{Lean, Value};
-use super::stream::Sink;
 use crate::readers::json::{Node, cut};
 
 /// What `schema_version` says in files of this schema.
@@ -237,7 +237,10 @@ impl Default for Trajectory {
     }
 }
 
-impl Sink for Trajectory {
+impl JsonSink for Trajectory {
+    fn restart(&mut self) {
+        *self = Self::default();
+    }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         json.deserialize_map(WholeVisitor(self))
     }
@@ -281,6 +284,7 @@ impl<'de> Visitor<'de> for WholeVisitor<'_> {
                 "finished_at" => to.finished_at = map.next_value()?,
                 "end_reason" => to.end_reason = map.next_value()?,
                 "exception" => to.exception = map.next_value()?,
+                "turns" if !to.turns.is_empty() => return Err(de::Error::duplicate_field("turns")),
                 "turns" => map.next_value_seed(List(to))?,
                 "attempt_limit" => to.attempt_limit = map.next_value()?,
                 // The caller knows the version, and the folder names the scenario.

@@ -5,9 +5,9 @@ use model::{Extra, Reported};
 use super::facts::kept;
 use super::fields;
 use super::lean::Lean;
+use super::names;
 use super::own::SCHEMA_FAMILY;
 use super::words::{self, normal};
-use super::{names, stream};
 use crate::readers::json::Node;
 use files::{ReadError, Tree};
 
@@ -33,7 +33,7 @@ impl ReportFile {
     /// Reads a report; `None` if there is none.
     pub(super) fn read(tree: &Tree, path: &str) -> Result<Option<Self>, ReadError> {
         let mut lean = Lean::default();
-        match stream::read_into(tree, path, CAP, &mut lean) {
+        match tree.read_json_into(path, CAP, &mut lean) {
             Ok(()) => {}
             Err(ReadError::Missing) => return Ok(None),
             Err(error) => return Err(error),

@@ -9,11 +9,10 @@ use model::{Step, StepKind, ToolCall, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lean::{Lean, Value};
-use super::stream::{self, Sink};
 use super::usage;
 use super::words::normal;
 use crate::readers::json::{Node, cut};
-use files::{ReadError, Tree};
+use files::{JsonSink, ReadError, Tree};
 
 /// Largest file that is looked through, in bytes.
 const CAP: u64 = 4 << 30;
@@ -35,7 +34,7 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
     }
     let mut taken =
         Taken { way, range, transcript: Transcript::default(), lean: Lean::of_transcript(), found: false };
-    let done = stream::read_into(tree, path, CAP, &mut taken);
+    let done = tree.read_json_into(path, CAP, &mut taken);
     // A file that breaks off after the steps is as good as a whole one.
     match done {
         Err(error) if !taken.found => return Err(error),
@@ -58,7 +57,10 @@ struct Taken {
     found: bool,
 }
 
-impl Sink for Taken {
+impl JsonSink for Taken {
+    fn restart(&mut self) {
+        (self.transcript, self.lean, self.found) = (Transcript::default(), Lean::of_transcript(), false);
+    }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         Go { taken: self, depth: 0 }.deserialize(json)
     }

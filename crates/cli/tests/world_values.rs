@@ -1,0 +1,139 @@
+//! Values that are no values, as other people's files have them, through the program: the rest is read, and what is not
+//! known is not taken for a pass, a failure or a running trial.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn world(name: &str) -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+    repository.join("tests/fixtures/world").join(name)
+}
+
+/// A library that has read one folder.
+struct Library {
+    folder: tempfile::TempDir,
+}
+
+impl Library {
+    fn of(source: &Path) -> Self {
+        let library = Self { folder: tempfile::tempdir().expect("a folder for the library") };
+        library.json(&["ingest", source.to_str().expect("UTF-8")]);
+        library
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(self.folder.path().join("library.sqlite"))
+            .args(args)
+            .arg("--json")
+            .output()
+            .expect("stamina runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    }
+
+    fn run(&self) -> Value {
+        self.json(&["runs"])[0].clone()
+    }
+
+    /// Scenario, stamina and end reason of each episode.
+    fn ends(&self) -> Vec<(String, u64, String)> {
+        let run = self.run();
+        let shown = self.json(&["show", run["id"].as_str().expect("an id")]);
+        let mut ends: Vec<_> = shown["episodes"]
+            .as_array()
+            .expect("episodes")
+            .iter()
+            .map(|e| {
+                let text = |key: &str| e[key].as_str().unwrap_or("none").to_owned();
+                (text("scenario"), e["stamina"].as_u64().expect("a stamina"), text("end_reason"))
+            })
+            .collect();
+        ends.sort();
+        ends
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        let at = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &at);
+        } else {
+            fs::copy(entry.path(), at).expect("a copy");
+        }
+    }
+}
+
+/// A copy of a fixture in which one file is written anew.
+fn with(name: &str, file: &str, change: impl FnOnce(&str) -> Vec<u8>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&world(name), folder.path());
+    let path = folder.path().join(file);
+    let text = fs::read_to_string(&path).expect("the file");
+    fs::write(&path, change(&text)).expect("the file");
+    folder
+}
+
+fn end(scenario: &str, stamina: u64, reason: &str) -> (String, u64, String) {
+    (scenario.to_owned(), stamina, reason.to_owned())
+}
+
+#[test]
+fn a_reward_that_is_no_number_is_no_verdict() {
+    let library = Library::of(&world("null-reward"));
+    assert_eq!(
+        library.ends(),
+        [
+            end("a", 0, "verifier_error"),
+            end("b", 0, "verifier_error"),
+            end("c", 0, "verifier_error"),
+            end("d", 1, "passed_all"),
+            end("e", 1, "passed_all")
+        ]
+    );
+    let run = library.run();
+    assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(3)));
+    let survival = library.json(&["survival", run["id"].as_str().expect("an id")]);
+    assert!(survival.to_string().contains("0.4"), "{survival}");
+    assert_eq!(run["warnings"].as_u64(), Some(4), "three rewards that are none, and 37.5: {run}");
+}
+
+/// Python writes NaN, and an editor a byte order mark: the trial has ended, and its numbers are there.
+#[test]
+fn a_result_that_is_no_strict_json_is_read() {
+    let file = "job-a/e__GGGGGG5/result.json";
+    let folder = with("null-reward", file, |text| {
+        let text = text.replace("\"n_input_tokens\": null", "\"n_input_tokens\": 1200");
+        let text =
+            text.replace("\"cost_usd\": null", "\"cost_usd\": NaN, \"note\": \"\\ud83d\", \"note\": 1e999");
+        format!("\u{feff}{text}").replace('\n', "\r\n").into_bytes()
+    });
+    let library = Library::of(folder.path());
+    assert_eq!(library.ends()[4], end("e", 1, "passed_all"));
+    let run = library.run();
+    assert_eq!(run["tokens"]["input"].as_u64(), Some(1200));
+    assert!(run["cost_usd"].is_null());
+    assert_eq!(run["warnings"].as_u64(), Some(5), "{run}");
+}
+
+/// A trial whose result cannot be read has ended: an event of the verifier, and not a trial that is still running.
+#[test]
+fn a_result_that_cannot_be_read_is_no_running_trial() {
+    let folder = with("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
+    fs::remove_file(folder.path().join("job-a/e__GGGGGG5/verifier/reward.txt")).expect("the reward");
+    let library = Library::of(folder.path());
+    assert_eq!(library.ends()[4], end("e", 0, "verifier_error"));
+    let run = library.run();
+    assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(4)));
+    // Where the verifier's own file is left, it is the verdict.
+    let folder = with("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
+    let reward = folder.path().join("job-a/e__GGGGGG5/verifier/reward.txt");
+    fs::write(reward, "\u{feff}1.0\r\n").expect("the reward");
+    assert_eq!(Library::of(folder.path()).ends()[4], end("e", 1, "passed_all"));
+}

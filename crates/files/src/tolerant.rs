@@ -1,0 +1,162 @@
+//! What other programs write as JSON and strict JSON refuses, put right so that the rest of a file can be read.
+//!
+//! Python's `json` writes `NaN`, `Infinity`, integers of any length and halves of characters (`"\ud83d"`), and files
+//! that were edited or merged have a name twice in one object. A value that is no number, or is beyond 64 bits, becomes
+//! `null`: unknown. Half of a character becomes U+FFFD. Of a name that an object has twice the last one counts, as for
+//! Python and JavaScript.
+//!
+//! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::of`]) and then parsed
+//! through [`Mended`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
+
+mod bytes;
+mod members;
+
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+
+use self::bytes::Mender;
+use self::members::Members;
+
+/// 2^64: numbers from here on are taken for unknown. Nothing that is counted or measured here comes near.
+pub const BEYOND_64_BITS: f64 = 18_446_744_073_709_551_616.0;
+const PIECE: usize = 16 << 10;
+
+/// What of a file is no strict JSON.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Findings {
+    /// `NaN`, `Infinity`, `-Infinity`.
+    pub(super) not_numbers: u64,
+    /// Numbers whose magnitude is 2^64 or more.
+    pub(super) beyond: u64,
+    /// Halves of characters.
+    pub(super) halves: u64,
+    /// Members of objects whose name comes again in the same object.
+    pub(super) repeated: u64,
+    /// Where those members stand: sorted, apart from each other.
+    superseded: Vec<Range<u64>>,
+}
+
+impl Findings {
+    /// Looks a file through, up to what no parser takes anyway: a file full of harm is not looked at to its end.
+    pub(super) fn of(mut reader: impl Read) -> io::Result<Self> {
+        let (mut mender, mut members) = (Mender::default(), Members::default());
+        let (mut piece, mut out) = (vec![0; PIECE], Vec::new());
+        loop {
+            let got = reader.read(&mut piece)?;
+            if got == 0 || mender.is_lost {
+                break;
+            }
+            for byte in &piece[..got] {
+                mender.take(*byte, &mut out);
+                members.take(*byte);
+            }
+            out.clear();
+        }
+        mender.end(&mut out);
+        let (repeated, superseded) = members.superseded();
+        Ok(Self { repeated, superseded, ..mender.found })
+    }
+
+    /// Whether there is nothing to put right.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Findings {
+    /// `2 values are NaN or infinite (unknown), 1 name stands twice in its object (the last one counts)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let some = |count: u64, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {many}")),
+        };
+        let parts = [
+            some(
+                self.not_numbers,
+                "value is NaN or infinite (unknown)",
+                "values are NaN or infinite (unknown)",
+            ),
+            some(self.beyond, "number is beyond 64 bits (unknown)", "numbers are beyond 64 bits (unknown)"),
+            some(
+                self.repeated,
+                "name stands twice in its object (the last one counts)",
+                "names stand twice in their object (the last one counts)",
+            ),
+            some(
+                self.halves,
+                "half of a character is read as “\u{fffd}”",
+                "halves of characters are read as “\u{fffd}”",
+            ),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Passes a file on as strict JSON, by what was found in it.
+#[derive(Debug)]
+pub(super) struct Mended<'a, R> {
+    inner: R,
+    /// Bytes of `inner` that were read.
+    at: u64,
+    /// What is still to be left out.
+    superseded: &'a [Range<u64>],
+    mender: Mender,
+    piece: Vec<u8>,
+    out: Vec<u8>,
+    /// Bytes of `out` that were passed on.
+    given: usize,
+    ended: bool,
+}
+
+impl<'a, R: Read> Mended<'a, R> {
+    /// Reads from `inner` the same bytes in which `findings` were made.
+    pub(super) fn new(inner: R, findings: &'a Findings) -> Self {
+        Self {
+            inner,
+            at: 0,
+            superseded: &findings.superseded,
+            mender: Mender::default(),
+            piece: vec![0; PIECE],
+            out: Vec::new(),
+            given: 0,
+            ended: false,
+        }
+    }
+
+    fn is_left_out(&mut self) -> bool {
+        while self.superseded.first().is_some_and(|range| range.end <= self.at) {
+            self.superseded = &self.superseded[1..];
+        }
+        self.superseded.first().is_some_and(|range| range.contains(&self.at))
+    }
+}
+
+impl<R: Read> Read for Mended<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.out.len() && !self.ended {
+            self.out.clear();
+            self.given = 0;
+            let got = self.inner.read(&mut self.piece)?;
+            for index in 0..got {
+                let byte = self.piece[index];
+                if !self.is_left_out() {
+                    self.mender.take(byte, &mut self.out);
+                }
+                self.at += 1;
+            }
+            if got == 0 {
+                self.mender.end(&mut self.out);
+                self.ended = true;
+            }
+        }
+        let most = buffer.len().min(self.out.len() - self.given);
+        buffer[..most].copy_from_slice(&self.out[self.given..self.given + most]);
+        self.given += most;
+        Ok(most)
+    }
+}
+
+#[cfg(test)]
+mod tests;

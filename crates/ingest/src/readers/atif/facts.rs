@@ -1,0 +1,300 @@
+//! What an import needs of a trajectory: how many steps the agent took, and the first message.
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use model::Tokens;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::super::json::{Node, TEXT_CAP, cut};
+use super::{result_text, tokens};
+
+/// What an import needs of a trajectory, without holding its texts.
+#[derive(Debug, Default, Deserialize)]
+pub struct Facts {
+    #[serde(default)]
+    steps: Vec<StepFacts>,
+    #[serde(default)]
+    final_metrics: Option<Node>,
+    #[serde(default)]
+    continued_trajectory_ref: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StepFacts {
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
+    is_copied_context: Option<bool>,
+    #[serde(default)]
+    message: Message,
+    #[serde(default)]
+    reasoning_content: Option<Message>,
+    #[serde(default)]
+    metrics: Option<Node>,
+    #[serde(default)]
+    llm_call_count: Option<Node>,
+    #[serde(default)]
+    observation: Results,
+}
+
+impl StepFacts {
+    fn tokens(&self) -> Tokens {
+        self.metrics.as_ref().map(tokens).unwrap_or_default()
+    }
+
+    /// Whether it is a result of a tool, or another entry for which no model was called.
+    fn is_tool_result(&self) -> bool {
+        is_tool_result(&Entry {
+            calls: self.tool_calls.as_ref().map_or(0, Vec::len),
+            model_calls: self.llm_call_count.as_ref().and_then(Node::count),
+            spoke: self.metrics.as_ref().is_some_and(has_spoken)
+                || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
+            results: self.observation.count,
+            all_named: self.observation.all_named,
+            says_more: !self.message.is_empty && self.message.print != self.observation.only,
+        })
+    }
+}
+
+/// What decides whether an entry of the agent is a step of the agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    /// Its own tool calls.
+    pub(super) calls: usize,
+    /// Calls of the model, where the entry counts them.
+    pub(super) model_calls: Option<u64>,
+    /// Whether it has what only a model gives: reasoning, tokens of an answer.
+    pub(super) spoke: bool,
+    /// Results of tools.
+    pub(super) results: usize,
+    /// Whether each result names the call that it belongs to.
+    pub(super) all_named: bool,
+    /// Whether its message is more than the result that it has.
+    pub(super) says_more: bool,
+}
+
+/// Whether an entry that is listed as the agent's only holds what a tool gave. Without calls of its own, results that
+/// name a call name that of an earlier entry.
+pub(super) const fn is_tool_result(entry: &Entry) -> bool {
+    match entry.model_calls {
+        Some(0) => entry.calls == 0,
+        Some(_) => false,
+        None => {
+            entry.calls == 0 && entry.results > 0 && !entry.spoke && (entry.all_named || !entry.says_more)
+        }
+    }
+}
+
+/// Whether metrics are those of an answer.
+pub(super) fn has_spoken(metrics: &Node) -> bool {
+    metrics.get("completion_tokens").and_then(Node::count).is_some_and(|n| n > 0)
+}
+
+/// What of a message matters: whether there is one, a print by which it is known again, and the instruction in one that
+/// a harness has framed with words of its own. No other message is kept.
+#[derive(Debug)]
+struct Message {
+    is_empty: bool,
+    print: Option<u64>,
+    instruction: Option<String>,
+}
+
+impl Default for Message {
+    fn default() -> Self {
+        Self { is_empty: true, print: None, instruction: None }
+    }
+}
+
+impl Message {
+    const OTHER: Self = Self { is_empty: false, print: None, instruction: None };
+
+    fn of_text(text: &str) -> Self {
+        let instruction = unframed(text).filter(|instruction| instruction.len() <= TEXT_CAP);
+        Self {
+            is_empty: text.trim().is_empty(),
+            print: Some(print(text)),
+            instruction: instruction.map(str::to_owned),
+        }
+    }
+}
+
+/// The same for equal texts. Of a long one its begin counts, as of a text that is kept.
+pub(super) fn print(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    cut(text.trim(), TEXT_CAP).0.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Message;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a message")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Message, E> {
+                Ok(Message::of_text(text))
+            }
+            fn visit_unit<E>(self) -> Result<Message, E> {
+                Ok(Message::default())
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Message, E> {
+                Ok(Message::OTHER)
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Message, E> {
+                Ok(Message::OTHER)
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Message, E> {
+                Ok(Message::OTHER)
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Message, E> {
+                Ok(Message::OTHER)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Message, A::Error> {
+                let mut parts = 0;
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    parts += 1;
+                }
+                Ok(if parts == 0 { Message::default() } else { Message::OTHER })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Message::OTHER)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// What of the results of tools matters; their texts are let go at once.
+#[derive(Debug, Default)]
+struct Results {
+    count: usize,
+    all_named: bool,
+    /// The print of the only one.
+    only: Option<u64>,
+}
+
+impl Results {
+    fn of(observation: &Node) -> Self {
+        let results = observation.get("results").map_or(&[][..], Node::list);
+        let only = match results {
+            [only] => Some(print(&result_text(only).0)),
+            _ => None,
+        };
+        Self { count: results.len(), all_named: results.iter().all(|r| named(r).is_some()), only }
+    }
+}
+
+impl<'de> Deserialize<'de> for Results {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::of(&Node::deserialize(deserializer)?))
+    }
+}
+
+/// The call that a result names.
+pub(super) fn named(result: &Node) -> Option<&str> {
+    result.get("source_call_id").and_then(Node::text).filter(|id| !id.is_empty())
+}
+
+/// The instruction in the first message of Terminus, which puts its system prompt before it and the screen behind it.
+fn unframed(message: &str) -> Option<&str> {
+    const BEFORE: &str = "\nTask Description:\n";
+    const BEHIND: &str = "\nCurrent terminal state:\n";
+    let system = message.find(BEFORE)?;
+    let instruction = &message[system + BEFORE.len()..];
+    Some(instruction[..instruction.rfind(BEHIND)?].trim())
+}
+
+impl Facts {
+    /// The agent's steps, without results of tools and without those that a continuation repeats from the file before.
+    fn of_agent(&self) -> impl Iterator<Item = &StepFacts> {
+        self.steps.iter().filter(|s| {
+            s.source.as_deref() == Some("agent") && s.is_copied_context != Some(true) && !s.is_tool_result()
+        })
+    }
+
+    /// How many steps the agent took.
+    pub fn agent_steps(&self) -> u32 {
+        self.of_agent().count() as u32
+    }
+
+    /// Tool calls of the agent's steps.
+    pub fn tool_calls(&self) -> u32 {
+        self.of_agent().map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32).sum()
+    }
+
+    /// Whether a step of the agent has more cached than input tokens: then the cached ones are no part of the input.
+    pub fn cache_exceeds_input(&self) -> bool {
+        self.of_agent().any(|step| step.tokens().cache_exceeds_input())
+    }
+
+    /// The sum over the agent's steps.
+    pub fn tokens_of_steps(&self) -> Tokens {
+        self.of_agent().fold(Tokens::default(), |sum, step| sum.plus(step.tokens()))
+    }
+
+    /// Where in `steps` the first message of the user stands.
+    pub fn first_user_step(&self) -> Option<usize> {
+        self.steps.iter().position(|s| s.source.as_deref() == Some("user"))
+    }
+
+    /// The instruction in the first message of the user, where the harness has framed it with its own words.
+    pub fn instruction(&self) -> Option<&str> {
+        self.steps.get(self.first_user_step()?)?.message.instruction.as_deref()
+    }
+
+    /// The sums that the file itself gives; `None` where it gives none or only zeros.
+    pub fn totals(&self) -> Option<(Tokens, Option<f64>)> {
+        let metrics = self.final_metrics.as_ref()?;
+        let count = |key| metrics.get(key).and_then(Node::count).filter(|n| *n > 0);
+        let tokens = Tokens {
+            input: count("total_prompt_tokens"),
+            cached: count("total_cached_tokens"),
+            output: count("total_completion_tokens"),
+        };
+        let cost = metrics.get("total_cost_usd").and_then(Node::number).filter(|c| *c > 0.0);
+        (!tokens.is_unknown() || cost.is_some()).then_some((tokens, cost))
+    }
+
+    /// The name of the file in the same folder that goes on where this one ends.
+    pub fn continued_in(&self) -> Option<&str> {
+        self.continued_trajectory_ref.as_deref().filter(|n| !n.is_empty() && !n.contains(['/', '\\']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_of_a_harness_is_no_part_of_the_instruction() {
+        let facts = |message: &str| -> Facts {
+            let step = serde_json::json!({ "source": "user", "message": message });
+            let file = serde_json::json!({ "steps": [{ "source": "agent", "message": 3 }, { "message": [{}] }, step] });
+            serde_json::from_value(file).unwrap()
+        };
+        let framed = "You are an AI assistant.\n\nTask Description:\n# Round 1\n\nDo it.\n\n\nCurrent terminal state:\n$";
+        assert_eq!(facts(framed).instruction(), Some("# Round 1\n\nDo it."));
+        assert_eq!(facts("Task Description: do it").instruction(), None);
+        assert_eq!(facts("").instruction(), None);
+    }
+
+    #[test]
+    fn the_facts_count_calls_of_the_agent_only() {
+        let facts: Facts = serde_json::from_str(
+            r#"{"steps": [{"source": "user", "message": "a"}, {"source": "agent", "tool_calls": [{}, {"a": [1]}]}, {"source": "agent", "tool_calls": null},
+                {"source": "agent", "is_copied_context": true, "tool_calls": [{}]}, {"source": "system", "tool_calls": [{}]}],
+                "final_metrics": {"total_prompt_tokens": 5, "total_completion_tokens": 0, "total_cost_usd": null}}"#,
+        )
+        .unwrap();
+        assert_eq!((facts.tool_calls(), facts.agent_steps()), (2, 2));
+        assert_eq!(facts.first_user_step(), Some(0));
+        assert_eq!(facts.totals(), Some((Tokens { input: Some(5), cached: None, output: None }, None)));
+    }
+}
