@@ -329,6 +329,7 @@ fn a_trial_that_never_began_has_the_steps_of_its_tasks_other_trials() {
     let result = other.join("result.json");
     let mut of_other: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    of_other["id"] = "of another trial".into();
     of_other["exception_info"] = serde_json::Value::Null;
     of_other["verifier_result"] = serde_json::json!({"rewards": {"reward": 1.0}});
     std::fs::write(&result, of_other.to_string()).unwrap();

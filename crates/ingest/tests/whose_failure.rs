@@ -53,7 +53,7 @@ enum Tests {
     Reward(f64),
 }
 
-fn trial(job: &Path, name: &str, exception: Value, agent: bool, tests: &Tests) {
+fn trial(job: &Path, name: &str, exception: &Value, agent: bool, tests: &Tests) {
     let rewards = match tests {
         Tests::Reward(reward) => json!({ "rewards": { "reward": reward } }),
         Tests::NotRun | Tests::NoVerdict => Value::Null,
@@ -218,7 +218,7 @@ fn the_stage_is_told_by_the_time_of_the_exception() {
         ),
     ];
     for (name, exception, agent, tests, _) in &cases {
-        trial(&job, name, exception.clone(), *agent, tests);
+        trial(&job, name, exception, *agent, tests);
     }
     let mut want: Vec<_> = cases.iter().map(|(name, .., end)| ((*name).to_owned(), *end)).collect();
     want.sort_unstable();
@@ -234,8 +234,8 @@ fn local_times_are_compared_with_each_other() {
         let text = std::fs::read_to_string(&path).unwrap().replace("Z\"", "\"");
         std::fs::write(path, text).unwrap();
     };
-    trial(&job, "judged", exception("ValueError", "x", "10:08:00"), true, &Tests::Reward(0.0));
-    trial(&job, "torn-down", exception("ValueError", "x", "10:09:30"), true, &Tests::Reward(0.0));
+    trial(&job, "judged", &exception("ValueError", "x", "10:08:00"), true, &Tests::Reward(0.0));
+    trial(&job, "torn-down", &exception("ValueError", "x", "10:09:30"), true, &Tests::Reward(0.0));
     local("judged__AAAAAA1");
     local("torn-down__AAAAAA1");
     let want = [("judged", EndReason::AgentError), ("torn-down", EndReason::TestsFailed)];

@@ -129,7 +129,8 @@ impl Mender {
 
     fn escape(&mut self, byte: u8, out: &mut Vec<u8>) {
         let is_digit = self.piece.len() >= 2 && byte.is_ascii_hexdigit();
-        if !is_digit && !(self.piece.len() == 1 && byte == b'u') {
+        let is_u = self.piece.len() == 1 && byte == b'u';
+        if !is_digit && !is_u {
             self.half_alone(out);
             // `\n`, or what is no escape at all: the parser says so.
             let is_short = self.piece.len() == 1;
