@@ -9,7 +9,7 @@ import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
 import { failureReport, tail } from "./report.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-check-"));
-before(() => (process.env.CARGO_TARGET_DIR = folder));
+before(() => (process.env.STAMINA_NEXTEST_REPORTS = path.join(folder, "nextest")));
 after(() => rmSync(folder, { recursive: true }));
 
 const REPORT = `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,7 +1,7 @@
 // Rust tests under cargo-nextest: what its report (JUnit's XML) says of each test, and running chosen ones again.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { targetDir } from "../lib/process.mjs";
+import { inRoot } from "../lib/process.mjs";
 import { tail } from "./report.mjs";
 
 /** What differs between the profiles of .config/nextest.toml: the containers' tests are ignored ones. */
@@ -10,7 +10,9 @@ export const PROFILES = {
   boxes: { group: "containers", flags: ["--run-ignored", "only"] },
 };
 
-const reportOf = (profile) => path.join(targetDir(), "nextest", profile, "junit.xml");
+/** nextest keeps its reports in the workspace, wherever cargo's target folder is. */
+const reports = () => process.env.STAMINA_NEXTEST_REPORTS ?? inRoot("target/nextest");
+const reportOf = (profile) => path.join(reports(), profile, "junit.xml");
 
 /** The arguments of one run. Its report is that of this run or missing. */
 export function nextestArgs(profile, more = []) {

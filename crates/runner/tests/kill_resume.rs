@@ -24,6 +24,7 @@ use scenario::ir::Schema;
 use scenario::pack::{Options, Pack, Part, Target, generate};
 use serde_json::Value;
 
+use kept::KeptIfFailed;
 use results::normalised;
 
 /// Kills that are asked for.
@@ -53,29 +54,8 @@ const SELDOM: [&str; 19] = [
 /// Cases that are left of each suite: enough to tell a defect, few enough to be quick.
 const CASES: usize = 60;
 
+mod kept;
 mod results;
-
-/// A folder that stays when its test fails: what was lost, if anything was, is still to be seen in it.
-struct KeptIfFailed(tempfile::TempDir);
-
-impl KeptIfFailed {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for KeptIfFailed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.disable_cleanup(true);
-            eprintln!("The folder of this try is kept: {}", self.0.path().display());
-        }
-    }
-}
 
 /// The tests of this program by name. It is its own test harness, since it is also the process that is killed.
 const TESTS: [(&str, fn()); 2] = [

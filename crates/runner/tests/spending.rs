@@ -1,4 +1,4 @@
-//! What an attempt spends is shown while it is in play; without boxes.
+//! What an attempt spends is shown while it runs; without boxes.
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -26,7 +26,7 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
     let until = Instant::now() + Duration::from_mins(2);
     let run = loop {
-        assert!(Instant::now() < until, "what was spent is shown while the attempt is in play");
+        assert!(Instant::now() < until, "what was spent is shown while the attempt runs");
         tokio::time::sleep(Duration::from_millis(50)).await;
         let Ok(run) = live::read(&folder) else { continue };
         if run.spent.requests > 0 && run.episodes[0].spent.requests > 0 {

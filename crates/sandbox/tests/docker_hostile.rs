@@ -275,7 +275,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            // A relay looks whether somebody listens, and leaves at once: what can not be written there is nobody's failure.
+            // A relay looks whether somebody listens, and leaves at once: what cannot be written there is nobody's failure.
             let _ = stream.write_all(b"gateway\n").await;
         }
     });
