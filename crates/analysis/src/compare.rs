@@ -9,7 +9,7 @@ use crate::holm::holm;
 use crate::logrank::{LogRank, log_rank, stratified_log_rank};
 use crate::paired::{Paired, paired};
 use crate::permutation::{Permutation, permutation_log_rank};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
 
 /// A run (or group of runs) to compare.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +108,7 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
     let curves: Vec<(&[Observation], Option<u32>)> = plain
         .iter()
         .zip(runs)
-        .filter(|(o, _)| o.iter().any(|o| o.last_at_risk() > 0))
+        .filter(|(o, _)| anyone_at_risk(o))
         .map(|(o, run)| (o.as_slice(), run.planned))
         .collect();
     let tau = common_tau(&curves).min(options.tau.unwrap_or(MAX_TURNS));

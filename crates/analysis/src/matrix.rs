@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Shortest, common_tau, shortest};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
 
 /// A run that goes into the matrix.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +88,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
     for pool in pooled.values_mut() {
         pool.observations = observations(&pool.episodes);
     }
-    let known: Vec<&Pool> =
-        pooled.values().filter(|p| p.observations.iter().any(|o| o.last_at_risk() > 0)).collect();
+    let known: Vec<&Pool> = pooled.values().filter(|p| anyone_at_risk(&p.observations)).collect();
     let curves: Vec<(&[Observation], Option<u32>)> =
         known.iter().map(|p| (p.observations.as_slice(), p.planned)).collect();
     let shortest = shortest(&curves).map(|cells| Shortest {

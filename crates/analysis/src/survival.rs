@@ -5,6 +5,7 @@
 //! at t + 1 (censorings come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored
 //! before it passed a turn was never at risk: it counts in `n` and `censored` and in nothing else.
 
+pub use model::Median;
 use model::{CensoringPolicy, EndReason, Ending, Episode};
 use serde::{Deserialize, Serialize};
 
@@ -65,13 +66,26 @@ pub struct SurvivalPoint {
     pub events: u32,
     /// Episodes censored after this turn (they passed it).
     pub censored: u32,
-    /// S(t), the share still alive after this turn. Where nobody is at risk it repeats the last known value: read it
-    /// together with `at_risk`, or ask [`known_until`].
+    /// S(t), the share still alive after this turn. Where nobody is at risk it repeats the last known value, as sums and
+    /// steps need it: what is shown is [`SurvivalPoint::known`].
     pub survival: f64,
     /// Lower end of the 95 % log-log band; `None` where there is no variation (S = 1 or S = 0) or nobody is at risk.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
+}
+
+impl SurvivalPoint {
+    /// S(t) where it is known: somebody was at risk at this turn, or S had reached 0 before.
+    pub fn known(&self) -> Option<f64> {
+        (self.at_risk > 0 || self.survival <= 0.0).then_some(self.survival)
+    }
+}
+
+/// Whether anybody was ever at risk. Where nobody was, nothing is known of how long episodes last: neither mean nor
+/// median nor survival nor a score.
+pub fn anyone_at_risk(observations: &[Observation]) -> bool {
+    observations.iter().any(|o| o.last_at_risk() > 0)
 }
 
 /// Kaplan–Meier table for turns 1..=`horizon` (at most [`MAX_TURNS`]).
@@ -113,22 +127,24 @@ fn log_log_band(survival: f64, greenwood: f64) -> (Option<f64>, Option<f64>) {
 pub fn known_until(points: &[SurvivalPoint]) -> u32 {
     match points.last() {
         Some(last) if last.survival <= 0.0 => last.turn,
-        _ => points.iter().rev().find(|p| p.at_risk > 0).map_or(0, |p| p.turn),
+        _ => points.iter().rev().find(|p| p.known().is_some()).map_or(0, |p| p.turn),
     }
 }
 
-/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. `None` = not reached in this table.
+/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. Not reached where S stays above it in
+/// this table, unknown where nobody was at risk.
 ///
 /// This is the median turn *of failure*, as lifelines defines a median survival time; see [`median_stamina`]. R's `survfit`
 /// says the same but where S stays at exactly 0.5 for some turns: there it takes the middle of these.
-pub fn median(points: &[SurvivalPoint]) -> Option<u32> {
+pub fn median(points: &[SurvivalPoint]) -> Median {
     // Products of fractions may miss one half by a rounding error; R's survfit allows for the same.
-    points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn)
+    let half = points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn);
+    Median::new(half, points.iter().any(|p| p.at_risk > 0))
 }
 
 /// Median stamina, in turns passed: one less than the median turn of failure. Without censoring this is the (lower)
-/// median of the episodes' stamina. `None` = not reached.
-pub fn median_stamina(points: &[SurvivalPoint]) -> Option<u32> {
+/// median of the episodes' stamina.
+pub fn median_stamina(points: &[SurvivalPoint]) -> Median {
     median(points).map(|turn| turn - 1)
 }
 
@@ -211,8 +227,9 @@ pub struct StaminaSummary {
     pub events: u32,
     /// Episodes that were censored.
     pub censored: u32,
-    /// Median stamina in turns passed, see [`median_stamina`]; `None` = not reached.
-    pub median: Option<u32>,
+    /// Median stamina in turns passed, see [`median_stamina`].
+    #[serde(default)]
+    pub median: Median,
 }
 
 /// Summarises a run over its natural τ (see [`natural_tau`]).

@@ -8,7 +8,7 @@ use analysis::failures::{
     Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, classify_attempt, is_failed,
 };
 use analysis::proportion::wilson;
-use model::{Attempt, EndReason as R, Episode, TestOutcome, TestResult, Turn, Verdict};
+use model::{Attempt, EndReason as R, Episode, Median, TestOutcome, TestResult, Turn, Verdict};
 use proptest::prelude::*;
 
 /// A test: `.` passed, `F` failed, `s` skipped.
@@ -188,9 +188,9 @@ fn repairs_take_attempts_and_turns_or_are_censored() {
     let times = repair_times(&history.repairs);
     assert_eq!((times.failed, times.repaired, times.in_same_turn), (4, 2, 1));
     // Attempts: repaired after 1 and 3, censored after 1 and 0: at risk 3 at 1, 1 at 3: S(1) = 2/3, S(3) = 0.
-    assert_eq!(times.median_attempts, Some(3));
+    assert_eq!(times.median_attempts, Median::Reached(3));
     // Turns: repaired in the same turn (of 3 at risk) and one turn later (of 1): S = 2/3, 0.
-    assert_eq!(times.median_turns, Some(1));
+    assert_eq!(times.median_turns, Median::Reached(1));
     let turns: Vec<_> = turn_repairs(&episode).iter().map(|r| (r.turn, r.repaired, r.attempts)).collect();
     assert_eq!(turns, [(1, false, 2), (2, false, 0), (3, false, 0)]);
     assert_eq!(repair_times([]), RepairTimes::default());

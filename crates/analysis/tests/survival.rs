@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
 
 use analysis::survival::{
-    MAX_TURNS, Observation, SurvivalPoint, kaplan_meier, known_until, median, median_stamina, natural_tau,
-    restricted_mean, summarise,
+    MAX_TURNS, Median, Observation, SurvivalPoint, anyone_at_risk, kaplan_meier, known_until, median,
+    median_stamina, natural_tau, restricted_mean, summarise,
 };
 use model::{CensoringPolicy, EndReason, Ending};
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn lifelines_and_r_agree() {
                 && near(ours.ci_high, theirs.ci_high);
             assert!(same, "{}:\n{ours:?}\n{theirs:?}", set.name);
         }
-        assert_eq!(median(&ours), set.median, "{}", set.name);
+        assert_eq!(median(&ours).time(), set.median, "{}", set.name);
         for theirs in &set.restricted {
             let ours = restricted_mean(&episodes, theirs.tau);
             let same = near(ours.mean, Some(theirs.mean)) && near(ours.standard_error, theirs.se);
@@ -109,13 +109,13 @@ fn one_episode() {
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
         (Some(4.0), None, 9)
     );
-    assert_eq!((s.n, s.events, s.censored, s.median), (1, 1, 0, Some(4)));
+    assert_eq!((s.n, s.events, s.censored, s.median), (1, 1, 0, Median::Reached(4)));
     let s = summarise(&censored(&[9]), Some(9));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_high, s.restricted_mean.tau),
         (Some(9.0), None, 9)
     );
-    assert_eq!((s.n, s.events, s.censored, s.median), (1, 0, 1, None));
+    assert_eq!((s.n, s.events, s.censored, s.median), (1, 0, 1, Median::NotReached));
 }
 
 #[test]
@@ -125,14 +125,16 @@ fn all_fail_at_turn_1() {
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
         (Some(0.0), None, 20)
     );
-    assert_eq!(s.median, Some(0));
+    assert_eq!(s.median, Median::Reached(0));
 }
 
 #[test]
 fn no_episodes_and_none_at_risk_have_no_mean() {
     for episodes in [vec![], censored(&[0, 0])] {
         let s = summarise(&episodes, Some(20));
-        assert_eq!((s.restricted_mean.mean, s.restricted_mean.tau, s.median), (None, 0, None));
+        assert_eq!((s.restricted_mean.mean, s.restricted_mean.tau, s.median), (None, 0, Median::Unknown));
+        assert!(!anyone_at_risk(&episodes));
+        assert!(kaplan_meier(&episodes, 3).iter().all(|point| point.known().is_none()));
         assert_eq!(s.n, episodes.len() as u32);
     }
     assert_eq!(known_until(&kaplan_meier(&[], 3)), 0);
@@ -209,7 +211,7 @@ proptest! {
         prop_assert!(kaplan_meier(&episodes, 30).iter().all(|p| p.survival == 1.0 && p.ci_low.is_none()));
         let s = summarise(&episodes, None);
         prop_assert_eq!(s.restricted_mean.mean, Some(f64::from(*turns.iter().max().unwrap())));
-        prop_assert_eq!((s.restricted_mean.ci_low, s.median), (None, None));
+        prop_assert_eq!((s.restricted_mean.ci_low, s.median), (None, Median::NotReached));
     }
 
     #[test]
@@ -232,7 +234,7 @@ proptest! {
         prop_assert_eq!(ours.standard_error.is_none(), variance < 1e-12);
         let mut sorted = turns.clone();
         sorted.sort_unstable();
-        prop_assert_eq!(median_stamina(&kaplan_meier(&episodes, 30)), Some(sorted[(turns.len() - 1) / 2] - 1));
+        prop_assert_eq!(median_stamina(&kaplan_meier(&episodes, 30)).time(), Some(sorted[(turns.len() - 1) / 2] - 1));
     }
 
     #[test]

@@ -64,6 +64,16 @@ pub(crate) enum Command {
         /// Id of the run, or the begin of one that names it alone
         run: String,
     },
+    /// Print which runs have trials of a run, and say whose count
+    ///
+    /// The same trial may lie in several sources. Where runs are taken together (groups, matrix, failures) it counts once.
+    Copies {
+        /// Id of the run, or the begin of one that names it alone
+        run: String,
+        /// Let the trials of this run count from now on
+        #[arg(long)]
+        count_here: bool,
+    },
     /// Compare runs, or groups of runs: what differs in their settings, survival, tests
     ///
     /// What makes them not comparable comes first. Each run is tested against the reference, which is the first unless

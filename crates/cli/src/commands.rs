@@ -26,6 +26,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
         Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
+        Command::Copies { run, count_here } => {
+            library_commands::copies(&*open(false)?, &run, count_here, json)
+        }
         Command::Compare { runs, reference, all_pairs, tau } => {
             compare_command::compare(&*open(false)?, &runs, reference.as_deref(), all_pairs, tau, json)
         }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, ComparedMember, ComparedPair, Comparison, Pairs};
@@ -46,7 +47,8 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "censored": m.stamina.censored,
             "mean_stamina": mean_stamina(&m.stamina),
             "mean_stamina_bootstrap": m.stamina_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
-            "median": m.stamina.median,
+            "median": m.stamina.median.time(),
+            "median_reached": m.stamina.median.is_reached(),
             "censored_failed": mean_stamina(&m.censored_failed),
             "censored_dropped": mean_stamina(&m.censored_dropped),
             "early_censored": m.early_censored,
@@ -106,6 +108,10 @@ fn comparison_json(comparison: &Comparison) -> Value {
     })
 }
 
+const fn are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
 fn comparison_text(comparison: &Comparison) -> String {
     let members = &comparison.members;
     let mut text = String::new();
@@ -129,10 +135,12 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
     }
     text.push_str(&format!(
-        "{} settings are the same. {} scenarios are shared. τ = {} turns.\n\n",
-        comparison.equal.len(),
-        comparison.shared_scenarios,
-        comparison.tau
+        "{} {} the same. {} {} shared. τ = {}.\n\n",
+        counted(comparison.equal.len() as u64, "setting"),
+        are(comparison.equal.len() as u64),
+        counted(comparison.shared_scenarios.into(), "scenario"),
+        are(comparison.shared_scenarios.into()),
+        counted(comparison.tau.into(), "turn")
     ));
     let rows: Vec<Vec<String>> = members
         .iter()
@@ -144,7 +152,7 @@ fn comparison_text(comparison: &Comparison) -> String {
                 m.stamina.censored.to_string(),
                 number(m.stamina.mean, 2),
                 interval(m.stamina.ci_low, m.stamina.ci_high),
-                m.stamina.median.map_or_else(|| "not reached".to_owned(), |median| median.to_string()),
+                m.stamina.median.to_string(),
                 number(m.score, 1),
                 number(m.spent.cost_usd, 2),
                 m.spent.cost_per_survived_turn.map_or_else(

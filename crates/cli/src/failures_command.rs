@@ -132,12 +132,12 @@ fn repair_json(repair: &Repair) -> Value {
         "failed_first": repair.failed_first,
         "tried_again": repair.tried_again,
         "repaired": repair.repaired,
-        "median_attempts": repair.median_attempts,
+        "median_attempts": repair.median_attempts.time(),
         "at_attempt": repair.at_attempt.iter().map(|(attempt, n)| json!({ "attempt": attempt, "turns": n })).collect::<Vec<_>>(),
         "stretches": repair.stretches,
         "stretches_repaired": repair.stretches_repaired,
         "repaired_in_same_turn": repair.repaired_in_same_turn,
-        "median_turns": repair.median_turns,
+        "median_turns": repair.median_turns.time(),
     })
 }
 
@@ -169,8 +169,8 @@ fn percent(share: f64) -> String {
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let what = match scope {
         FailureScope::Attempts => "attempts failed",
-        FailureScope::Turns => "turns reached were not passed",
-        FailureScope::First => "turns reached without a failed one before were not passed",
+        FailureScope::Turns => "turns reached failed",
+        FailureScope::First => "turns reached without a failed one before failed",
     };
     let mut text = String::new();
     if let Some((_, name)) = &failures.benchmark {
@@ -239,10 +239,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         if scope == FailureScope::Attempts { "T" } else { "Over every attempt: t" },
         repair.failed_first,
         repair.repaired,
-        repair.median_attempts.map_or_else(
-            || "not reached".to_owned(),
-            |n| if n == 1 { "1 attempt more".to_owned() } else { format!("{n} attempts more") }
-        )
+        repair.median_attempts.in_words(|n| if n == 1 {
+            "1 attempt more".to_owned()
+        } else {
+            format!("{n} attempts more")
+        })
     ));
     if repair.stretches > 0 {
         text.push_str(&format!(
@@ -250,8 +251,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
             repair.stretches,
             repair.stretches_repaired,
             repair.repaired_in_same_turn,
-            repair.median_turns.map_or_else(
-                || "not reached".to_owned(),
+            repair.median_turns.in_words(
                 |n| if n == 1 { "1 turn".to_owned() } else { format!("{n} turns") }
             )
         ));

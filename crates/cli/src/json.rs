@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use model::{Attempt, Episode, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
-use workbench::api::{ApiError, FailureOrigin, GridRow, RunRow, Stamina, SurvivalRow, TestHistory};
+use workbench::api::{
+    ApiError, FailureOrigin, GridRow, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
+};
 
 /// One source of `stamina ingest --json`.
 pub(crate) fn ingested(source: &Ingested) -> Value {
@@ -48,7 +50,8 @@ fn stamina(stamina: &Stamina) -> Value {
         "n": stamina.n,
         "events": stamina.events,
         "censored": stamina.censored,
-        "median": stamina.median,
+        "median": stamina.median.time(),
+        "median_reached": stamina.median.is_reached(),
     })
 }
 
@@ -81,12 +84,14 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "score": row.score,
         "dataset_score": row.dataset_score,
         "case_score": row.case_score,
-        "perfect": (row.episodes > 0).then_some(row.perfect),
+        "perfect": row.perfect,
         "reported": reported,
         "end_reasons": end_reasons,
         "unrecognised": row.unrecognised,
         "tokens": tokens(&row.tokens),
         "cost_usd": row.cost_usd,
+        // Less than all: the sum lacks the others.
+        "cost_known": { "known": row.cost_known, "of": row.episodes },
         "baseline": row.baseline.map(model::Baseline::as_str),
         "simulated": row.simulated,
         "started_at": row.started_at,
@@ -96,6 +101,19 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "tags": row.tags,
         "note": row.note,
     })
+}
+
+/// The trials that a run has in common with others.
+pub(crate) fn copies(detail: &RunDetail) -> Value {
+    let copies: Vec<Value> = detail
+        .copies
+        .iter()
+        .map(|c| {
+            let counted = if c.other_counts { &c.run } else { &detail.row.id };
+            json!({ "run": c.run, "source": c.source, "trials": c.episodes, "counted_in": counted })
+        })
+        .collect();
+    json!({ "run": detail.row.id, "copies": copies })
 }
 
 /// One turn of `stamina survival --json`.

@@ -9,6 +9,7 @@ use workbench::api::{
 };
 
 use crate::args::Sort;
+use crate::numbers::number;
 use crate::print::{print, print_json};
 use crate::{json, table};
 
@@ -69,7 +70,12 @@ pub(crate) fn runs(
                 row.stamina.tau.to_string(),
                 format!("{}/{}", row.stamina.events, row.stamina.censored),
                 row.score.map_or_else(unknown, |score| format!("{score:.1}")),
-                row.cost_usd.map_or_else(unknown, |cost| format!("${cost:.2}")),
+                row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
+                    known if known < row.episodes => {
+                        format!("≥ ${cost:.2} (known for {known} of {})", row.episodes)
+                    }
+                    _ => format!("${cost:.2}"),
+                }),
             ]
         })
         .collect();
@@ -146,7 +152,7 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
                 r.at_risk.to_string(),
                 r.events.to_string(),
                 r.censored.to_string(),
-                format!("{:.3}", r.survival),
+                number(r.survival, 3),
                 band(r.ci_low),
                 band(r.ci_high),
             ]
@@ -206,5 +212,38 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     }
     value["episodes"] = Value::Array(episodes);
     print_json(&value);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `stamina copies`.
+pub(crate) fn copies(
+    workbench: &Workbench,
+    run: &str,
+    count_here: bool,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let run = RunRef { run: find_run(workbench, run)?.id };
+    let detail = if count_here { workbench.prefer_run(run)? } else { workbench.get_run(run)? };
+    if as_json {
+        print_json(&json::copies(&detail));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if detail.copies.is_empty() {
+        print(&format!("No other run has trials of {}.\n", detail.row.id));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<Vec<String>> = detail
+        .copies
+        .iter()
+        .map(|copies| {
+            let counted = if copies.other_counts { &copies.run } else { &detail.row.id };
+            vec![copies.run.clone(), copies.source.clone(), copies.episodes.to_string(), counted.clone()]
+        })
+        .collect();
+    print(&table::table(
+        &["run", "source", "trials in both", "counted in"],
+        &[false, false, true, false],
+        &lines,
+    ));
     Ok(ExitCode::SUCCESS)
 }

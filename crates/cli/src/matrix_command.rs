@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
@@ -123,8 +124,8 @@ fn retries_text(retries: &Retries) -> String {
     right[0] = false;
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut text = format!(
-        "\nMean stamina if no turn had been allowed more than R retries, τ = {} turns\n",
-        retries.tau
+        "\nMean stamina if no turn had been allowed more than R retries, τ = {}\n",
+        counted(retries.tau.into(), "turn")
     );
     text.push_str(&table::table(&head, &right, &rows));
     for difference in &retries.not_comparable {
@@ -151,7 +152,8 @@ fn matrix_json(matrix: &Matrix) -> Value {
                 "events": cell.stamina.events,
                 "censored": cell.stamina.censored,
                 "mean_stamina": mean_stamina(&cell.stamina),
-                "median": cell.stamina.median,
+                "median": cell.stamina.median.time(),
+                "median_reached": cell.stamina.median.is_reached(),
                 "runs": cell.runs,
                 "simulated": cell.simulated,
                 "mixed": cell.mixed,
@@ -193,7 +195,8 @@ fn matrix_json(matrix: &Matrix) -> Value {
 
 fn matrix_text(matrix: &Matrix) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(unknown);
-    let mut text = format!("{}: mean stamina, τ = {} turns\n", matrix.benchmark.1, matrix.tau);
+    let mut text =
+        format!("{}: mean stamina, τ = {}\n", matrix.benchmark.1, counted(matrix.tau.into(), "turn"));
     let models: Vec<String> = matrix.models.iter().map(|line| name(&line.name)).collect();
     let mut head = vec!["harness"];
     head.extend(models.iter().map(String::as_str));

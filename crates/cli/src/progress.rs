@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use model::TurnState;
+use model::{TurnState, counted};
 use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::api::{LiveEpisode, LivePhase, LiveRunDetail};
@@ -97,7 +97,9 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             let model = model.as_deref().unwrap_or("model unknown");
             let simulated = if *simulated { ", simulated" } else { "" };
             Some(format!(
-                "{verb}: {agent} · {model}{simulated}: {episodes} episodes × {turns} turns in {output_dir}"
+                "{verb}: {agent} · {model}{simulated}: {} × {} in {output_dir}",
+                counted(u64::from(*episodes), "episode"),
+                counted(u64::from(*turns), "turn")
             ))
         }
         Event::Turn { episode, turn, of, .. } => Some(format!("{episode}: turn {turn} of {of}")),
@@ -121,12 +123,13 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             Some(format!(
                 "{episode}: turn {turn}, attempt {attempt}: {}{why}{tests}, {}, {}",
                 verdict.as_str(),
-                duration(*agent_seconds),
+                agent_seconds.map_or_else(|| "time unknown".to_owned(), duration),
                 usd(*cost_usd)
             ))
         }
         Event::Episode { episode, stamina, turns, end_reason, .. } => {
-            Some(format!("{episode}: over after {turns} turns: {}, stamina {stamina}", end_reason.label()))
+            let turns = counted(u64::from(*turns), "turn");
+            Some(format!("{episode}: over after {turns}: {}, stamina {stamina}", end_reason.label()))
         }
         Event::Budget { over: None, .. } => None,
         Event::Budget { over: Some(over), .. } => Some(match over {
@@ -145,7 +148,8 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             let score =
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
             let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
-            Some(format!("{}: {episodes} episodes over, average score {score}, {cost}", ended(how)))
+            let episodes = counted(u64::from(*episodes), "episode");
+            Some(format!("{}: {episodes} over, average score {score}, {cost}", ended(how)))
         }
     }
 }
@@ -225,10 +229,10 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     let row = &run.row;
     let cost = cost_of(row.cost_usd, row.simulated).unwrap_or_else(|usd| format!("${usd:.2}"));
     let text = format!(
-        "{} of {} episodes over, {} turns decided, {}, {}, {cost}",
+        "{} of {} over, {} decided, {}, {}, {cost}",
         row.episodes.0,
-        row.episodes.1,
-        row.turns.0,
+        counted(row.episodes.1.into(), "episode"),
+        counted(row.turns.0.into(), "turn"),
         duration(row.seconds),
         tokens_of(&row.tokens)
     );
@@ -274,7 +278,7 @@ mod tests {
             end_reason: Some(model::EndReason::TestsFailed),
             tokens: model::Tokens::default(),
             cost_usd: None,
-            agent_seconds: 242.0,
+            agent_seconds: Some(242.0),
             test_seconds: None,
             own_seconds: 0.1,
         };

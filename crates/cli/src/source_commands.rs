@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
-use model::{Severity, WarningCounts};
+use model::{Severity, WarningCounts, counted};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
@@ -33,13 +33,13 @@ pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) ->
             Ok(read) => {
                 if !as_json {
                     print(&format!(
-                        "{}: {}, {} runs, {} episodes, {} turns, {} attempts, {}\n",
+                        "{}: {}, {}, {}, {}, {}, {}\n",
                         read.path,
                         read.format_name,
-                        read.runs,
-                        read.episodes,
-                        read.turns,
-                        read.attempts,
+                        counted(read.runs.into(), "run"),
+                        counted(read.episodes.into(), "episode"),
+                        counted(read.turns, "turn"),
+                        counted(read.attempts, "attempt"),
                         WarningCounts::of(read.warnings.iter().map(|warning| warning.code.as_str()))
                     ));
                     for warning in read.warnings.iter().take(10) {
@@ -206,15 +206,15 @@ pub(crate) fn import_report(
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!(
-        "{}: {}, {} runs, {} episodes, {} turns and {} not reached, {} attempts, {} files read, {}\n",
+        "{}: {}, {}, {}, {} and {} not reached, {}, {} read, {}\n",
         source.path,
         source.format,
-        report.runs,
-        report.episodes,
-        report.turns,
+        counted(report.runs.into(), "run"),
+        counted(report.episodes.into(), "episode"),
+        counted(report.turns, "turn"),
         report.not_reached,
-        report.attempts,
-        report.files_read,
+        counted(report.attempts, "attempt"),
+        counted(report.files_read, "file"),
         WarningCounts::of(report.warnings.iter().map(|warning| warning.code.as_str()))
     );
     for warning in &report.warnings {

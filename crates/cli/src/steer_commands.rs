@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::counted;
 use runner::live;
 use serde_json::json;
 use workbench::api::{ApiError, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveState, RunAction};
@@ -66,8 +67,11 @@ fn told(run: &LiveRunDetail) -> String {
     ));
     lines.push(time.join(", "));
     lines.push(format!(
-        "{} of {} turns decided, {} of {} episodes over",
-        row.turns.0, row.turns.1, row.episodes.0, row.episodes.1
+        "{} of {} decided, {} of {} over",
+        row.turns.0,
+        counted(row.turns.1.into(), "turn"),
+        row.episodes.0,
+        counted(row.episodes.1.into(), "episode")
     ));
     let cached = row.tokens.cached.map_or_else(String::new, |n| format!(" ({} cached)", short(n as f64)));
     lines.push(format!(

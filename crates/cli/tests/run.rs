@@ -118,7 +118,7 @@ fn without_json_every_event_is_a_line() {
         "scenario_0: turn 1 of 1",
         "attempt 1: passed",
         "stamina 1",
-        "finished: 1 episodes over",
+        "finished: 1 episode over",
     ] {
         assert!(told.contains(said), "{said}: {told}");
     }
@@ -327,7 +327,7 @@ fn another_terminal_pauses_continues_and_stops() {
     let told = text(&told.stdout);
     assert!(told.contains("simulated: running") && told.contains("no cost (simulated)"), "{told}");
     assert!(
-        told.contains(" of 40 turns decided, 0 of 1 episodes over") && told.contains("last event 20"),
+        told.contains(" of 40 turns decided, 0 of 1 episode over") && told.contains("last event 20"),
         "{told}"
     );
     assert!(!told.contains("cost unknown"), "{told}");
@@ -460,7 +460,7 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     assert_eq!(read()["settings"]["price"], json!({ "input": 3.0, "output": 15.0 }));
 }
 
-/// Its folder may come from somebody else, and nobody looks at what it binds before it is gone on with.
+/// Its folder may come from somebody else, and nobody looks at what it binds before it is resumed.
 #[test]
 fn a_run_that_binds_the_whole_machine_is_not_resumed() {
     let room = Room::new();
@@ -557,7 +557,7 @@ fn a_preflight_says_what_a_run_will_take() {
 #[test]
 fn the_app_begins_a_run_shows_it_live_and_steers_it() {
     let room = Room::new();
-    // Some of its sixty turns are played, and the others while it is gone on with.
+    // Some of its sixty turns are played, and the others after it is resumed.
     let gate = Gate::new(&room, 20);
     let app = Served::of(&room, |command| {
         command.env("PATH", gate.path());

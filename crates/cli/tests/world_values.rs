@@ -130,6 +130,26 @@ fn a_result_that_is_no_strict_json_is_read() {
     assert_eq!(library.warned("json.not_strict"), 1);
 }
 
+/// What is left out of a sum is counted: $0.35, known for 2 of 5.
+#[test]
+fn a_cost_that_cannot_be_is_unknown_and_a_sum_says_of_how_many_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&world("null-reward"), folder.path());
+    for (trial, cost) in
+        [("a__GGGGGG1", "-3"), ("b__GGGGGG2", "\"0.4\""), ("d__GGGGGG4", "0.15"), ("e__GGGGGG5", "0.2")]
+    {
+        let path = folder.path().join("job-a").join(trial).join("result.json");
+        let text = fs::read_to_string(&path).expect("the result");
+        fs::write(&path, text.replace("\"cost_usd\": null", &format!("\"cost_usd\": {cost}")))
+            .expect("the result");
+    }
+    let library = Library::of(folder.path());
+    let run = library.run();
+    assert!((run["cost_usd"].as_f64().expect("a cost") - 0.35).abs() < 1e-9, "{run}");
+    assert_eq!(run["cost_known"], serde_json::json!({"known": 2, "of": 5}));
+    assert_eq!(library.warned("value.not_usable"), 2);
+}
+
 /// A trial whose result cannot be read has ended: an event of the verifier, and not a trial that is still running.
 #[test]
 fn a_result_that_cannot_be_read_is_no_running_trial() {

@@ -1,6 +1,6 @@
 //! Figures in words: reading lines of the hit map and the text summary.
 
-use analysis::survival::{SurvivalPoint, known_until, median};
+use analysis::survival::{Median, SurvivalPoint, known_until, median};
 
 use crate::number::thousands;
 use crate::spec::RunData;
@@ -83,8 +83,8 @@ pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
         .collect();
     sentences.push(format!("Share alive: {}.", shares.join(", ")));
     sentences.push(match median(&data.points) {
-        Some(turn) => format!("Half have failed by turn {turn}."),
-        None => "Median not reached.".to_owned(),
+        Median::Reached(turn) => format!("Half have failed by turn {turn}."),
+        median => format!("Median {median}."),
     });
     let mean = data.summary.restricted_mean;
     if let Some(value) = mean.mean {

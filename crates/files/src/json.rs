@@ -139,6 +139,19 @@ fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadErr
     Ok(findings)
 }
 
+/// The same as strict JSON, where something had to be put right as [`super::Tree::read_json`] does; `None` where nothing
+/// was. For JSON that is no file of its own, such as a line of a log.
+pub fn strict_json(text: &[u8]) -> Option<Vec<u8>> {
+    let plain = without_mark(text);
+    let findings = Findings::of(plain).ok()?;
+    if findings.is_empty() {
+        return (plain.len() < text.len()).then(|| plain.to_vec());
+    }
+    let mut mended = Vec::with_capacity(plain.len());
+    Mended::new(plain, &findings).read_to_end(&mut mended).ok()?;
+    Some(mended)
+}
+
 fn stream<'a>(
     head: impl Read + 'a,
     rest: Box<dyn Read + Send>,

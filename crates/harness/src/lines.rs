@@ -63,10 +63,13 @@ fn object(line: &[u8]) -> Option<Value> {
     if line.first() != Some(&b'{') || line.len() > LINE_CAP || too_many_values(line) {
         return None;
     }
-    serde_json::from_slice(line)
-        .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)))
-        .ok()
-        .filter(Value::is_object)
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).ok();
+    let read = read(line).or_else(|| {
+        let text = String::from_utf8_lossy(line);
+        // Agents in Python write NaN and halves of characters.
+        read(text.as_bytes()).or_else(|| read(&files::strict_json(text.as_bytes())?))
+    });
+    read.filter(Value::is_object)
 }
 
 /// Whether JSON might have more values than memory should bear: each value but the first follows one of these marks.
@@ -123,6 +126,8 @@ mod tests {
         assert_eq!(plain_tail(out, 100), "Agent is working\n[1]\n{\"cut\":");
         assert_eq!(plain_tail(out, 4), "ut\":".to_owned());
         assert_eq!(lines(out).count(), 5);
+        let python = b"{\"a\": NaN, \"b\": \"\\ud83d\"}";
+        assert_eq!(objects(python).next(), Some(serde_json::json!({"a": null, "b": "\u{fffd}"})));
     }
 
     #[test]

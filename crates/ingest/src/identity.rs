@@ -1,6 +1,11 @@
 //! What tells an episode from all others and is the same for its copies, wherever they lie.
+//!
+//! A source that gives its episodes ids has the last word ([`of_id`]). Where there is none it is made of the contents
+//! ([`of_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
+//! an identity: two that passed the same turns, even in the same minute, need not be the same.
 
 use files::Stamp;
+use model::{Attempt, Episode, Timing, Tokens};
 
 /// The identity of an episode that its source gives an id, made of the parts that name it.
 pub fn of_id(parts: &[&str]) -> String {
@@ -8,13 +13,149 @@ pub fn of_id(parts: &[&str]) -> String {
     format!("id-{stamp:016x}")
 }
 
+/// The identity of an episode that is published once for each name (of a model) and scenario, whatever was measured.
+pub fn of_published(name: &str, episode: &Episode) -> String {
+    format!("by-{:016x}", contents(Stamp::new().text(name), episode).finish())
+}
+
+/// The identity of an episode by its contents; `None` where it was not measured so closely that no other could come out alike.
+///
+/// Names of folders and files are no part of it. The repeat is: repeats may come out alike.
+pub fn of_contents(episode: &Episode) -> Option<String> {
+    let is_close = measured_to_the_fraction(episode) || is_timed(episode) && used(episode) >= MANY_TOKENS;
+    is_close.then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+}
+
+/// From here on a count of tokens tells episodes apart that began in the same second.
+const MANY_TOKENS: u64 = 1_000;
+
+fn timings(episode: &Episode) -> impl Iterator<Item = &Timing> {
+    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| &attempt.timing);
+    std::iter::once(&episode.timing).chain(of_attempts)
+}
+
+/// Whether any time in it is more exact than a second.
+fn measured_to_the_fraction(episode: &Episode) -> bool {
+    let of_second = |time: &Option<String>| {
+        let fraction = time.as_deref().and_then(|text| text.split_once('.'));
+        fraction
+            .is_some_and(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).any(|digit| digit != b'0'))
+    };
+    let part = |seconds: Option<f64>| seconds.is_some_and(|seconds| seconds.fract() != 0.0);
+    timings(episode).any(|timing| {
+        of_second(&timing.started_at)
+            || of_second(&timing.finished_at)
+            || part(timing.agent_seconds)
+            || part(timing.test_seconds)
+    })
+}
+
+/// Whether it says when any of it began or ended.
+fn is_timed(episode: &Episode) -> bool {
+    timings(episode).any(|timing| timing.started_at.is_some() || timing.finished_at.is_some())
+}
+
+/// Input and output tokens.
+fn used(episode: &Episode) -> u64 {
+    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| attempt.tokens);
+    let all = of_attempts.fold(episode.tokens.unwrap_or_default(), Tokens::plus);
+    all.input.unwrap_or(0).saturating_add(all.output.unwrap_or(0))
+}
+
+fn contents(stamp: Stamp, episode: &Episode) -> Stamp {
+    let attempts =
+        || episode.turns.iter().flat_map(|turn| turn.attempts.iter().map(move |a| (turn.number, a)));
+    let mut stamp = stamp.text(&episode.scenario).number(episode.repeat.into());
+    stamp = timing(stamp, &episode.timing);
+    stamp = tokens(stamp, episode.tokens.unwrap_or_default());
+    stamp = real(stamp, episode.cost_usd);
+    stamp = pair(stamp, episode.exception.as_ref());
+    for (turn, attempt) in attempts() {
+        stamp = self::attempt(stamp.number(turn.into()), attempt);
+    }
+    stamp
+}
+
+fn attempt(mut stamp: Stamp, attempt: &Attempt) -> Stamp {
+    stamp = stamp.number(attempt.number.into()).text(attempt.verdict.as_str());
+    for count in [attempt.passed, attempt.total, attempt.tool_calls, attempt.steps] {
+        stamp = whole(stamp, count.map(u64::from));
+    }
+    stamp = real(real(stamp, attempt.reward), attempt.cost_usd);
+    stamp = timing(tokens(stamp, attempt.tokens), &attempt.timing);
+    stamp = pair(stamp, attempt.exception.as_ref());
+    for test in attempt.tests.iter().filter(|test| test.is_failing()) {
+        stamp = stamp.text(&test.id);
+    }
+    stamp
+}
+
+fn timing(stamp: Stamp, timing: &Timing) -> Stamp {
+    let text = |stamp: Stamp, text: &Option<String>| stamp.text(text.as_deref().unwrap_or_default());
+    let stamp = text(text(stamp, &timing.started_at), &timing.finished_at);
+    real(real(stamp, timing.agent_seconds), timing.test_seconds)
+}
+
+fn tokens(stamp: Stamp, tokens: Tokens) -> Stamp {
+    whole(whole(whole(stamp, tokens.input), tokens.cached), tokens.output)
+}
+
+/// Unknown is another thing than every number.
+const fn whole(stamp: Stamp, number: Option<u64>) -> Stamp {
+    match number {
+        None => stamp.number(0),
+        Some(number) => stamp.number(1).number(number),
+    }
+}
+
+fn real(stamp: Stamp, number: Option<f64>) -> Stamp {
+    whole(stamp, number.map(f64::to_bits))
+}
+
+fn pair(stamp: Stamp, pair: Option<&(String, String)>) -> Stamp {
+    pair.map_or(stamp.number(0), |(kind, message)| stamp.text(kind).text(message))
+}
+
 #[cfg(test)]
 mod tests {
+    use model::{Turn, Verdict};
+
     use super::*;
 
+    fn episode(key: &str, started: Option<&str>, input: Option<u64>) -> Episode {
+        let mut episode = Episode::new(key, "s");
+        let mut turn = Turn::new(1);
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        attempt.timing.started_at = started.map(str::to_owned);
+        attempt.tokens.input = input;
+        turn.attempts.push(attempt);
+        episode.turns.push(turn);
+        episode
+    }
+
     #[test]
-    fn borders_between_parts_count() {
-        assert_eq!(of_id(&["a", "b"]), of_id(&["a", "b"]));
+    fn copies_are_alike_and_nothing_else_is() {
+        let at = |key: &str, time: &str| episode(key, Some(time), Some(1));
+        let one = at("a", "2026-01-01T10:00:00.250Z");
+        assert!(of_contents(&one).is_some());
+        assert_eq!(of_contents(&one), of_contents(&at("b", "2026-01-01T10:00:00.250Z")));
+        assert_ne!(of_contents(&one), of_contents(&at("a", "2026-01-01T10:00:00.251Z")));
+        let mut again = one.clone();
+        again.repeat = 2;
+        assert_ne!(of_contents(&one), of_contents(&again));
+        let mut more = one.clone();
+        more.turns[0].attempts[0].tokens.cached = Some(0);
+        assert_ne!(of_contents(&one), of_contents(&more), "0 is not unknown");
         assert_ne!(of_id(&["a", "b"]), of_id(&["ab"]));
+    }
+
+    #[test]
+    fn what_was_not_measured_closely_has_no_identity() {
+        let known = |started, input| of_contents(&episode("a", started, input)).is_some();
+        assert!(!known(None, Some(90_000)));
+        assert!(!known(Some("2026-01-01T10:00:00Z"), Some(20)));
+        assert!(!known(Some("2026-01-01T10:00:00.000Z"), None));
+        assert!(known(Some("2026-01-01T10:00:00Z"), Some(48_213)));
+        assert!(known(Some("2026-01-01T10:00:00.004Z"), None));
     }
 }

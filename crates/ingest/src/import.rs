@@ -19,6 +19,7 @@ use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{NotRecognised, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
+use crate::identity;
 use files::{Stamp, Tree};
 
 /// Threads that survey places and read parts.
@@ -312,7 +313,14 @@ fn read_jobs(
             (Vec::new(), report)
         });
         report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
-        let episodes = readings.into_iter().map(|reading| (reading.run, reading.episode)).collect();
+        let episodes = readings.into_iter().map(|reading| {
+            let mut episode = reading.episode;
+            if episode.identity.is_none() {
+                episode.identity = identity::of_contents(&episode);
+            }
+            (reading.run, episode)
+        });
+        let episodes = episodes.collect();
         if sender.send(Done { job: index, episodes, report }).is_err() {
             return;
         }

@@ -8,3 +8,4 @@ pub mod ctrf;
 pub mod json;
 pub mod pytest;
 pub(crate) mod text;
+pub(crate) mod value;

@@ -1,4 +1,4 @@
-//! The same trial is read once, whatever its folder is called.
+//! The same trial is read once, whatever its folder is called, and is known as the same in every source.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::fs;
@@ -65,6 +65,7 @@ fn a_copied_trial_counts_once_in_its_run() {
     let events = episodes.iter().filter(|e| policy.ending(e.end_reason) == Ending::Event).count();
     assert_eq!(events, 1, "S(1) = 1 of 2");
     assert_eq!(duplicates(&store, source), ["y__EEEEEE2 copy"]);
+    assert!(store.copies_among(&runs(&store)).unwrap().is_empty());
 }
 
 /// A copy stands in when what it is a copy of goes.
@@ -95,4 +96,30 @@ fn trials_of_one_task_are_told_apart() {
     let all = store.episodes(runs(&store)[0]).unwrap();
     assert_eq!(keys(&all), [("x__EEEEEE1", 1), ("y__EEEEEE2", 1), ("y__EEEEEE2 copy", 2)]);
     assert!(duplicates(&store, source).is_empty());
+}
+
+/// Whatever the format: a folder that is opened a second time under another name has the same episodes.
+#[test]
+fn copies_in_another_source_are_known() {
+    for fixture in ["world/same-trial/job-a", "harbor/jobs/failures-k1", "staminabench/own", "evocode"] {
+        let folder = tempfile::tempdir().unwrap();
+        let from = fixtures().join(fixture);
+        assert!(from.is_dir(), "{fixture}");
+        let to = folder.path().join("under-another-name");
+        copy(&from, &to);
+        let store = Store::in_memory().unwrap();
+        open(&store, &from);
+        let first = runs(&store);
+        open(&store, &to);
+        let all = runs(&store);
+        assert_eq!(all.len(), 2 * first.len(), "{fixture}");
+        let episodes: usize = first.iter().map(|run| store.episodes(*run).unwrap().len()).sum();
+        let copies = store.copies_among(&all).unwrap();
+        assert_eq!(copies.len(), episodes, "{fixture}");
+        assert!(
+            copies.iter().all(|c| first.contains(&c.counted_run) && !first.contains(&c.run)),
+            "{fixture}"
+        );
+        assert!(store.copies_among(&first).unwrap().is_empty(), "{fixture}");
+    }
 }

@@ -279,6 +279,29 @@ fn damage_stays_where_it_is() {
 }
 
 #[test]
+fn values_that_cannot_be_are_unknown_and_said() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("tasks")).unwrap();
+    let index = r#"{"models": ["M"], "tasks": [{"task": "t", "n_rounds": 3, "score": {"M": 0.5}}]}"#;
+    let task = r#"{"task": "t", "meta": {}, "n_rounds": 3, "rounds": [], "models": {"M": {
+        "1": {"pass": 1, "total": 1, "fail": 0, "reward": 37.5},
+        "2": {"pass": 3, "total": 2, "fail": 0, "reward": 1},
+        "3": {"pass": "2", "total": 2, "fail": 0, "reward": "n/a"}}}}"#;
+    std::fs::write(dir.path().join("index.json"), index).unwrap();
+    std::fs::write(dir.path().join("tasks/t.json"), task).unwrap();
+    let read = read(dir.path());
+    let episode = read.episode("M", "t");
+    assert_eq!(letters(episode), "ppe");
+    let numbers: Vec<_> = episode.turns.iter().map(|t| (t.attempts[0].passed, t.attempts[0].total)).collect();
+    assert_eq!(numbers, [(Some(1), Some(1)), (None, None), (None, Some(2))]);
+    assert_eq!(read.warnings("reward.range").len(), 1);
+    let said = read.warnings("value.not_usable");
+    assert_eq!(said.len(), 2);
+    assert!(said[0].contains("turn 2") && said[0].contains("3 of 2"), "{said:?}");
+    assert!(said[1].contains("pass \"2\"") && said[1].contains("reward \"n/a\""), "{said:?}");
+}
+
+#[test]
 fn counts_beyond_any_measure_are_only_large() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("tasks")).unwrap();
@@ -309,7 +332,11 @@ fn counts_beyond_any_measure_are_only_large() {
         let episode = read.episode("M", "t");
         prop_assert_eq!(episode.planned_turns, Some(small(n[0]).max(small(n[2])).clamp(1, 10_000)));
         let attempt = &episode.turns[0].attempts[0];
-        prop_assert_eq!((attempt.passed, attempt.total), (Some(small(n[4])), Some(small(n[5]))));
+        // More passed than there are: neither number is known.
+        let can_be = small(n[4]) <= small(n[5]);
+        let numbers = (Some(small(n[4])).filter(|_| can_be), Some(small(n[5])).filter(|_| can_be));
+        prop_assert_eq!((attempt.passed, attempt.total), numbers);
+        prop_assert_eq!(read.warnings("value.not_usable").len(), usize::from(!can_be));
         let told = small(n[7]).saturating_add(small(n[8]));
         prop_assert_eq!(read.warnings("cases.not_described").len(), usize::from(told < small(n[6])));
     });

@@ -553,6 +553,47 @@ fn damaged_files_are_said_and_nothing_vanishes() {
 }
 
 #[test]
+fn values_that_cannot_be_are_unknown_and_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = small_job(dir.path()).join(V1).join("result.json");
+    let mut result: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let steps = &mut result["step_results"];
+    steps[0]["agent_execution"]["finished_at"] = "2020-01-01T00:00:00Z".into();
+    steps[1]["agent_execution"]["started_at"] = "2026-02-30T00:00:00Z".into();
+    steps[2]["verifier"]["finished_at"] = "2026-11-21T07:40:00".into();
+    steps[3]["agent_result"] = serde_json::json!({"n_input_tokens": "12", "n_output_tokens": 3, "n_cache_tokens": -1, "cost_usd": -0.5});
+    result["finished_at"] = "2020-01-01T00:00:00Z".into();
+    std::fs::write(&path, result.to_string()).unwrap();
+    let read = read(dir.path());
+    let episode = read.episode(V1);
+    let attempts: Vec<_> = episode.turns.iter().map(|t| &t.attempts[0]).collect();
+    let seconds: Vec<[bool; 2]> = attempts
+        .iter()
+        .map(|a| [a.timing.agent_seconds.is_some(), a.timing.test_seconds.is_some()])
+        .collect();
+    assert_eq!(seconds, [[false, true], [false, true], [true, false], [true, true]]);
+    let (tokens, cost) = (attempts[3].tokens, attempts[3].cost_usd);
+    assert_eq!((tokens.input, tokens.cached, tokens.output, cost), (None, None, Some(3), None));
+    assert_eq!(letters(episode), "ppfp");
+    let said: Vec<&str> = read
+        .report
+        .warnings
+        .iter()
+        .filter(|w| w.code == "value.not_usable")
+        .map(|w| w.message.as_str())
+        .collect();
+    assert_eq!(said.len(), 5, "four steps and the trial: {said:?}");
+    for part in [
+        "agent_execution.started_at \"2026-02-30",
+        "n_input_tokens \"12\"",
+        "n_cache_tokens -1",
+        "cost_usd -0.5",
+    ] {
+        assert!(said.iter().any(|message| message.contains(part)), "{part}: {said:?}");
+    }
+}
+
+#[test]
 fn wrong_types_in_a_result_cost_only_themselves() {
     let dir = tempfile::tempdir().unwrap();
     small_job(dir.path());
@@ -797,6 +838,81 @@ fn a_task_that_was_changed_since_does_not_change_what_ran() {
     let read = read(dir.path());
     assert_eq!(read.episode(V2).planned_turns, Some(4));
     assert!(read.codes().contains(&"harbor.steps_differ"));
+}
+
+#[test]
+fn names_of_folders_say_nothing_of_which_trials_belong_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let (job, renamed) = (dir.path().join("as-it-was"), dir.path().join("renamed"));
+    // Without the tasks: the trials tell each other's number of steps.
+    copy(&fixture().join("jobs/oracle-k2"), &job.join("job"));
+    copy(&fixture().join("jobs/oracle-k2"), &renamed.join("job"));
+    let mut trials: Vec<PathBuf> = std::fs::read_dir(renamed.join("job"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    trials.sort();
+    // Each alone, two tasks under one stem, and one that looks as if it were of another task.
+    let names = ["first", "2", "same__a", "same__b", "theme_t1_w1_notes_cli__x", "theme_t1_w1_notes_cli__y"];
+    for (trial, name) in trials.iter().zip(names) {
+        std::fs::rename(trial, renamed.join("job").join(name)).unwrap();
+    }
+    // Only the log of one repeat says how many steps there were.
+    for log in [job.join("job/theme_t1_w1_notes_cli__H5GwjG9"), renamed.join("job/first")] {
+        std::fs::remove_file(log.join("trial.log")).unwrap();
+    }
+    let told = |path: &Path| -> Vec<(String, u32, Option<u32>, String)> {
+        let read = read(path);
+        let mut told: Vec<_> = read
+            .episodes
+            .iter()
+            .map(|(_, e)| (e.scenario.clone(), e.repeat, e.planned_turns, letters(e)))
+            .collect();
+        told.sort();
+        told
+    };
+    let (was, is) = (told(&job), told(&renamed));
+    assert_eq!(was.len(), 6);
+    assert_eq!(is, was);
+}
+
+#[test]
+fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = |folder: &str, source: &str| {
+        let path = dir.path().join("job").join(folder);
+        let task = format!(r#""task": {{"path": "tasks/hello"{source}}}"#);
+        write(
+            &path.join("config.json"),
+            &format!(r#"{{"trial_name": "{folder}", {task}, "agent": {{"name": "a"}}}}"#),
+        );
+        write(
+            &path.join("result.json"),
+            &format!(
+                r#"{{"task_name": "hello", "trial_name": "{folder}", "started_at": "2026-01-01T10:00:00Z",
+                     "config": {{{task}}}, "verifier_result": {{"rewards": {{"reward": 1.0}}}}}}"#
+            ),
+        );
+    };
+    trial("hello__1", r#", "source": "one""#);
+    trial("hello__2", r#", "source": "two""#);
+    trial("hello__3", r#", "source": "one""#);
+    let told = |read: &Read| -> Vec<(String, u32)> {
+        let mut told: Vec<_> = read.episodes.iter().map(|(_, e)| (e.scenario.clone(), e.repeat)).collect();
+        told.sort();
+        told
+    };
+    let of = |list: &[(&str, u32)]| -> Vec<(String, u32)> {
+        list.iter().map(|(scenario, repeat)| ((*scenario).to_owned(), *repeat)).collect()
+    };
+    let read_once = read(dir.path());
+    assert_eq!(told(&read_once), of(&[("one/hello", 1), ("one/hello", 2), ("two/hello", 1)]));
+    assert_eq!(read_once.parts.len(), 1);
+
+    // From one data set, or where one does not say it, there is nothing to tell apart.
+    trial("hello__2", "");
+    assert_eq!(told(&read(dir.path())), of(&[("hello", 1), ("hello", 2), ("hello", 3)]));
 }
 
 #[test]

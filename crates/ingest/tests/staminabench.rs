@@ -626,6 +626,41 @@ fn own_attempts_without_a_reason_have_the_one_of_their_verdict() {
     }
 }
 
+/// Messages quote paths, requests and output: a word in one is no evidence that something outside failed.
+#[test]
+fn an_exception_is_from_outside_only_where_the_table_knows_it() {
+    let ended = |error: &str| {
+        let trajectory = format!(
+            r#"{{"n_turns": 3, "turns": [{{"turn": 1, "attempts": [{{"attempt": 1, "error": {error}}}]}}]}}"#
+        );
+        let read = written(&[("scenario_0/trajectory.json", &trajectory)]);
+        (read.episodes[0].end().1, read.episodes[0].unrecognised)
+    };
+    for (error, want) in [
+        (r#""KeyError: File \"/opt/run_in_container.py\", line 9""#, (EndReason::AgentError, true)),
+        (
+            r#"{"type": "RuntimeError", "message": "unknown option: - Limit the rate (rate limit)"}"#,
+            (EndReason::AgentError, true),
+        ),
+        (
+            r#"{"type": "RuntimeError", "message": "docker: the plan was cancelled over budget"}"#,
+            (EndReason::AgentError, true),
+        ),
+        (r#""RateLimitError: litellm.RateLimitError: slow down""#, (EndReason::Endpoint, false)),
+        (
+            r#""RuntimeError: Docker compose command failed for environment x.""#,
+            (EndReason::Environment, false),
+        ),
+        (
+            r#"{"type": "ClientError", "message": "An error occurred (ThrottlingException) when calling the Converse operation: x"}"#,
+            (EndReason::Endpoint, false),
+        ),
+        (r#""server did not start""#, (EndReason::ServerFailed, false)),
+    ] {
+        assert_eq!(ended(error), want, "{error}");
+    }
+}
+
 #[test]
 fn a_session_that_began_anew_is_in_the_import_report() {
     let own = r#"{"schema_version": "stamina-lab/1", "turns": [
@@ -730,7 +765,7 @@ fn a_turn_without_a_verdict_and_values_that_can_not_be_are_said() {
 
     let json = r#"{"turns": [{"turn": 1, "passed": "-3", "total": 1e30, "success": "perhaps"}, {"turn": 2, "passed": 7, "total": 5},
         {"turn": 3, "passed": null, "total": 0, "cost": -5, "usage": {"prompt_tokens": -4, "completion_tokens": 1e19}},
-        {"turn": 4, "tokens": {"input": 7}}, {"turn": 5, "description": "not played"}]}"#;
+        {"turn": 4, "tokens": {"input": 7}, "duration": -4, "started_at": "2026-02-30T10:00:00Z"}, {"turn": 5, "description": "not played"}]}"#;
     let read = written(&[("scenario_0/trajectory.json", json)]);
     let episode = &read.episodes[0];
     let states: Vec<TurnState> = episode.turns.iter().map(Turn::state).collect();
@@ -751,6 +786,8 @@ fn a_turn_without_a_verdict_and_values_that_can_not_be_are_said() {
         "cost: -5",
         "usage.prompt_tokens: -4",
         "usage.completion_tokens: 1e+19",
+        "duration: -4",
+        "started_at: \"2026-02-30",
     ] {
         assert!(odd.iter().any(|m| m.contains(part)), "{part}: {odd:#?}");
     }

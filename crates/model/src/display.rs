@@ -1,4 +1,10 @@
-//! Characters that change what a reader sees around them.
+//! Words and characters that a reader sees: numbers with what they count, and characters that change what stands around
+//! them.
+
+/// A number with what it counts, whose plural ends in `s`: `1 turn`, `2 turns`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
 
 /// Whether a terminal obeys a character, or shows the text around it in another order: control characters but line breaks and
 /// tabs, and those that turn the direction of writing.
@@ -17,6 +23,11 @@ pub fn plain_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "turn")), ["0 turns", "1 turn", "2 turns"]);
+    }
 
     #[test]
     fn nothing_in_a_line_forges_another() {

@@ -330,6 +330,10 @@ impl Turn {
 pub struct Episode {
     /// Identity inside its run; stable over re-reading.
     pub key: String,
+    /// What a copy of it has in common with it, wherever it lies: an id of the source's own, or a hash of its contents;
+    /// `None` = nothing tells it from others. Equal ones are the same observation, and count once.
+    #[serde(default)]
+    pub identity: Option<String>,
     /// The scenario (task) it plays: the same name over runs means the same scenario.
     pub scenario: String,
     /// What a person reads, where the source has a nicer name.
@@ -372,6 +376,7 @@ impl Episode {
     pub fn new(key: impl Into<String>, scenario: impl Into<String>) -> Self {
         Self {
             key: key.into(),
+            identity: None,
             scenario: scenario.into(),
             title: None,
             repeat: 1,

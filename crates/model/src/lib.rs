@@ -11,6 +11,7 @@ mod cached_input;
 mod display;
 mod end_reason;
 mod episode;
+mod median;
 mod moment;
 mod run;
 mod severity;
@@ -19,12 +20,13 @@ mod verdict;
 mod warning;
 
 pub use cached_input::CachedInput;
-pub use display::{is_display_control, plain_line};
+pub use display::{counted, is_display_control, plain_line};
 pub use end_reason::{CensoringPolicy, EndReason, Ending};
 pub use episode::{
     Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
     Tokens, Turn,
 };
+pub use median::Median;
 pub use moment::rfc3339;
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use severity::{Severity, WarningCounts};

@@ -371,7 +371,7 @@ impl Episode<'_> {
             end_reason: record.end_reason,
             tokens: record.tokens,
             cost_usd: record.cost_usd,
-            agent_seconds: record.agent_seconds.unwrap_or(0.0),
+            agent_seconds: record.agent_seconds,
             test_seconds: record.test_seconds,
             own_seconds,
         });

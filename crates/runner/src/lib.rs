@@ -108,8 +108,8 @@ pub enum Event {
         tokens: model::Tokens,
         /// Of this attempt.
         cost_usd: Option<f64>,
-        /// Wall seconds of the agent.
-        agent_seconds: f64,
+        /// Wall seconds of the agent; `None` = unknown.
+        agent_seconds: Option<f64>,
         /// Wall seconds of the tests.
         test_seconds: Option<f64>,
         /// Wall seconds of everything else: the runner's own cost.

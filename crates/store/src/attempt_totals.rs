@@ -1,5 +1,6 @@
 //! What attempts of a run took, by their number: counted and summed where they lie, without reading their tests.
 
+use model::PASS_REWARD;
 use rusqlite::params;
 
 use crate::{Result, RunId, Store};
@@ -17,6 +18,8 @@ pub struct AttemptTotals {
     pub failed: u32,
     /// Without a test verdict.
     pub errors: u32,
+    /// Stopped from outside before they had a verdict, or still in flight.
+    pub unfinished: u32,
     /// Mean seconds in which the agent worked, over those of which it is known; and of how many it is.
     pub agent_seconds: (Option<f64>, u32),
     /// The same of the tests.
@@ -27,13 +30,41 @@ pub struct AttemptTotals {
     pub cost_usd: (Option<f64>, u32),
 }
 
+/// What a run's rewards are like, where the source grades by reward.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RewardTotals {
+    /// Rewards that are neither 0 nor a pass of at most 1.
+    pub partial: u32,
+    /// Declared turns of the episodes that have several.
+    pub turns: u32,
+    /// How many of these have a reward.
+    pub rewarded: u32,
+}
+
 impl Store {
+    /// What the rewards of a run are like.
+    pub fn reward_totals(&self, run: RunId) -> Result<RewardTotals> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "WITH of_run AS (SELECT id, max(coalesce(planned_turns, 0), known_turns) AS turns FROM episode WHERE run = ?1),
+                   rewarded AS (SELECT attempt.turn, of_run.turns, attempt.reward FROM of_run
+                     JOIN turn ON turn.episode = of_run.id JOIN attempt ON attempt.turn = turn.id WHERE attempt.reward IS NOT NULL)
+                 SELECT (SELECT count(*) FROM rewarded WHERE NOT (reward = 0 OR reward BETWEEN ?2 AND 1)),
+                   (SELECT CAST(total(turns) AS INTEGER) FROM of_run WHERE turns > 1),
+                   (SELECT count(DISTINCT turn) FROM rewarded WHERE turns > 1)",
+            )?;
+            Ok(find.query_row(params![run, PASS_REWARD], |row| {
+                Ok(RewardTotals { partial: row.get(0)?, turns: row.get(1)?, rewarded: row.get(2)? })
+            })?)
+        })
+    }
+
     /// What the attempts of a run took, by their number.
     pub fn attempt_totals(&self, run: RunId) -> Result<Vec<AttemptTotals>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
                 "SELECT attempt.number, count(*),
-                   sum(verdict = 'passed'), sum(verdict = 'failed'), sum(verdict = 'error'),
+                   sum(verdict = 'passed'), sum(verdict = 'failed'), sum(verdict = 'error'), sum(verdict = 'unfinished'),
                    avg(attempt.agent_seconds), count(attempt.agent_seconds),
                    avg(attempt.test_seconds), count(attempt.test_seconds),
                    avg(attempt.input_tokens + attempt.output_tokens), count(attempt.input_tokens + attempt.output_tokens),
@@ -48,10 +79,11 @@ impl Store {
                     passed: row.get(2)?,
                     failed: row.get(3)?,
                     errors: row.get(4)?,
-                    agent_seconds: (row.get(5)?, row.get(6)?),
-                    test_seconds: (row.get(7)?, row.get(8)?),
-                    tokens: (row.get(9)?, row.get(10)?),
-                    cost_usd: (row.get(11)?, row.get(12)?),
+                    unfinished: row.get(5)?,
+                    agent_seconds: (row.get(6)?, row.get(7)?),
+                    test_seconds: (row.get(8)?, row.get(9)?),
+                    tokens: (row.get(10)?, row.get(11)?),
+                    cost_usd: (row.get(12)?, row.get(13)?),
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -4,7 +4,7 @@ use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
 use rusqlite::{Connection, Row, params};
 
 use crate::connection::Write;
-use crate::limits::{GRID_TURNS, MESSAGE_BYTES, cut};
+use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
 use crate::schema::Migration;
 use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
@@ -104,6 +104,15 @@ UPDATE part SET stamp = NULL;
 -- sources are read again
 ALTER TABLE episode ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX episode_unrecognised ON episode (run) WHERE unrecognised = 1;
+UPDATE part SET stamp = NULL;
+",
+    },
+    Migration {
+        version: 10,
+        sql: "
+-- the same for copies of an episode, in whatever source; only the sources say it, so all are read again
+ALTER TABLE episode ADD COLUMN identity TEXT;
+CREATE INDEX episode_identity ON episode (identity) WHERE identity IS NOT NULL;
 UPDATE part SET stamp = NULL;
 ",
     },
@@ -274,9 +283,9 @@ pub(crate) fn put(
                stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts,
                failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised)
+               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised, identity)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)",
         )?
         .insert(params![
             id,
@@ -321,6 +330,7 @@ pub(crate) fn put(
             folded([Some(episode.scenario.as_str()), episode.title.as_deref()]),
             episode.attempts_left,
             episode.unrecognised,
+            episode.identity.as_deref().filter(|identity| identity.len() <= IDENTITY_BYTES),
         ])?;
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
@@ -345,7 +355,7 @@ const COLUMN_COUNT: usize = 26;
 /// The columns that [`read_record`] reads after those.
 const MORE_COLUMNS: &str =
     "run, reported, exception_type, exception_message, started_at, finished_at, agent_seconds,
-  test_seconds, artifacts, extra, given_end_reason, given_tokens, given_cost_usd, attempts_left";
+  test_seconds, artifacts, extra, given_end_reason, given_tokens, given_cost_usd, attempts_left, identity";
 
 fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
     Ok(EpisodeEntry {
@@ -433,6 +443,7 @@ impl Store {
             let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
             Ok(Some(Episode {
                 key: record.entry.key,
+                identity: row.get(COLUMN_COUNT + 14)?,
                 scenario: record.entry.scenario,
                 title: record.entry.title,
                 repeat: record.entry.repeat,

@@ -6,6 +6,9 @@ pub const MESSAGE_BYTES: usize = 8 * 1024;
 /// Most bytes of a change request that is kept in the store.
 pub const REQUEST_BYTES: usize = 1024 * 1024;
 
+/// Most bytes of the identity of an episode. Readers make short ones; a longer one is none.
+pub const IDENTITY_BYTES: usize = 256;
+
 /// Most turn columns of a grid row. A source that plans more is counted, and its later turns are not drawn.
 pub const GRID_TURNS: u32 = 10_000;
 

@@ -44,11 +44,12 @@ impl Store {
         })
     }
 
-    /// How many episodes of open sources ended for each reason; reasons without episodes are left out.
+    /// How many episodes of open sources ended for each reason, copies of an episode once; reasons without episodes are left
+    /// out.
     pub fn end_reason_counts(&self) -> Result<Vec<(EndReason, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
-                "SELECT end_reason, count(*) FROM episode JOIN run ON run.id = episode.run
+                "SELECT end_reason, count(DISTINCT coalesce(episode.identity, episode.id)) FROM episode JOIN run ON run.id = episode.run
                    JOIN source ON source.id = run.source AND source.closed_at IS NULL
                  GROUP BY end_reason ORDER BY end_reason",
             )?;

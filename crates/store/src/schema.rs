@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
-pub const VERSION: i64 = 9;
+pub const VERSION: i64 = 10;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -28,6 +28,7 @@ pub(crate) struct Migration {
 const ALL: &[&[Migration]] = &[
     crate::sources::MIGRATIONS,
     crate::slugs::MIGRATIONS,
+    crate::copies::MIGRATIONS,
     crate::parts::MIGRATIONS,
     crate::runs::MIGRATIONS,
     crate::interned::MIGRATIONS,

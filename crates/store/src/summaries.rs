@@ -1,7 +1,7 @@
 //! Summaries: the figures of a run by which the library is sorted. The statistics come from `workbench`, because they
 //! depend on the censoring policy; the sums over episodes are made here, in the transaction that changes the episodes.
 
-use model::{EndReason, Tokens};
+use model::{EndReason, Median, Tokens};
 use rusqlite::{Connection, Row, params};
 
 use crate::schema::Migration;
@@ -73,8 +73,8 @@ ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
     },
 ];
 
-/// Formulas may change with the program.
-const MADE_BY: &str = env!("CARGO_PKG_VERSION");
+/// Formulas may change with the program, and between its versions: then the number behind the version rises.
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+1");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -90,7 +90,7 @@ pub(crate) const COLUMN_COUNT: usize = 24;
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// Restricted mean stamina; `None` without episodes.
+    /// Restricted mean stamina; `None` = nobody was at risk.
     pub mean: Option<f64>,
     /// Lower end of its 95 % interval; `None` = no variation.
     pub ci_low: Option<f64>,
@@ -104,8 +104,8 @@ pub struct Summary {
     pub events: u32,
     /// Episodes that were censored.
     pub censored: u32,
-    /// Median stamina; `None` = not reached.
-    pub median: Option<u32>,
+    /// Median stamina.
+    pub median: Median,
     /// The benchmark's own score, 0 to 100.
     pub score: Option<f64>,
     /// EvoCode's dataset score, 0 to 100.
@@ -181,7 +181,8 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         n: row.get(at + 5)?,
         events: row.get(at + 6)?,
         censored: row.get(at + 7)?,
-        median: row.get(at + 8)?,
+        // Where nobody was at risk there is no mean either: the column alone cannot tell the two apart.
+        median: Median::new(row.get(at + 8)?, row.get::<_, Option<f64>>(at + 1)?.is_some()),
         score: row.get(at + 9)?,
         dataset_score: row.get(at + 10)?,
         case_score: row.get(at + 11)?,
@@ -259,7 +260,7 @@ impl Store {
                     summary.n,
                     summary.events,
                     summary.censored,
-                    summary.median,
+                    summary.median.time(),
                     summary.score,
                     summary.dataset_score,
                     summary.case_score,

@@ -10,9 +10,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use kept::KeptIfFailed;
 use model::{Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Turn, Verdict, Warning};
 use rusqlite::Connection;
 use store::{PartRead, RunFilter, Store, StoreError, schema};
+
+#[path = "../../runner/tests/kept/mod.rs"]
+mod kept;
 
 fn episode(key: &str, verdicts: &[Verdict]) -> Episode {
     let mut episode = Episode::new(key, format!("scenario {key}"));
@@ -62,28 +66,6 @@ fn check(store: &Store) {
     assert_eq!(store.library_counts().unwrap().warnings, 1);
     while store.index_text(10).unwrap() {}
     assert_eq!(store.search("teapot", 5).unwrap().hits.len(), 1);
-}
-
-/// A folder that stays when its test fails: what was lost, if anything was, is still to be seen in it.
-struct KeptIfFailed(tempfile::TempDir);
-
-impl KeptIfFailed {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for KeptIfFailed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.disable_cleanup(true);
-            eprintln!("The folder of this try is kept: {}", self.0.path().display());
-        }
-    }
 }
 
 fn raw(path: &Path) -> Connection {
@@ -201,7 +183,8 @@ fn what_episodes_used_is_made_from_older_libraries() {
     let conn = raw(&path);
     conn.execute_batch(
         "ALTER TABLE attempt DROP COLUMN steps; DROP INDEX attempt_cache_added; DROP INDEX attempt_cache_added_by_run; ALTER TABLE attempt DROP COLUMN cached_input; ALTER TABLE play DROP COLUMN steps_survived;
-         ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised;
+         ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised; DROP INDEX episode_identity;
+         ALTER TABLE episode DROP COLUMN identity; ALTER TABLE run_slug DROP COLUMN preferred;
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised; DROP TABLE installation; DROP TABLE run_origin;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside;
          ALTER TABLE run DROP COLUMN unsummed;",

@@ -154,6 +154,7 @@ fn episode() -> impl Strategy<Value = Episode> {
             (episode.end_reason, episode.reported, episode.tokens) = (b.0, b.1, b.2);
             episode.attempts_left = episode.turns.len() % 2 == 1;
             episode.unrecognised = episode.turns.len() % 3 == 1;
+            episode.identity = episode.title.clone().filter(|title| !title.is_empty());
             (episode.cost_usd, episode.timing) = (b.3, b.4);
             (episode.exception, episode.artifacts, episode.extra) = (c.0, c.1, c.2);
             episode

@@ -27,6 +27,8 @@ macro_rules! with_commands {
             list_runs(ListRuns) -> RunPage;
             "One run with its settings."
             get_run(RunRef) -> RunDetail;
+            "Lets the trials of this run count where other runs have the same ones."
+            prefer_run(RunRef) -> RunDetail;
             "Sets tags and notes."
             annotate(Annotate) -> Nothing;
             "Kaplan–Meier table of a run."

@@ -1,6 +1,7 @@
 //! Comparing runs, or groups of runs: what differs in their settings, survival, tests.
 
 mod cautions;
+pub(crate) mod copies;
 pub(crate) mod disagreements;
 mod facts;
 pub(crate) mod horizon;
@@ -27,6 +28,7 @@ use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
 pub(crate) use cautions::{goes_on_differs, shorter};
+use copies::Common;
 use horizon::Horizon;
 use members::Pool;
 
@@ -80,10 +82,11 @@ impl Workbench {
             .map(|(episodes, planned)| ComparedRun { episodes, planned: *planned })
             .collect();
         let mut compared = analysis::compare::compare(&runs, options);
+        let common = Common::of(&self.store, &pools)?;
         let in_both: Vec<u32> =
-            compared.pairs.iter().map(|p| members::in_both(&pools[p.a], &pools[p.b])).collect();
+            compared.pairs.iter().map(|p| common.in_both(&pools[p.a], &pools[p.b])).collect();
         leave_out(&mut compared, &in_both);
-        let overlaps = members::overlaps(&pools);
+        let overlaps = common.overlaps(&pools);
         let apart = overlaps.is_empty();
         let turns = pools.iter().map(Pool::turns).max().unwrap_or(0);
 
@@ -93,11 +96,7 @@ impl Workbench {
         let shared = facts::shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>()).len() as u32;
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
-            let plays = pool
-                .runs
-                .iter()
-                .map(|run| self.store.plays(run.record.entry.id))
-                .collect::<Result<Vec<_>, _>>()?;
+            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier(&observations(episodes), turns);
             let mut member = member(pool, of_run, survival, &sensitivity, &plays, &policy);
@@ -189,7 +188,7 @@ pub(crate) fn survival_row(point: SurvivalPoint) -> SurvivalRow {
         at_risk: point.at_risk,
         events: point.events,
         censored: point.censored,
-        survival: point.survival,
+        survival: point.known(),
         ci_low: point.ci_low,
         ci_high: point.ci_high,
     }
@@ -231,7 +230,7 @@ fn member(
         stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         censored_failed: stamina(&sensitivity.censored_failed),
         censored_dropped: stamina(&sensitivity.censored_dropped),
-        early_censored: if n == 0 { 0.0 } else { early as f64 / n as f64 },
+        early_censored: (n > 0 && tau > 0).then(|| early as f64 / n as f64),
         survival: survival.into_iter().map(survival_row).collect(),
         score: scores
             .filter(|scores| !scores.is_empty())
@@ -259,6 +258,7 @@ fn caveats(pool: &Pool) -> Vec<String> {
             n => caveats.push(format!("{n} import warnings in {}", entry.slug)),
         }
     }
+    caveats.extend(pool.copied.iter().cloned());
     match pool.left_out {
         0 => {}
         1 => caveats.push("1 baseline or simulated run is left out of this group".to_owned()),

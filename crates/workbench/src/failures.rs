@@ -188,5 +188,7 @@ fn cautions(found: &Found) -> Vec<String> {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
         format!("{run}: logs of {attempts} can not be read; the rules over logs did not see them.")
     };
-    unread.into_iter().map(sentence).collect()
+    let runs = found.pools.iter().flat_map(|pool| &pool.runs);
+    let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug));
+    unread.into_iter().map(sentence).chain(copied).collect()
 }

@@ -4,15 +4,16 @@ use std::cmp::Ordering;
 
 use analysis::sensitivity::{Ended, sensitivity};
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
-use model::CensoringPolicy;
+use model::{CensoringPolicy, counted};
 use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
     Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow,
-    GridSort, ListRuns, Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping,
-    RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalRow, SurvivalTable,
+    GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
+    RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
 };
+use crate::compare::survival_row;
 use crate::summary::{ended, ending, episode_score, observations, planned_turns, run_record, turn_axis};
 
 /// Most rows of one page of runs.
@@ -52,6 +53,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let record = run_record(&self.store, &request.run)?;
         let caveats = self.caveats(&record)?;
+        let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {
             row: row(record.entry, 0, &policy),
             source_path: record.source_path,
@@ -66,7 +68,15 @@ impl Workbench {
                 .map(|t| (t.scenario, t.turns, t.passed_turns))
                 .collect(),
             caveats,
+            copies,
         })
+    }
+
+    /// Lets the trials of this run count where other runs have the same ones.
+    pub fn prefer_run(&self, request: RunRef) -> Result<RunDetail, ApiError> {
+        run_record(&self.store, &request.run)?;
+        self.store.prefer_run(&request.run)?;
+        self.get_run(request)
     }
 
     /// What a reader must know about the numbers of a run.
@@ -76,18 +86,21 @@ impl Workbench {
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
         if undeclared > 0 {
             caveats.push(format!(
-                "The declared number of turns is unknown for {undeclared} of {} episodes; the most turns seen stand in for it, so the score may be too high.",
-                episodes.len()
+                "The declared number of turns is unknown for {undeclared} of {}; the most turns seen stand in for it, so the score may be too high.",
+                counted(episodes.len() as u64, "episode")
             ));
         }
         caveats.extend(self.not_recognised(record, &episodes)?);
-        let harbor = record.run.reported.figures.iter().find(|(name, _)| name == "harbor.mean.reward");
-        let here = record.entry.summary.as_ref().and_then(|s| s.score);
-        if let (Some((_, harbor)), Some(here)) = (harbor, here)
-            && (100.0 * harbor - here).abs() >= 0.05
-        {
+        caveats.extend(self.other_mean(record, episodes.len())?);
+        for shared in self.store.shared_episodes(record.entry.id)? {
+            let (which, are) = match shared.episodes {
+                1 => ("1 trial is".to_owned(), "it counts"),
+                n => (format!("{n} trials are"), "they count"),
+            };
+            let place = if shared.other_counts { "there" } else { "here" };
             caveats.push(format!(
-                "Harbor reports a mean reward of {harbor:.3}, which leaves out steps without a verdict; the score here counts every declared step."
+                "{which} also in {} (source {}). Where runs are taken together {are} once, {place}.",
+                shared.run, shared.source
             ));
         }
         if let Some((tool, Some(version))) = &record.run.runner
@@ -126,6 +139,44 @@ impl Workbench {
         )))
     }
 
+    /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
+    fn other_mean(&self, record: &RunRecord, episodes: usize) -> Result<Option<String>, ApiError> {
+        let figure = |name: &str| {
+            record.run.reported.figures.iter().find(|(of, _)| of == name).map(|(_, value)| *value)
+        };
+        let here = record.entry.summary.as_ref().and_then(|s| s.score);
+        let (Some(harbor), Some(here)) = (figure("harbor.mean.reward"), here) else { return Ok(None) };
+        if (100.0 * harbor - here).abs() < 0.05 {
+            return Ok(None);
+        }
+        let rewards = self.store.reward_totals(record.entry.id)?;
+        let mut causes = Vec::new();
+        match rewards.partial {
+            0 => {}
+            1 => causes.push("1 reward is neither 0 nor 1, and counts here as passed or not".to_owned()),
+            n => causes.push(format!("{n} rewards are neither 0 nor 1, and count here as passed or not")),
+        }
+        let unrewarded = rewards.turns.saturating_sub(rewards.rewarded);
+        if unrewarded > 0 {
+            causes.push(format!(
+                "{unrewarded} of {} declared steps have no reward; Harbor leaves them out, here they count as not passed",
+                rewards.turns
+            ));
+        }
+        if let Some(trials) = figure("harbor.n_trials").filter(|n| (n - episodes as f64).abs() > 0.0) {
+            causes.push(format!(
+                "Harbor counts {}, here are {episodes}",
+                counted(trials.max(0.0) as u64, "trial")
+            ));
+        }
+        Ok((!causes.is_empty()).then(|| {
+            format!(
+                "Harbor reports a mean reward of {harbor:.3}, the score here is {here:.1} of 100: {}.",
+                causes.join("; ")
+            )
+        }))
+    }
+
     /// Sets tags and notes.
     pub fn annotate(&self, request: Annotate) -> Result<Nothing, ApiError> {
         self.store.annotate(
@@ -144,19 +195,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let points =
             analysis::survival::kaplan_meier(&observations(&episodes, &policy), turn_axis(&episodes));
-        let rows = points
-            .into_iter()
-            .map(|p| SurvivalRow {
-                turn: p.turn,
-                at_risk: p.at_risk,
-                events: p.events,
-                censored: p.censored,
-                survival: p.survival,
-                ci_low: p.ci_low,
-                ci_high: p.ci_high,
-            })
-            .collect();
-        Ok(SurvivalTable { rows })
+        Ok(SurvivalTable { rows: points.into_iter().map(survival_row).collect() })
     }
 
     /// Rows of the episode × turn grid.
@@ -281,7 +320,7 @@ pub(crate) fn grid_rows(
 
 fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
     GridRow {
-        score: episode_score(format, &episode),
+        score: episode_score(format, &episode, policy),
         censored: ending(&episode, policy) == model::Ending::Censored,
         episode: episode.slug,
         scenario: episode.scenario,
@@ -337,7 +376,8 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
         score: summary.score,
         dataset_score: summary.dataset_score,
         case_score: summary.case_score,
-        perfect: summary.perfect,
+        // Known where anything is: of episodes that were at risk, or of tasks of which the source gives totals.
+        perfect: (summary.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect),
         reported: entry.reported,
         end_reasons,
         unrecognised: entry.totals.unrecognised,
@@ -351,6 +391,11 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
         tags: entry.tags,
         note: entry.note,
     }
+}
+
+fn copies(shared: store::SharedEpisodes) -> RunCopies {
+    let store::SharedEpisodes { run, source, episodes, other_counts } = shared;
+    RunCopies { run, source, episodes, other_counts }
 }
 
 /// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half.

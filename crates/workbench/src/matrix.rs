@@ -18,7 +18,7 @@ use crate::benchmarks;
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{settings, stamina};
+use crate::compare::{copies, settings, stamina};
 use crate::published;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
@@ -52,14 +52,24 @@ impl Workbench {
             .filter(|run| !request.runs.is_empty() && run.benchmark.key != benchmark.0)
             .map(|run| run.slug.clone())
             .collect();
-        let mut slugs: Vec<&str> = entries
+        let mut asked: Vec<&str> = entries
             .iter()
             .filter(|run| run.benchmark.key == benchmark.0)
             .map(|run| run.slug.as_str())
             .collect();
-        slugs.sort_unstable();
-        let each: Vec<Member> = slugs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
-        let pools = members::resolve(&self.store, &each)?;
+        asked.sort_unstable();
+        let each: Vec<Member> = asked.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
+        let mut pools = members::resolve(&self.store, &each)?;
+        copies::count_once(&self.store, &mut pools)?;
+        let copied: Vec<String> = pools
+            .iter()
+            .flat_map(|pool| &pool.runs)
+            .flat_map(|run| run.copied.in_words(&run.record.entry.slug))
+            .collect();
+        // A run whose every trial counts elsewhere is no further run.
+        pools.retain(|pool| pool.runs.iter().any(|run| !run.is_copy()));
+        let slugs: Vec<&str> =
+            pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.slug.as_str()).collect();
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
         let names: Vec<(&str, &str)> = pools
             .iter()
@@ -130,6 +140,7 @@ impl Workbench {
             left_out,
         };
         answer.cautions = cautions(&answer, only_simulated);
+        answer.cautions.extend(copied);
         Ok(answer)
     }
 

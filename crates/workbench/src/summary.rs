@@ -2,8 +2,8 @@
 
 use analysis::score::{self, EpisodeParts};
 use analysis::sensitivity::Ended;
-use analysis::survival::{self, Observation};
-use model::{CensoringPolicy, Ending};
+use analysis::survival::{self, Observation, anyone_at_risk};
+use model::{CensoringPolicy, Ending, counted};
 use store::{EpisodeEntry, RunRecord, Store, Summary};
 
 use crate::Workbench;
@@ -76,8 +76,12 @@ pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
     }
 }
 
-/// The score of one episode, by the rule of its benchmark, 0 to 100.
-pub(crate) fn episode_score(format: &str, episode: &EpisodeEntry) -> Option<f64> {
+/// The score of one episode, by the rule of its benchmark, 0 to 100; `None` where it was never at risk: what was stopped
+/// from outside before it passed a turn was not graded.
+pub(crate) fn episode_score(format: &str, episode: &EpisodeEntry, policy: &CensoringPolicy) -> Option<f64> {
+    if !anyone_at_risk(&[observation(episode, policy)]) {
+        return None;
+    }
     let parts = parts(episode);
     if grades_turns(format) { parts.dataset_score() } else { parts.stamina_bench_score() }
 }
@@ -88,12 +92,16 @@ fn grades_turns(format: &str) -> bool {
 }
 
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
-    let stamina = survival::summarise(&observations(episodes, policy), planned_turns(episodes));
+    let observations = observations(episodes, policy);
+    let stamina = survival::summarise(&observations, planned_turns(episodes));
     let totals = &record.run.reported.totals_only;
     let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
+    // A score of what nobody was at risk in is unknown, not 0.
+    let scored =
+        |percent: Option<f64>| percent.filter(|_| anyone_at_risk(&observations) || !totals.is_empty());
     let by_turn = grades_turns(&record.entry.format);
-    let dataset = if by_turn { score::dataset_score(&parts, totals).percent } else { None };
-    let case = if by_turn { score::case_score(&parts, totals).percent } else { None };
+    let dataset = if by_turn { scored(score::dataset_score(&parts, totals).percent) } else { None };
+    let case = if by_turn { scored(score::case_score(&parts, totals).percent) } else { None };
     Summary {
         mean: stamina.restricted_mean.mean,
         ci_low: stamina.restricted_mean.ci_low,
@@ -103,11 +111,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         events: stamina.events,
         censored: stamina.censored,
         median: stamina.median,
-        score: if by_turn {
-            dataset
-        } else {
-            score::stamina_bench_score(&parts).percent.filter(|_| any_verdict(episodes))
-        },
+        score: if by_turn { dataset } else { scored(score::stamina_bench_score(&parts).percent) },
         dataset_score: dataset,
         case_score: case,
         perfect: score::perfect_tasks(&parts, totals),
@@ -115,19 +119,14 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     }
 }
 
-/// Whether a single turn was passed or failed; a score of what nobody graded is unknown, not 0.
-fn any_verdict(episodes: &[EpisodeEntry]) -> bool {
-    episodes.iter().any(|e| e.cells.contains(['p', 'r', 'f']))
-}
-
 /// What is missing, in words.
 fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> Option<String> {
     let read = episodes.len() as u32;
     if totals_only > 0 {
-        return Some(format!("{read} of {} tasks", read + totals_only));
+        return Some(format!("{read} of {}", counted(u64::from(read + totals_only), "task")));
     }
     let planned = record.run.planned_episodes?;
-    (read < planned).then(|| format!("{read} of {planned} episodes"))
+    (read < planned).then(|| format!("{read} of {}", counted(planned.into(), "episode")))
 }
 
 /// Reads a run or says that there is none.

@@ -206,8 +206,9 @@ fn what_has_runs_in_common_is_not_tested() {
     let tag = library.tag("both", &["a", "bb"]);
     let [run, third] = ["lab.a", "lab.ccc"].map(|run| Member::Run { run: run.into() });
     let comparison = library.compared(vec![tag, run, third], Pairs::All);
-    let said =
-        |c: &&String| c.contains("1 run is in both: nothing is tested between these two, nor over all");
+    let said = |c: &&String| {
+        c.contains("1 run, or trials of it, is in both: nothing is tested between these two, nor over all")
+    };
     assert_eq!(comparison.cautions.iter().filter(said).count(), 1, "{:?}", comparison.cautions);
     assert!(!comparison.cautions.iter().any(|c| c.contains("opened twice")), "{:?}", comparison.cautions);
     let [shared, apart, others] = &comparison.pairs[..] else { panic!("three pairs") };
@@ -241,7 +242,7 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     assert!(comparison.pairs.iter().all(|pair| pair.in_both == 0));
     assert_eq!(comparison.overlaps, [(1, 2, 1)]);
     let why = comparison.no_overall.unwrap();
-    assert!(why.contains("runs in common") && why.contains("1 run is in both"), "{why}");
+    assert!(why.contains("runs in common") && why.contains("1 run, or trials of it, is in both"), "{why}");
     let pairs = library.workbench.table(&TableOf::Pairs { of: of.clone() }).unwrap();
     assert!(
         pairs.notes.iter().any(|note| note.contains("runs in both: 1; nothing is tested")),
@@ -386,7 +387,7 @@ fn repair_counts_one_population_in_every_group() {
     let failures = library.workbench.get_failures(of.clone()).unwrap();
     let repair = &failures.repair;
     assert_eq!((repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn), (4, 3, 2));
-    assert_eq!(repair.median_turns, Some(0), "half of all four ended in their turn");
+    assert_eq!(repair.median_turns.time(), Some(0), "half of all four ended in their turn");
     assert_eq!((repair.failed_first, repair.tried_again, repair.repaired), (3, 1, 1));
     assert_eq!(failures.repairs[0].repair, *repair);
     assert_eq!((failures.repairs[1].repair.stretches, failures.groups[1].attempts), (0, 0));
@@ -398,7 +399,9 @@ fn repair_counts_one_population_in_every_group() {
     assert_eq!(counts, [("1", 4, 2), ("2", 1, 1), ("4", 1, 1)]);
     assert!((by_turn.groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
     let began = |failures: &workbench::api::Failures| {
-        let of = |g: &workbench::api::RepairGroup| (g.key.clone(), g.repair.stretches, g.repair.median_turns);
+        let of = |g: &workbench::api::RepairGroup| {
+            (g.key.clone(), g.repair.stretches, g.repair.median_turns.time())
+        };
         failures.repairs.iter().map(of).collect::<Vec<_>>()
     };
     let in_turns = [("1".to_owned(), 2, Some(0)), ("2".to_owned(), 1, Some(1)), ("4".to_owned(), 1, None)];

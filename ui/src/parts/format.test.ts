@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, pValue, range, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -58,4 +58,9 @@ test("p-values, differences and their intervals", () => {
   expect([pValue(0.0371), pValue(0.0009), pValue(0.001), pValue(1), pValue(null)]).toEqual(["p = 0.037", "p < 0.001", "p = 0.001", "p = 1.000", "p n/a"]);
   expect([signed(-2.521), signed(0.306), signed(-0.001), signed(0), signed(3, 0)]).toEqual(["\u22122.52", "+0.31", "0.00", "0.00", "+3"]);
   expect([signedInterval(-4.2, -0.84), signedInterval(-0.001, 1), signedInterval(null, null)]).toEqual(["[\u22124.20, \u22120.84]", "[0.00, 1.00]", "n/a"]);
+});
+
+test("a median that is not reached is not one that is unknown", () => {
+  expect([0, 4, "not_reached" as const, null].map((value) => median(value))).toEqual(["0", "4", "not reached", "unknown"]);
+  expect([rangeOf([1, 1], "turn"), rangeOf([4, 4], "turn"), rangeOf([5, 15], "turn")]).toEqual(["1 turn", "4 turns", "5–15 turns"]);
 });

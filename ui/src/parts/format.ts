@@ -1,6 +1,7 @@
 // Numbers and times as people read them here: thin units (`2.31 M`, `4 m 02 s`), ISO dates, and "unknown" as a word.
 // A thin no-break space stands between number and unit.
 import type { EndReason } from "../host/bindings/EndReason";
+import type { Median } from "../host/bindings/Median";
 import type { Stamina } from "../host/bindings/Stamina";
 import type { Tokens } from "../host/bindings/Tokens";
 
@@ -10,6 +11,12 @@ const THIN = "\u202f";
 /** `2,808` */
 export function count(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
+}
+
+/** `4`, `not reached`, `unknown` */
+export function median(value: Median): string {
+  if (value === null) return UNKNOWN;
+  return value === "not_reached" ? "not reached" : count(value);
 }
 
 /** `1 run`, `13 runs` */
@@ -100,6 +107,11 @@ export function range(ends: readonly [number, number] | null): string {
   return ends[0] === ends[1] ? String(ends[0]) : `${String(ends[0])}–${String(ends[1])}`;
 }
 
+/** `1 turn`, `4 turns`, `5–15 turns` */
+export function rangeOf(ends: readonly [number, number], what: string): string {
+  return `${range(ends)} ${what}${ends[0] === 1 && ends[1] === 1 ? "" : "s"}`;
+}
+
 /** `2.85–5.79`, or `n/a` where nothing varies. */
 export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 2): string {
   const { ci_low, ci_high } = stamina;
@@ -127,7 +139,7 @@ export function signedInterval(low: number | null, high: number | null, digits =
 
 /** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
 export function staminaInWords(s: Stamina): string {
-  if (s.mean === null) return "mean stamina unknown, no episodes";
+  if (s.mean === null) return `mean stamina unknown, ${s.n === 0 ? "no episodes" : "nobody at risk"}`;
   const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}`;
   return `mean stamina ${s.mean.toFixed(2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
 }

@@ -28,10 +28,11 @@ describe("strip of numbers", () => {
   });
   it("never shows a mean without its interval and horizon", () => {
     expect(find(row, "Mean stamina, τ = 9")).toMatchObject({ value: "4.32", small: "95 % CI 2.85–5.79" });
-    const same = { ...row, stamina: { ...row.stamina, ci_low: null, ci_high: null, median: null } };
+    const same = { ...row, stamina: { ...row.stamina, ci_low: null, ci_high: null, median: "not_reached" as const } };
     expect(find(same, "Mean")?.small).toBe("95 % CI n/a (no variation)");
     expect(find(same, "Median")).toMatchObject({ value: "not reached", unknown: true });
-    expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "no episodes" });
+    expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "nobody at risk" });
+    expect(find({ ...row, stamina: { ...row.stamina, mean: null, n: 0 } }, "Mean")).toMatchObject({ value: "unknown", small: "no episodes" });
   });
   it("shows unknown as a word and a partial sum as partial", () => {
     expect(find(row, "Tokens")).toMatchObject({ value: "unknown", unknown: true });
@@ -65,7 +66,7 @@ describe("words", () => {
     const r = { turn: 5, at_risk: 13, events: 4, censored: 0, survival: 0.36, ci_low: 0.18, ci_high: 0.54 };
     expect(turnInWords(5, r)).toEqual(["Turn 5", "alive after: 0.36", "band 0.18–0.54", "at risk 13, failed 4"]);
     expect(turnInWords(6, { ...r, ci_low: null, ci_high: null, censored: 2 })).toContain("band n/a (no variation)");
-    expect(turnInWords(12, { ...r, at_risk: 0 })).toEqual(["Turn 12", "nobody at risk"]);
+    expect(turnInWords(12, { ...r, at_risk: 0, survival: null })).toEqual(["Turn 12", "nobody at risk"]);
   });
   it("of totals and values", () => {
     expect(totalsInWords([])).toBeUndefined();

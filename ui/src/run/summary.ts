@@ -3,7 +3,7 @@ import type { EndCount } from "../host/bindings/EndCount";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, endReasonLabels, fixed, range, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, endReasonLabels, fixed, median, rangeOf, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -64,7 +64,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
   const wide = room === "wide";
   const s = row.stamina;
   const list: Stat[] = [];
-  const turns = row.planned_turns === null ? "turns unknown" : `${range(row.planned_turns)} turns`;
+  const turns = row.planned_turns === null ? "turns unknown" : rangeOf(row.planned_turns, "turn");
   const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
   list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, room === "compact" ? null : turns), title: words(row.partial, turns) });
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
@@ -73,12 +73,12 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
   list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(all("event"), unrecognisedInWords(row.unrecognised)) });
   list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
   list.push({
-    key: s.n === 0 ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
+    key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
     value: fixed(s.mean, 2),
-    small: s.mean === null ? "no episodes" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+    small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
     unknown: s.mean === null,
   });
-  list.push({ key: "Median", value: s.median === null ? "not reached" : String(s.median), unknown: s.median === null });
+  list.push({ key: "Median", value: median(s.median), unknown: typeof s.median !== "number" });
   const scored = (key: string, value: number, which: "case" | "perfect" | "score", digits: number, of: string | null): void => {
     const figure = reportedFor(row.reported, which);
     const reported = reportedInWords(figure, key);
@@ -97,7 +97,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     scored("Dataset score", row.dataset_score, "score", 1, row.partial);
   }
   if (row.case_score !== null) scored("Case score", row.case_score, "case", 1, null);
-  if (row.dataset_score !== null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
+  if (row.dataset_score !== null && row.perfect !== null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
@@ -127,7 +127,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
 /** What is read at the right while a turn is pointed at. */
 export function turnInWords(turn: number, row: SurvivalRow | undefined): string[] {
   const title = `Turn ${String(turn)}`;
-  if (!row || row.at_risk === 0) return [title, "nobody at risk"];
+  if (!row || row.survival === null) return [title, "nobody at risk"];
   const band = row.ci_low === null || row.ci_high === null ? "band n/a (no variation)" : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
   return [
     title,

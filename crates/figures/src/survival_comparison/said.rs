@@ -17,8 +17,8 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
     let mut lines = vec![
         said(&line.data.label),
         format!(
-            "{} episodes, {} failed, {} censored",
-            words::count(s.n),
+            "{}, {} failed, {} censored",
+            words::counted(s.n, "episode", "episodes"),
             words::count(s.events),
             words::count(s.censored)
         ),

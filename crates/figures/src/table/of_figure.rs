@@ -70,8 +70,6 @@ fn survival(name: &str, title: &str, series: &[Series<'_>]) -> Table {
     let mut table = Table::new(name, title, columns);
     for (name, simulated, points) in series {
         for p in *points {
-            // Where nobody is at risk the table repeats the last value, which is not known to hold.
-            let alive = (p.at_risk > 0 || p.survival <= 0.0).then_some(p.survival);
             table.push(vec![
                 known(*name),
                 known(*simulated),
@@ -79,7 +77,7 @@ fn survival(name: &str, title: &str, series: &[Series<'_>]) -> Table {
                 known(p.at_risk),
                 known(p.events),
                 known(p.censored),
-                maybe(alive),
+                maybe(p.known()),
                 maybe(p.ci_low),
                 maybe(p.ci_high),
             ]);

@@ -41,7 +41,12 @@ pub(super) fn read(ended: &Ended<'_>, path: &str, wanted: &[&str]) -> Result<Val
         files::ReadError::TooLarge { .. } => Unread::TooLarge,
         _ => Unread::Nothing,
     })?;
-    parts(&bytes, wanted)
+    match parts(&bytes, wanted) {
+        Err(Unread::Nothing) => {
+            files::strict_json(&bytes).map_or(Err(Unread::Nothing), |json| parts(&json, wanted))
+        }
+        read => read,
+    }
 }
 
 fn parts(json: &[u8], wanted: &[&str]) -> Result<Value, Unread> {

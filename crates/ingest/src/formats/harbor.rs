@@ -41,6 +41,7 @@ mod task;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map};
+use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
@@ -125,16 +126,17 @@ impl Format for Harbor {
     }
 }
 
-/// The key of the part that a trial is read in: of its task, or of what its name tells of it.
-fn part_key(kind: Kind, job: &Job, trial: &str) -> String {
+/// The key of the part that a trial is read in: the name of its task. Trials of one task are read together, because they
+/// tell each other's number of steps and repeats; what their folders are called says nothing of that. `head` is asked
+/// only where the place does not say the task.
+fn part_key(kind: Kind, job: &Job, head: impl FnOnce() -> Head) -> String {
     match (kind, &job.task) {
         (Kind::Tasks | Kind::Task, Some(task)) => {
-            Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task")
+            Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task").to_owned()
         }
-        (Kind::Trial, _) => "trial",
-        _ => layout::stem(trial),
+        (Kind::Trial, _) => "trial".to_owned(),
+        _ => head().task,
     }
-    .to_owned()
 }
 
 fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
@@ -144,7 +146,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
     let mut run_of_key: HashMap<String, usize> = HashMap::new();
     let mut runs_of_job: Vec<BTreeSet<usize>> = Vec::with_capacity(jobs.len());
     let mut stamps: BTreeMap<String, Stamp> = BTreeMap::new();
-    let mut heads: HashMap<String, Head> = HashMap::new();
+    let mut heads: HashMap<String, Vec<Head>> = HashMap::new();
 
     for (index, job) in jobs.iter().enumerate() {
         let own = JobFiles::read(tree, job, report);
@@ -184,10 +186,14 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
             }
             let head = Head::read(tree, &trial, own.config.as_ref());
             let run = run_for(&head, &mut of_job);
-            let key = part_key(kind, job, &trial);
+            let key = part_key(kind, job, || head.clone());
             let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
-            heads.entry(key).or_insert(head);
+            // One for each place in which its task may lie.
+            let of_part = heads.entry(key).or_default();
+            if !of_part.iter().any(|known| known.task_path == head.task_path) {
+                of_part.push(head);
+            }
             trials_of_run.push((run, trial));
         }
         if kind != Kind::Trial {
@@ -215,12 +221,13 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         out.runs.push(run);
     }
     for (key, mut stamp) in stamps {
-        if let Some(head) = heads.get(&key) {
-            let job =
-                jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
-            if let Some(folder) = job.and_then(|job| task::find(tree, job, head)) {
-                stamp = task::stamp(tree, &folder, stamp);
-            }
+        let job =
+            jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
+        let of_part = heads.get(&key).map_or(&[][..], Vec::as_slice);
+        let folders: BTreeSet<String> =
+            of_part.iter().filter_map(|head| task::find(tree, job?, head)).collect();
+        for folder in folders {
+            stamp = task::stamp(tree, &folder, stamp);
         }
         out.parts.push(Part { key, stamp: stamp.finish() });
     }
@@ -301,28 +308,31 @@ struct TaskReader {
     kind: Option<Kind>,
     /// Of the whole place, but not in the layout of EvoCode-Bench: there each task has jobs of its own.
     jobs: Vec<Job>,
-    /// Folders that may be trials, by the key of their part: the number of their job, their path.
-    trials: HashMap<String, Vec<(usize, String)>>,
+    /// Folders of trials, by the key of their part: the number of their job, their path. Told from the trials' own small
+    /// files, so only where a part is read at all.
+    trials: OnceLock<HashMap<String, Vec<(usize, String)>>>,
 }
 
 impl TaskReader {
     fn new(tree: &Tree, at: &str) -> Self {
         let kind = layout::kind(tree, at).ok();
-        let mut reader = Self { at: at.to_owned(), kind, jobs: Vec::new(), trials: HashMap::new() };
-        if let Some(kind) = kind.filter(|kind| *kind != Kind::Tasks) {
-            reader.jobs = layout::jobs(tree, at, kind);
-            reader.trials = trials_by_part(tree, at, kind, &reader.jobs);
-        }
-        reader
+        let jobs = kind
+            .filter(|kind| *kind != Kind::Tasks)
+            .map(|kind| layout::jobs(tree, at, kind))
+            .unwrap_or_default();
+        Self { at: at.to_owned(), kind, jobs, trials: OnceLock::new() }
     }
 }
 
-/// The folders of jobs that may be trials, by the key of their part.
+/// The folders of jobs that are trials, by the key of their part.
 fn trials_by_part(tree: &Tree, at: &str, kind: Kind, jobs: &[Job]) -> HashMap<String, Vec<(usize, String)>> {
     let mut trials: HashMap<String, Vec<(usize, String)>> = HashMap::new();
     for (index, job) in jobs.iter().enumerate() {
         for path in layout::trial_folders(tree, at, kind, job) {
-            trials.entry(part_key(kind, job, &path)).or_default().push((index, path));
+            if layout::holds_trial(&tree.list(&path)) {
+                let key = part_key(kind, job, || Head::read(tree, &path, None));
+                trials.entry(key).or_default().push((index, path));
+            }
         }
     }
     trials
@@ -336,7 +346,8 @@ impl PartReader for TaskReader {
             let trials = trials_by_part(tree, &self.at, kind, &jobs);
             read(tree, kind, &jobs, trials.get(&part.key).map_or(&[], Vec::as_slice), report)
         } else {
-            read(tree, kind, &self.jobs, self.trials.get(&part.key).map_or(&[], Vec::as_slice), report)
+            let trials = self.trials.get_or_init(|| trials_by_part(tree, &self.at, kind, &self.jobs));
+            read(tree, kind, &self.jobs, trials.get(&part.key).map_or(&[], Vec::as_slice), report)
         }
     }
 }
@@ -358,26 +369,52 @@ fn read(
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
         for (_, path) in of_job {
-            let entries = tree.list(path);
-            if layout::holds_trial(&entries) {
-                let mut trial = Trial::load(tree, path, entries, index, config.as_ref(), report);
-                trial.run = trial.head.run_key(kind, job, &name);
-                trials.push(trial);
-            }
+            let mut trial = Trial::load(tree, path, tree.list(path), index, config.as_ref(), report);
+            trial.run = trial.head.run_key(kind, job, &name);
+            trials.push(trial);
         }
     }
-    let mut tasks: BTreeMap<String, Vec<Trial>> = BTreeMap::new();
-    for trial in trials {
-        tasks.entry(trial.head.task.clone()).or_default().push(trial);
+    let tasks = by_task(kind, trials);
+    tasks.into_iter().flat_map(|task| read_task(tree, kind, &task.0, jobs, task.1, report)).collect()
+}
+
+/// The trials of a part by their task: its name and, in a job, what it was taken from. Two data sets may have a task of one
+/// name: then each is a scenario of its own, called `set/name`. A trial that does not say where its task is from is of the
+/// only one that there is.
+fn by_task(kind: Kind, trials: Vec<Trial>) -> Vec<(Scenario, Vec<Trial>)> {
+    let origins: BTreeSet<(&str, &str)> = trials
+        .iter()
+        .filter_map(|t| Some((t.head.task.as_str(), t.head.task_origin().filter(|_| kind == Kind::Job)?)))
+        .collect();
+    let several = |task: &str| origins.iter().filter(|(name, _)| *name == task).count() > 1;
+    let mut tasks: BTreeMap<Scenario, Vec<Trial>> = BTreeMap::new();
+    let scenarios: Vec<Scenario> = trials
+        .iter()
+        .map(|t| Scenario {
+            task: t.head.task.clone(),
+            origin: t.head.task_origin().filter(|_| several(&t.head.task)).map(str::to_owned),
+        })
+        .collect();
+    for (scenario, trial) in scenarios.into_iter().zip(trials) {
+        tasks.entry(scenario).or_default().push(trial);
     }
-    tasks.into_iter().flat_map(|(task, trials)| read_task(tree, kind, &task, jobs, trials, report)).collect()
+    tasks.into_iter().collect()
+}
+
+/// Which task trials are of.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Scenario {
+    /// Its name.
+    task: String,
+    /// What it was taken from, where another task of that name was taken from elsewhere.
+    origin: Option<String>,
 }
 
 /// Reads all trials of one task: they tell each other's number of steps, and their order is that of the repeats.
 fn read_task(
     tree: &Tree,
     kind: Kind,
-    name: &str,
+    of: &Scenario,
     jobs: &[Job],
     mut trials: Vec<Trial>,
     report: &mut Report,
@@ -386,7 +423,8 @@ fn read_task(
     once_each(&mut trials, report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
-    let scenario = trials.iter().find_map(Trial::task_name).unwrap_or(name).to_owned();
+    let name = trials.iter().find_map(Trial::task_name).unwrap_or(&of.task);
+    let scenario = of.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{origin}/{name}"));
     let declared = Steps::of(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();

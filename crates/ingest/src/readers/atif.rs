@@ -23,6 +23,7 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
 use super::text::strip_ansi;
+use super::value;
 
 pub use self::facts::Facts;
 use self::facts::{Entry, has_spoken, is_tool_result, named, print};
@@ -91,7 +92,7 @@ impl<'de> Deserialize<'de> for Steps {
 
 /// What a step's `metrics` count.
 fn tokens(metrics: &Node) -> Tokens {
-    let count = |key| metrics.get(key).and_then(Node::count);
+    let count = |key| metrics.get(key).and_then(value::tokens);
     Tokens {
         input: count("prompt_tokens"),
         cached: count("cached_tokens"),
@@ -179,7 +180,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
     step.at = node.get("timestamp").and_then(Node::word).map(str::to_owned);
     if let Some(metrics) = node.get("metrics") {
         step.tokens = Some(tokens(metrics)).filter(|t| !t.is_unknown());
-        step.cost_usd = metrics.get("cost_usd").and_then(Node::number);
+        step.cost_usd = metrics.get("cost_usd").and_then(value::dollars);
     }
     let this = steps.len();
     for (index, call) in node.get("tool_calls").map_or(&[][..], Node::list).iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Points in time as result files write them: `2026-11-21T07:30:59.927965Z`, with an offset, or without any.
 //!
-//! Only differences and order are computed, so a time without an offset is taken as UTC; two such times of the same
-//! clock still differ by what they should.
+//! Only differences and order are computed. A time without an offset is taken as UTC for the order; two such times of
+//! the same clock still differ by what they should, and one with and one without an offset have no difference.
 
 /// Microseconds since 1970-01-01T00:00:00 UTC; `None` if it is not a date and time.
 pub fn micros(text: &str) -> Option<i64> {
@@ -17,14 +17,19 @@ pub fn micros(text: &str) -> Option<i64> {
     let (hms, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let mut parts = hms.split(':').map(number);
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 || minute > 59 || second > 60 {
+    let is_of_day = hour < 24 && minute < 60 && second <= 60 || (hour, minute, second) == (24, 0, 0);
+    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || !is_of_day {
         return None;
     }
     let digits: String = fraction.chars().chain("000000".chars()).take(6).collect();
     let offset = match zone.split_at_checked(1) {
         Some((sign @ ("+" | "-"), hhmm)) => {
             let hhmm = hhmm.replace(':', "");
-            let minutes = number(hhmm.get(..2)?)? * 60 + hhmm.get(2..4).map_or(Some(0), number)?;
+            let (hours, minutes) = (number(hhmm.get(..2)?)?, hhmm.get(2..4).map_or(Some(0), number)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            let minutes = hours * 60 + minutes;
             if sign == "+" { minutes } else { -minutes }
         }
         _ => 0,
@@ -33,10 +38,28 @@ pub fn micros(text: &str) -> Option<i64> {
     Some(seconds * 1_000_000 + number(&digits)?)
 }
 
-/// Seconds from one time to another, not negative.
+/// Seconds from one time to another; `None` if that is before it, or if only one of them has an offset.
 pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
+    if has_offset(from) != has_offset(to) {
+        return None;
+    }
     let span = micros(to)?.checked_sub(micros(from)?)?;
     (span >= 0).then_some(span as f64 / 1e6)
+}
+
+/// Whether a time says how far its clock is from UTC.
+fn has_offset(time: &str) -> bool {
+    time.trim().get(11..).is_some_and(|clock| clock.contains(['Z', 'z', '+', '-']))
+}
+
+/// Days of a month in the Gregorian calendar.
+const fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 fn number(digits: &str) -> Option<i64> {
@@ -66,6 +89,9 @@ mod tests {
         assert_eq!(micros("2026-11-21T07:30:59.5+00:00"), micros("2026-11-21T08:30:59.500000+01:00"));
         assert_eq!(seconds_between("2026-11-21T07:00:59.75Z", "2026-11-21T07:01:00Z"), Some(0.25));
         assert_eq!(seconds_between("2026-11-21T07:01:00Z", "2026-11-21T07:00:00Z"), None);
+        assert!(micros("2024-02-29T24:00:00Z").is_some());
+        assert_eq!(seconds_between("2026-11-21T07:00:00Z", "2026-11-21T07:01:00"), None);
+        assert_eq!(seconds_between("2026-11-21T07:00:00", "2026-11-21T07:01:00"), Some(60.0));
         for bad in [
             "",
             "yesterday",
@@ -74,6 +100,12 @@ mod tests {
             "2026-13-01T00:00:00Z",
             "2026-11-21T0a:00:00Z",
             "ä026-11-21T00:00:00Z",
+            "2026-02-30T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-11-21T24:00:01Z",
+            "2026-11-21T00:60:00Z",
+            "2026-11-21T00:00:00+24:00",
         ] {
             assert_eq!(micros(bad), None, "{bad}");
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use model::EndReason;
 
 use super::SCHEMA;
-use super::trajectory::TurnSummary;
+use super::trajectory::{TurnSummary, sum};
 use crate::disk::{self, Keep};
 use crate::state::RunFile;
 use crate::{Finish, RunError};
@@ -87,8 +87,8 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
             "end_reason": episode.end_reason,
             "input_tokens": tokens.input,
             "output_tokens": tokens.output,
-            "cost_usd": costs.map(|costs| costs.iter().sum::<f64>()),
-            "agent_seconds": episode.turns.iter().map(|turn| turn.agent_seconds).sum::<f64>(),
+            "cost_usd": costs.and_then(|costs| sum(costs.into_iter().map(Some))),
+            "agent_seconds": sum(episode.turns.iter().map(|turn| turn.agent_seconds)),
         })
     });
     put("trajectory_summaries", summaries.collect());

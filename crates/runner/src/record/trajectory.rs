@@ -128,6 +128,11 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+/// The sum of what is known; unknown where nothing is.
+pub(super) fn sum(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().reduce(|sum, value| sum + value)
+}
+
 /// How a turn went, in short.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TurnSummary {
@@ -138,7 +143,7 @@ pub(crate) struct TurnSummary {
     pub(crate) total: Option<u32>,
     pub(crate) tokens: Tokens,
     pub(crate) cost_usd: Option<f64>,
-    pub(crate) agent_seconds: f64,
+    pub(crate) agent_seconds: Option<f64>,
 }
 
 impl TurnRecord {
@@ -172,8 +177,8 @@ impl TurnRecord {
             passed: last.and_then(|attempt| attempt.passed),
             total: last.and_then(|attempt| attempt.total),
             tokens,
-            cost_usd: costs.map(|costs| costs.iter().sum()),
-            agent_seconds: self.attempts.iter().filter_map(|attempt| attempt.agent_seconds).sum(),
+            cost_usd: costs.and_then(|costs| sum(costs.into_iter().map(Some))),
+            agent_seconds: sum(self.attempts.iter().map(|attempt| attempt.agent_seconds)),
         }
     }
 }

@@ -156,7 +156,7 @@ pub struct ComparedMember {
     /// The same without censored episodes (those that passed everything stay).
     pub censored_dropped: Stamina,
     /// Share of episodes censored before τ, other than those that passed everything, 0 to 1.
-    pub early_censored: f64,
+    pub early_censored: Option<f64>,
     /// Survival table to the common τ, and on to the last turn that anybody plans.
     pub survival: Vec<SurvivalRow>,
     /// The benchmark's own score, 0 to 100.

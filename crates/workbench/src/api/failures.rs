@@ -1,6 +1,7 @@
 //! Failures by class: what the Failures page asks for and gets. Classes and rules are defined in `analysis::failures`
 //! and in `docs/metrics.md`.
 
+use model::Median;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -217,9 +218,9 @@ pub struct Repair {
     pub tried_again: u32,
     /// Of them: passed at a later attempt of the same turn.
     pub repaired: u32,
-    /// Median number of further attempts until the turn passed (Kaplan–Meier, turns never repaired are censored); `None` =
-    /// not reached.
-    pub median_attempts: Option<u32>,
+    /// Median number of further attempts until the turn passed (Kaplan–Meier, turns never repaired are censored); `null` =
+    /// unknown, no turn failed or none was tried again.
+    pub median_attempts: Median,
     /// Turns that passed at attempt 2, 3, …
     pub at_attempt: Vec<(u32, u32)>,
     /// Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
@@ -229,8 +230,8 @@ pub struct Repair {
     /// Those that ended with a pass in the turn in which they began.
     pub repaired_in_same_turn: u32,
     /// Median turns from the first failure to the pass, 0 = in the same turn, over all stretches (Kaplan–Meier, those never
-    /// repaired are censored); `None` = not reached.
-    pub median_turns: Option<u32>,
+    /// repaired are censored); `null` = unknown, no stretch was followed.
+    pub median_turns: Median,
 }
 
 /// A test that goes back and forth.

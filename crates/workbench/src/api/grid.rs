@@ -15,8 +15,8 @@ pub struct SurvivalRow {
     pub events: u32,
     /// Episodes censored after this turn (they passed it).
     pub censored: u32,
-    /// S(t), the share still alive after this turn.
-    pub survival: f64,
+    /// S(t), the share still alive after this turn; `None` = unknown, nobody was at risk.
+    pub survival: Option<f64>,
     /// Lower end of the 95 % log-log band; `None` = no variation.
     pub ci_low: Option<f64>,
     /// Upper end.

@@ -1,6 +1,6 @@
 //! The library: its runs as rows, filters and groups, and one run as a whole.
 
-use model::{Baseline, Benchmark, EndReason, Ending, Extra, Tokens, WarningCounts};
+use model::{Baseline, Benchmark, EndReason, Ending, Extra, Median, Tokens, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -130,7 +130,7 @@ pub struct RunGroup {
 /// Restricted mean stamina, see `docs/metrics.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 pub struct Stamina {
-    /// Mean over turns 1..=τ of the survival function, summed; `None` without episodes.
+    /// Mean over turns 1..=τ of the survival function, summed; `None` = nobody was at risk.
     pub mean: Option<f64>,
     /// Lower end of the 95 % interval; `None` = no variation.
     pub ci_low: Option<f64>,
@@ -144,9 +144,9 @@ pub struct Stamina {
     pub events: u32,
     /// Episodes that were censored.
     pub censored: u32,
-    /// Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `None` =
-    /// not reached.
-    pub median: Option<u32>,
+    /// Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `null` =
+    /// unknown, nobody was at risk.
+    pub median: Median,
 }
 
 /// How many episodes ended for one reason.
@@ -205,8 +205,8 @@ pub struct RunRow {
     pub dataset_score: Option<f64>,
     /// EvoCode's case score, 0 to 100.
     pub case_score: Option<f64>,
-    /// Episodes (tasks) in which every turn passed.
-    pub perfect: u32,
+    /// Episodes (tasks) in which every turn passed; `None` = unknown, nobody was at risk.
+    pub perfect: Option<u32>,
     /// Figures that the source reports about itself.
     pub reported: Vec<(String, f64)>,
     /// End reasons, most frequent first.
@@ -259,6 +259,21 @@ pub struct RunDetail {
     pub totals_only: Vec<(String, Option<u32>, Option<f64>)>,
     /// Statements about the run that a reader must know, such as that declared steps are unknown.
     pub caveats: Vec<String>,
+    /// Runs that have trials of this one: where runs are taken together, each trial counts once.
+    pub copies: Vec<RunCopies>,
+}
+
+/// Trials that a run has in common with another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RunCopies {
+    /// Id of the other run.
+    pub run: String,
+    /// Name of its source.
+    pub source: String,
+    /// Episodes that both have.
+    pub episodes: u32,
+    /// Whether those of the other run count; otherwise those of this one do.
+    pub other_counts: bool,
 }
 
 /// Sets tags and note of a run.

@@ -1,6 +1,6 @@
 //! What a reader of a comparison must know before its numbers.
 
-use model::CensoringPolicy;
+use model::{CensoringPolicy, counted};
 
 use super::members::Pool;
 use super::{rules, tests_of};
@@ -24,7 +24,10 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
         (!names.is_empty()).then(|| sentence(list(names)))
     };
     cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: no episodes.")));
-    cautions.extend(say(who(&|m| m.early_censored > 0.1), &|names| {
+    cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
+        format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
+    }));
+    cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > 0.1)), &|names| {
         format!(
             "{names}: more than a tenth of the episodes were stopped from outside before turn {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
             comparison.tau
@@ -49,7 +52,8 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
     let (after, all) = (sum(|s| s.turns_after_failure), sum(|s| s.turns_played));
     cautions.extend(say(who(&goes_on), &|names| {
         format!(
-            "{names}: {after} of {all} turns played came after an episode's first failure. Cost per survived turn includes them."
+            "{names}: {after} of {} played came after an episode's first failure. Cost per survived turn includes them.",
+            counted(all.into(), "turn")
         )
     }));
     if goes_on_differs(comparison) {
@@ -98,8 +102,8 @@ pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
     let pairs: Vec<String> = comparison.pairs.iter().filter_map(of).collect();
     (!pairs.is_empty()).then(|| {
         format!(
-            "On the scenarios that both played stamina is known to fewer than {} turns for {}: paired numbers are over these.",
-            comparison.tau,
+            "On the scenarios that both played stamina is known to fewer than {} for {}: paired numbers are over these.",
+            counted(comparison.tau.into(), "turn"),
             pairs.join(", ")
         )
     })

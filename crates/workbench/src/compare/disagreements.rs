@@ -305,7 +305,7 @@ impl Workbench {
             let pools = members::resolve(&self.store, &request.members)?;
             let plays = pools
                 .iter()
-                .map(|pool| pool.runs.iter().map(|run| self.store.plays(run.record.entry.id)).collect())
+                .map(|pool| pool.runs.iter().map(|run| run.plays(&self.store)).collect())
                 .collect::<Result<Vec<Vec<_>>, _>>()?;
             Ok(Table::of(&pools, &plays, &self.store.get_policy()?))
         })

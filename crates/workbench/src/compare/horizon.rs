@@ -2,7 +2,7 @@
 
 use analysis::clusters::{InScenario, observations};
 use analysis::difference::{Shortest, common_tau, shortest};
-use analysis::survival::Observation;
+use analysis::survival::{Observation, anyone_at_risk};
 
 /// The common τ of members.
 pub(crate) struct Horizon {
@@ -15,8 +15,7 @@ pub(crate) struct Horizon {
 impl Horizon {
     pub(crate) fn of(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> Self {
         let plain: Vec<Vec<Observation>> = episodes.iter().map(|e| observations(e)).collect();
-        let played: Vec<usize> =
-            (0..plain.len()).filter(|at| plain[*at].iter().any(|o| o.last_at_risk() > 0)).collect();
+        let played: Vec<usize> = (0..plain.len()).filter(|at| anyone_at_risk(&plain[*at])).collect();
         let curves: Vec<(&[Observation], Option<u32>)> =
             played.iter().map(|at| (plain[*at].as_slice(), planned[*at])).collect();
         let shortest = shortest(&curves).map(|shortest| Shortest {
@@ -42,6 +41,7 @@ pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
         _ => (format!("{} of them", who.len()), "have"),
     };
     format!(
-        "Compared over {tau} turns: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise}."
+        "Compared over {}: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise}.",
+        model::counted(tau.into(), "turn")
     )
 }

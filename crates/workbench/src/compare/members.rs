@@ -9,6 +9,7 @@ use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
+use super::copies::{self, Copied};
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch, marked};
 use crate::published;
@@ -23,8 +24,10 @@ const DASHES: usize = 8;
 pub(crate) struct PooledRun {
     /// The run with its settings.
     pub(crate) record: RunRecord,
-    /// Its episodes, by slug.
+    /// Its episodes, by slug, without those that are counted in another run.
     pub(crate) episodes: Vec<EpisodeEntry>,
+    /// Those that are.
+    pub(crate) copied: Copied,
     /// Which set of scenarios its scenario names belong to.
     pub(crate) set: u32,
 }
@@ -54,6 +57,8 @@ pub(crate) struct Pool {
     pub(crate) runs: Vec<PooledRun>,
     /// Runs that the group has and that are left out, because they are baselines or simulated.
     pub(crate) left_out: u32,
+    /// Which of its trials it has more than once, in words; each counts once.
+    pub(crate) copied: Vec<String>,
 }
 
 impl Pool {
@@ -174,19 +179,6 @@ pub(crate) fn published(pools: &[Pool], about: &str) -> Vec<String> {
     benchmarks.iter().flat_map(|key| published::statements(key, about)).collect()
 }
 
-/// How many runs are in both.
-pub(crate) fn in_both(a: &Pool, b: &Pool) -> u32 {
-    let own: BTreeSet<&str> = a.runs.iter().map(|run| run.record.entry.slug.as_str()).collect();
-    b.runs.iter().filter(|run| own.contains(run.record.entry.slug.as_str())).count() as u32
-}
-
-/// Every two that have runs in common: their places, how many runs.
-pub(crate) fn overlaps(pools: &[Pool]) -> Vec<(u32, u32, u32)> {
-    let pairs = (0..pools.len()).flat_map(|a| (a + 1..pools.len()).map(move |b| (a, b)));
-    let counted = pairs.map(|(a, b)| (a as u32, b as u32, in_both(&pools[a], &pools[b])));
-    counted.filter(|(_, _, runs)| *runs > 0).collect()
-}
-
 /// The one value that all are, if they are one.
 fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
@@ -216,10 +208,13 @@ pub(crate) fn resolve_only(
         let mut pooled = Vec::new();
         for record in runs {
             let episodes = store.episodes(record.entry.id)?;
-            pooled.push(PooledRun { record, episodes, set: 0 });
+            pooled.push(PooledRun { record, episodes, copied: Copied::default(), set: 0 });
         }
         let swatch = Swatch::default();
-        pools.push(Pool { member, id, name: String::new(), swatch, runs: pooled, left_out });
+        let name = String::new();
+        let mut pool = Pool { member, id, name, swatch, runs: pooled, left_out, copied: Vec::new() };
+        copies::count_once_in(store, &mut pool)?;
+        pools.push(pool);
     }
     let sets = ScenarioSets::of(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
     for run in pools.iter_mut().flat_map(|p| &mut p.runs) {

@@ -76,6 +76,21 @@ const fn minutes(label: &'static str, keys: &'static [&'static str]) -> Rule {
     }
 }
 
+/// Lists of which the order means nothing: Python writes its sets in any order.
+pub(crate) const SETS: [&str; 11] = [
+    "include_exceptions",
+    "exclude_exceptions",
+    "task_names",
+    "exclude_task_names",
+    "datasets.*",
+    "*tools",
+    "skills",
+    "tags",
+    "*hosts",
+    "*domains",
+    "scenarios",
+];
+
 /// What applies where no rule does.
 static OTHER: Rule = rule("", &[], Effect::CannotBeRuledOut, "the effect of this setting is not known");
 

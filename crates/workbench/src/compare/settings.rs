@@ -8,7 +8,7 @@ use store::RunRecord;
 use super::facts;
 use super::keys::Key;
 use super::members::Pool;
-use super::rules::{Effect, Rule, rule_of};
+use super::rules::{Effect, Rule, SETS, rule_of};
 use super::sets::PACK;
 use crate::api::{Comparability, SettingDifference};
 
@@ -127,8 +127,8 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                     None => drop(entry.values.insert((m, r), setting)),
                     Some(before) if before.text == setting.text => {}
                     Some(before) => {
-                        before.text = format!("{}, {}", before.text, setting.text);
-                        before.number = None;
+                        let both = [before.text.as_str(), setting.text.as_str()].map(str::to_owned);
+                        *before = Setting::text(listed(&key, both.into()));
                     }
                 }
             }
@@ -244,12 +244,21 @@ fn setting(key: &Key, name: &str, value: &Value) -> Option<Setting> {
         Value::Array(list) => {
             let parts: Vec<String> =
                 list.iter().filter_map(|v| setting(key, name, v)).map(|s| s.text).collect();
-            if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+            if parts.is_empty() { "none".to_owned() } else { listed(key, parts) }
         }
         Value::Object(map) if map.is_empty() => "none".to_owned(),
         Value::Object(_) => value.to_string(),
     };
     Some(Setting::text(text))
+}
+
+/// Several values of a setting on one line, in the order of the alphabet where theirs means nothing ([`SETS`]).
+fn listed(key: &Key, mut parts: Vec<String>) -> String {
+    if SETS.iter().any(|pattern| key.is(pattern)) {
+        parts.sort();
+        parts.dedup();
+    }
+    parts.join(", ")
 }
 
 /// `3,600`; fractions as they are.

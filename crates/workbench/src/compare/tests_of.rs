@@ -49,7 +49,11 @@ pub(crate) fn chi_square(test: &LogRank) -> Option<ChiSquare> {
 /// `A and B: 1 run is in both`.
 pub(crate) fn in_common(data: &Comparison, (a, b, runs): (u32, u32, u32)) -> String {
     let name = |index: u32| data.members.get(index as usize).map_or("", |member| member.name.as_str());
-    let runs = if runs == 1 { "1 run is in both".to_owned() } else { format!("{runs} runs are in both") };
+    let runs = if runs == 1 {
+        "1 run, or trials of it, is in both".to_owned()
+    } else {
+        format!("{runs} runs, or trials of them, are in both")
+    };
     format!("{} and {}: {runs}", name(a), name(b))
 }
 

@@ -13,7 +13,7 @@ use super::{matrix, method};
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping, FigureMark,
-    FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina,
+    FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina, SurvivalRow,
 };
 use crate::published;
 
@@ -145,24 +145,31 @@ fn summary(stamina: &Stamina) -> StaminaSummary {
     }
 }
 
+/// A survival table as it is drawn: where S is unknown the points repeat the last known value, see [`SurvivalPoint`].
+fn points(rows: &[SurvivalRow]) -> Vec<SurvivalPoint> {
+    let mut last = 1.0;
+    rows.iter()
+        .map(|row| {
+            last = row.survival.unwrap_or(last);
+            SurvivalPoint {
+                turn: row.turn,
+                at_risk: row.at_risk,
+                events: row.events,
+                censored: row.censored,
+                survival: last,
+                ci_low: row.ci_low,
+                ci_high: row.ci_high,
+            }
+        })
+        .collect()
+}
+
 fn series(members: &[ComparedMember]) -> Vec<SeriesData> {
     members
         .iter()
         .map(|member| SeriesData {
             label: label(member),
-            points: member
-                .survival
-                .iter()
-                .map(|row| SurvivalPoint {
-                    turn: row.turn,
-                    at_risk: row.at_risk,
-                    events: row.events,
-                    censored: row.censored,
-                    survival: row.survival,
-                    ci_low: row.ci_low,
-                    ci_high: row.ci_high,
-                })
-                .collect(),
+            points: points(&member.survival),
             summary: summary(&member.stamina),
             highlight: true,
         })

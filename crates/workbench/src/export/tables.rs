@@ -15,6 +15,7 @@ mod turn;
 mod turns;
 
 use figures::table::{Column, Table, Value, known, maybe};
+use model::Median;
 
 use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
@@ -84,6 +85,14 @@ fn stamina_columns() -> Vec<Column> {
     ]
 }
 
+/// Adds a row of a run: where nobody was at risk, what is missing is unknown, not "not reached" or "n/a".
+fn push_of(table: &mut Table, of: &Stamina, row: Vec<Option<Value>>) {
+    match of.median {
+        Median::Unknown => table.push_absent(row, "unknown"),
+        Median::Reached(_) | Median::NotReached => table.push(row),
+    }
+}
+
 fn stamina(of: &Stamina) -> Vec<Option<Value>> {
     vec![
         known(of.n),
@@ -93,7 +102,7 @@ fn stamina(of: &Stamina) -> Vec<Option<Value>> {
         maybe(of.ci_low),
         maybe(of.ci_high),
         known(of.tau),
-        maybe(of.median),
+        maybe(of.median.time()),
     ]
 }
 

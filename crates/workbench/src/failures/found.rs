@@ -8,6 +8,7 @@ use super::digest::{Case, EpisodeFailures, Made, RunFailures};
 use crate::Workbench;
 use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Member};
 use crate::benchmarks;
+use crate::compare::copies;
 use crate::compare::members::{self, Pool};
 
 /// Stands for an unknown harness among the keys of groups.
@@ -50,7 +51,9 @@ impl Found {
     pub(super) fn episodes(&self) -> impl Iterator<Item = Played<'_>> {
         self.pools.iter().zip(&self.runs).enumerate().flat_map(|(member, (pool, runs))| {
             runs.iter().enumerate().flat_map(move |(run, failures)| {
-                failures.episodes.iter().map(move |episode| Played { member, pool, run, episode })
+                let counted =
+                    failures.episodes.iter().filter(move |e| !pool.runs[run].copied.contains(&e.episode));
+                counted.map(move |episode| Played { member, pool, run, episode })
             })
         })
     }
@@ -174,7 +177,8 @@ impl Workbench {
     /// Their failures.
     pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
         let Asked { members, benchmark, benchmarks } = self.asked(request)?;
-        let pools = members::resolve(&self.store, &members)?;
+        let mut pools = members::resolve(&self.store, &members)?;
+        copies::count_once(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
         let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
         let open = |source| {

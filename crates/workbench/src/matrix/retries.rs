@@ -5,7 +5,7 @@ use std::sync::Arc;
 use analysis::bootstrap::Resampling;
 use analysis::difference::common_tau;
 use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
-use analysis::survival::{Observation, summarise_over};
+use analysis::survival::{Observation, anyone_at_risk, summarise_over};
 use model::CensoringPolicy;
 use store::Play;
 
@@ -48,18 +48,14 @@ impl Workbench {
         let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
         let mut curves = Vec::new();
         for pool in &pools {
-            let plays = pool
-                .runs
-                .iter()
-                .map(|run| self.store.plays(run.record.entry.id))
-                .collect::<Result<Vec<_>, _>>()?;
+            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
             curves.push(Curve::of(pool, &plays, &policy));
         }
         let readings: Vec<(&[Observation], Option<u32>)> = pools
             .iter()
             .zip(&curves)
             .flat_map(|(pool, curve)| curve.readings.iter().map(|r| (r.as_slice(), pool.planned())))
-            .filter(|(observations, _)| observations.iter().any(|o| o.last_at_risk() > 0))
+            .filter(|(observations, _)| anyone_at_risk(observations))
             .collect();
         let tau = common_tau(&readings);
         let mut benchmarks: Vec<String> = pools.iter().map(|pool| pool.benchmark().key).collect();

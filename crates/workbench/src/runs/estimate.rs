@@ -1,8 +1,11 @@
 //! What a run will take, from what earlier ones took.
 
+use std::collections::HashSet;
+
 use runner::settings::RunSettings;
 use scenario::config::Benchmark;
 use scenario::pack::Pack;
+use store::{EpisodeId, RunId};
 
 use super::machine;
 use crate::Workbench;
@@ -149,10 +152,21 @@ impl Workbench {
         let mut rates = Rates { same_model: !same.is_empty(), ..Rates::default() };
         let mut chosen = if rates.same_model { same } else { alike };
         chosen.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+        let mut runs: Vec<RunId> = Vec::new();
         for row in chosen.into_iter().take(MOST_RUNS) {
-            let Some(record) = self.store.run(&row.id)? else { continue };
-            let episodes = self.store.episodes(record.entry.id)?;
-            let plays = self.store.plays(record.entry.id)?;
+            runs.extend(self.store.run(&row.id)?.map(|record| record.entry.id));
+        }
+        let copies: HashSet<EpisodeId> =
+            self.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
+        for run in runs {
+            let mut episodes = self.store.episodes(run)?;
+            let before = episodes.len();
+            episodes.retain(|episode| !copies.contains(&episode.id));
+            // A run whose every episode is a copy is no further run.
+            if before > 0 && episodes.is_empty() {
+                continue;
+            }
+            let plays = self.store.plays(run)?;
             rates.runs += 1;
             for episode in episodes.iter().filter(|episode| episode.reached_turns > 0) {
                 let turns = f64::from(episode.reached_turns);

@@ -120,6 +120,8 @@ export interface Commands {
   list_runs: { request: ListRuns; response: RunPage };
   /** One run with its settings. */
   get_run: { request: RunRef; response: RunDetail };
+  /** Lets the trials of this run count where other runs have the same ones. */
+  prefer_run: { request: RunRef; response: RunDetail };
   /** Sets tags and notes. */
   annotate: { request: Annotate; response: Nothing };
   /** Kaplan–Meier table of a run. */

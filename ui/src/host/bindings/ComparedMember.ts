@@ -77,7 +77,7 @@ censored_dropped: Stamina,
 /**
  * Share of episodes censored before τ, other than those that passed everything, 0 to 1.
  */
-early_censored: number, 
+early_censored: number | null, 
 /**
  * Survival table to the common τ, and on to the last turn that anybody plans.
  */

@@ -95,9 +95,9 @@ dataset_score: number | null,
  */
 case_score: number | null, 
 /**
- * Episodes (tasks) in which every turn passed.
+ * Episodes (tasks) in which every turn passed; `None` = unknown, nobody was at risk.
  */
-perfect: number, 
+perfect: number | null, 
 /**
  * Figures that the source reports about itself.
  */

@@ -21,9 +21,9 @@ events: number,
  */
 censored: number, 
 /**
- * S(t), the share still alive after this turn.
+ * S(t), the share still alive after this turn; `None` = unknown, nobody was at risk.
  */
-survival: number, 
+survival: number | null, 
 /**
  * Lower end of the 95 % log-log band; `None` = no variation.
  */

@@ -1,6 +1,6 @@
 //! How long it takes until a failing test passes again, and until a failed turn does.
 
-use model::{Episode, Verdict};
+use model::{Episode, Median, Verdict};
 use serde::Serialize;
 
 use super::Outcome;
@@ -57,10 +57,10 @@ pub struct RepairTimes {
     pub repaired: u32,
     /// Those that ended with a pass in the same turn.
     pub in_same_turn: u32,
-    /// Attempts by which half are repaired (Kaplan–Meier); `None` = not reached.
-    pub median_attempts: Option<u32>,
-    /// Turns after which half are repaired, 0 = in the same turn; `None` = not reached.
-    pub median_turns: Option<u32>,
+    /// Attempts by which half are repaired (Kaplan–Meier); unknown where nothing failed or was tried again.
+    pub median_attempts: Median,
+    /// Turns after which half are repaired, 0 = in the same turn.
+    pub median_turns: Median,
 }
 
 /// The times to repair, with medians of the Kaplan–Meier estimate.

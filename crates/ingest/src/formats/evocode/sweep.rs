@@ -82,23 +82,29 @@ impl Sweep {
         self.cells.get(&(task.to_owned(), model.to_owned())).copied()
     }
 
-    /// What the table says of a model over all tasks; a blank counts as 0 but for the tool calls.
+    /// What the table says of a model over all tasks. As in the published scores a blank counts as 0, but for the tool calls;
+    /// a column of blanks says nothing. Cells that give no share of cases give no case score: it is unknown, not 0.
     pub(super) fn figures(&self, model: &str) -> Vec<(String, f64)> {
         if !self.models.iter().any(|m| m == model) || self.tasks.is_empty() {
             return Vec::new();
         }
         let cells: Vec<Cell> = self.tasks.iter().filter_map(|t| self.cell(t, model)).collect();
+        if cells.is_empty() {
+            return Vec::new();
+        }
         let tasks = self.tasks.len() as f64;
         let share = |c: &Cell| if c.total == 0 { 0.0 } else { f64::from(c.passed) / f64::from(c.total) };
         let calls: Vec<f64> = cells.iter().filter_map(|c| c.tool_calls).collect();
         let mut figures = vec![
             ("evocode.dataset_score".to_owned(), 100.0 * cells.iter().map(share).sum::<f64>() / tasks),
-            ("evocode.case_score".to_owned(), cells.iter().filter_map(|c| c.cases).sum::<f64>() / tasks),
             (
                 "evocode.perfect_tasks".to_owned(),
                 cells.iter().filter(|c| c.total > 0 && c.passed == c.total).count() as f64,
             ),
         ];
+        if let Some(cases) = cells.iter().map(|c| c.cases).collect::<Option<Vec<f64>>>() {
+            figures.insert(1, ("evocode.case_score".to_owned(), cases.iter().sum::<f64>() / tasks));
+        }
         if !calls.is_empty() {
             figures.push(("evocode.avg_rounds".to_owned(), calls.iter().sum::<f64>() / calls.len() as f64));
         }
@@ -130,5 +136,17 @@ mod tests {
             ]
         );
         assert!(Sweep::parse(b"a,b\n1,2\n").is_err());
+    }
+
+    #[test]
+    fn a_score_of_nothing_is_unknown() {
+        let figures = |table: &str| -> Vec<String> {
+            let sweep = Sweep::parse(table.as_bytes()).unwrap();
+            sweep.figures("m").iter().map(|(name, n)| format!("{name} {n}")).collect()
+        };
+        let without_cases = ["evocode.dataset_score 50", "evocode.perfect_tasks 0"];
+        assert_eq!(figures("task,m\na,1/2\n"), without_cases);
+        assert_eq!(figures("task,m\na,1/2\nb,1/2 c50%\n"), without_cases, "known for a part of the tasks");
+        assert!(figures("task,m\na,\nb,—\n").is_empty(), "a model that was never run");
     }
 }

@@ -11,9 +11,11 @@ use serde::de::{Deserializer, IgnoredAny};
 use serde_json::json;
 
 use crate::format::{Reading, Report};
+use crate::identity;
 use crate::readers::cases::message;
 use crate::readers::json::{Node, Object};
 use crate::readers::text::{first_title, plain_title};
+use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
 
 use super::Place;
@@ -46,6 +48,7 @@ struct Cell {
     counted_failing: u32,
     told_failing: u32,
     sum_differs: bool,
+    unusable: Unusable,
 }
 
 impl<'de> Deserialize<'de> for Cell {
@@ -60,10 +63,18 @@ impl Cell {
         if !matches!(node, Node::Map(_)) {
             return Self::default();
         }
-        let count = |key| node.get(key).and_then(Node::count).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-        let reward = node.get("reward").and_then(Node::number);
+        let mut unusable = Unusable::default();
+        let mut count = |key| {
+            let count = unusable.take(key, node.get(key), Node::count);
+            count.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        };
         let mut attempt = Attempt::new(1, Verdict::Error);
-        (attempt.passed, attempt.total, attempt.reward) = (count("pass"), count("total"), reward);
+        (attempt.passed, attempt.total) = (count("pass"), count("total"));
+        let failed = count("fail").unwrap_or(0);
+        let reward = unusable.take("reward", node.get("reward"), Node::number);
+        attempt.reward = reward;
+        let sum = attempt.passed.unwrap_or(0).saturating_add(failed);
+        let sum_differs = attempt.total.is_some_and(|total| total != sum);
         let early = node.get("early").and_then(Node::word);
         match reward {
             Some(reward) if reward >= PASS_REWARD => attempt.verdict = Verdict::Passed,
@@ -98,14 +109,8 @@ impl Cell {
                 attempt.extra.insert(key.clone(), value.to_value());
             }
         }
-        let failed = count("fail").unwrap_or(0);
-        let sum = attempt.passed.unwrap_or(0).saturating_add(failed);
-        Self {
-            sum_differs: attempt.total.is_some_and(|total| total != sum),
-            counted_failing: failed,
-            told_failing: told,
-            attempt: Some(attempt),
-        }
+        unusable.settle(&mut attempt);
+        Self { sum_differs, unusable, counted_failing: failed, told_failing: told, attempt: Some(attempt) }
     }
 }
 
@@ -191,6 +196,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
             episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
         }
         check_score(&file, named.site.as_str(), &mut episode, path, &named.shown, report);
+        episode.identity = Some(identity::of_published(named.key(), &episode));
         out.push(Reading { run: named.key().to_owned(), episode });
     }
     for model in file.models.keys() {
@@ -288,6 +294,14 @@ fn play(
         let cell = cells.remove(&turn.number.to_string()).unwrap_or_default();
         match cell.attempt {
             Some(attempt) => {
+                if let Some(mut warning) = cell.unusable.warning(path) {
+                    warning.message = format!("{model}, turn {}: {}", turn.number, warning.message);
+                    report.warn(warning.of_run(model));
+                }
+                if let Some(reward) = attempt.reward.filter(|r| !(0.0..=1.0).contains(r)) {
+                    let about = format!("{model}, turn {}: ", turn.number);
+                    report.warn(value::reward_range(path, &about, reward).of_run(model));
+                }
                 if cell.sum_differs {
                     report.warn(Warning::repaired(
                         path,

@@ -19,6 +19,8 @@ pub(super) struct Head {
     pub(super) task: String,
     /// The data set that the task was taken from.
     pub(super) source: Option<String>,
+    /// The repository that the task was taken from.
+    pub(super) repository: Option<String>,
 }
 
 impl Head {
@@ -81,6 +83,7 @@ impl Head {
             let text = |key| task.get(key).and_then(Node::word).map(str::to_owned);
             self.task_path = self.task_path.take().or_else(|| text("path"));
             self.source = self.source.take().or_else(|| text("source"));
+            self.repository = self.repository.take().or_else(|| text("git_url"));
             if self.task.is_empty() {
                 let of_path = || Some(folder_name(&text("path")?).to_owned());
                 self.task = text("name").or_else(of_path).unwrap_or_default();
@@ -95,6 +98,11 @@ impl Head {
             self.agent = text("name").or_else(|| text("import_path"));
             self.model = self.model.take().or_else(|| text("model_name"));
         }
+    }
+
+    /// What the task was taken from: its data set, else its repository. With the name it tells tasks apart.
+    pub(super) fn task_origin(&self) -> Option<&str> {
+        self.source.as_deref().or(self.repository.as_deref())
     }
 
     /// Provider and model as Harbor parts them: at the first slash.

@@ -9,6 +9,7 @@ use model::{Baseline, Benchmark, Extra, Run, Warning};
 use serde::Deserialize;
 
 use crate::format::Report;
+use crate::readers::clock;
 use crate::readers::json::Node;
 use files::{Tree, file_name, join};
 
@@ -198,7 +199,10 @@ fn benchmark(tree: &Tree, kind: Kind, at: &str, sources: &BTreeSet<String>) -> B
 
 /// The earliest begin and, if every job has ended, the latest end.
 fn times(jobs: &[&JobFiles], run: &mut Run) {
-    let time = |job: &JobFiles, key| Some(job.result.as_ref()?.get(key)?.word()?.to_owned());
+    let time = |job: &JobFiles, key| {
+        let time = job.result.as_ref()?.get(key)?.word()?;
+        clock::micros(time).map(|_| time.to_owned())
+    };
     run.started_at = jobs.iter().filter_map(|j| time(j, "started_at")).min();
     let ends: Option<Vec<String>> = jobs.iter().map(|j| time(j, "finished_at")).collect();
     run.finished_at = ends.and_then(|e| e.into_iter().max());

@@ -116,8 +116,8 @@ pub(super) fn holds_trial(entries: &[Entry]) -> bool {
     has_file(entries, "config.json") || has_file(entries, "result.json")
 }
 
-/// What trials of the same task have in common in their names: all before the last `__`. Two tasks whose names are the
-/// same in their first 32 letters share it too.
+/// What a trial's folder tells of its task, where no file says it: all before the last `__`, which is the task's name cut to
+/// 32 letters, unless somebody renamed the folder.
 pub(super) fn stem(trial: &str) -> &str {
     let name = file_name(trial);
     name.rsplit_once("__").map_or(name, |(stem, _)| stem)

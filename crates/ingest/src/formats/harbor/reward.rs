@@ -4,6 +4,7 @@ use model::{PASS_REWARD, Warning};
 
 use crate::format::Report;
 use crate::readers::json::Node;
+use crate::readers::value;
 use files::{Tree, join};
 
 use super::layout::is_file;
@@ -111,11 +112,7 @@ impl Rewards {
                 "There are several rewards and none is named `reward`: the step counts as passed if all are at least 0.999.",
             )),
             Decision::Reward(reward) if !(0.0..=1.0).contains(&reward) => {
-                report.warn(Warning::read_differently(
-                    folder,
-                    "reward.range",
-                    format!("The reward is {reward}, which is not in 0 to 1. The step counts as passed from 0.999 on all the same."),
-                ));
+                report.warn(value::reward_range(folder, "", reward));
             }
             Decision::Reward(_) => {}
         }

@@ -8,7 +8,8 @@ use crate::format::Report;
 use crate::readers::atif::Facts;
 use crate::readers::attribution::Attribution;
 use crate::readers::json::{Node, Object};
-use crate::readers::{cases, clock, ctrf, pytest};
+use crate::readers::value::{self, Unusable};
+use crate::readers::{cases, ctrf, pytest};
 use files::{Entry, Tree, join};
 
 use super::CONTINUATIONS;
@@ -85,13 +86,15 @@ pub(super) fn read(
     }
     let decision = rewards.map(|rewards| rewards.decide());
 
-    times(node, &mut attempt);
-    usage(node, &mut attempt);
+    let mut unusable = Unusable::default();
+    times(node, &mut attempt, &mut unusable);
+    usage(node, &mut attempt, &mut unusable);
     let cases = tests(tree, folder, &mut attempt, report);
-    let mut step_proves = false;
-    let first_message = trajectory(tree, folder, &mut attempt, &mut step_proves, report);
+    let (first_message, step_proves) = trajectory(tree, folder, &mut attempt, &mut unusable, report);
     around.agent.settle(&mut attempt, step_proves);
     attempt.artifacts = artifacts(tree, folder);
+    unusable.settle(&mut attempt);
+    unusable.warn(folder, report);
 
     let (mut bare, mut unrecognised) = (false, false);
     if let Some(passed) = decision.and_then(Decision::passed) {
@@ -138,19 +141,22 @@ fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
     !cause.recognised
 }
 
-fn times(node: Option<&Node>, attempt: &mut Attempt) {
-    let time =
-        |part: &str, key: &str| node.and_then(|n| n.at(&[part, key])).and_then(Node::word).map(str::to_owned);
-    let span = |part: &str| clock::seconds_between(&time(part, "started_at")?, &time(part, "finished_at")?);
-    attempt.timing.started_at =
-        time("agent_execution", "started_at").or_else(|| time("verifier", "started_at"));
-    attempt.timing.finished_at =
-        time("verifier", "finished_at").or_else(|| time("agent_execution", "finished_at"));
-    attempt.timing.agent_seconds = span("agent_execution");
-    attempt.timing.test_seconds = span("verifier");
+fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
+    let mut phase = |part: &str| {
+        let mut time = |key: &str| {
+            let value = node.and_then(|n| n.at(&[part, key]));
+            unusable.time(&format!("{part}.{key}"), value)
+        };
+        let (begin, end) = (time("started_at"), time("finished_at"));
+        let seconds = unusable.span(part, begin.as_deref(), end.as_deref());
+        (begin, end, seconds)
+    };
+    let (agent, tests) = (phase("agent_execution"), phase("verifier"));
+    (attempt.timing.agent_seconds, attempt.timing.test_seconds) = (agent.2, tests.2);
+    (attempt.timing.started_at, attempt.timing.finished_at) = (agent.0.or(tests.0), tests.1.or(agent.1));
 }
 
-fn usage(node: Option<&Node>, attempt: &mut Attempt) {
+fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
     const KNOWN: [&str; 6] =
         ["n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "model_usage", "metadata"];
     const KNOWN_STEP: [&str; 6] =
@@ -163,13 +169,13 @@ fn usage(node: Option<&Node>, attempt: &mut Attempt) {
         }
     }
     let Some(result) = node.get("agent_result") else { return };
-    let count = |key| result.get(key).and_then(Node::count);
+    let mut count = |key| unusable.take(key, result.get(key), value::tokens);
     attempt.tokens = Tokens {
         input: count("n_input_tokens"),
         cached: count("n_cache_tokens"),
         output: count("n_output_tokens"),
     };
-    attempt.cost_usd = result.get("cost_usd").and_then(Node::number);
+    attempt.cost_usd = unusable.take("cost_usd", result.get("cost_usd"), value::dollars);
     for (key, value) in result.map() {
         if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
             attempt.extra.insert(key.clone(), plain(key, value));
@@ -319,21 +325,21 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
     }
 }
 
-/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them. Says
-/// in `step_proves` whether a step has more cached than input tokens.
+/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them. The
+/// second value is whether a step has more cached than input tokens.
 fn trajectory(
     tree: &Tree,
     folder: &str,
     attempt: &mut Attempt,
-    step_proves: &mut bool,
+    unusable: &mut Unusable,
     report: &mut Report,
-) -> Option<FirstMessage> {
+) -> (Option<FirstMessage>, bool) {
     let agent = join(folder, "agent");
     let mut path = join(&agent, "trajectory.json");
     if !is_file(tree, &path) {
-        return None;
+        return (None, false);
     }
-    let mut first_message = None;
+    let (mut first_message, mut step_proves) = (None, false);
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
     let mut of_steps = Tokens::default();
@@ -345,7 +351,7 @@ fn trajectory(
                 report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
                 // The first part decides whether anything is known.
                 if part == 0 {
-                    return None;
+                    return (None, false);
                 }
                 break;
             }
@@ -353,9 +359,9 @@ fn trajectory(
         report.files_read += 1;
         calls += facts.tool_calls();
         steps += facts.agent_steps();
-        last_totals = facts.totals().or(last_totals);
+        last_totals = facts.totals(unusable).or(last_totals);
         of_steps = of_steps.plus(facts.tokens_of_steps());
-        *step_proves |= facts.cache_exceeds_input();
+        step_proves |= facts.cache_exceeds_input();
         if part == 0 {
             first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),
@@ -385,7 +391,7 @@ fn trajectory(
         }
         attempt.cost_usd = attempt.cost_usd.or(cost);
     }
-    first_message
+    (first_message, step_proves)
 }
 
 /// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files.

@@ -8,6 +8,7 @@ use crate::readers::attribution::Attribution;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
+use crate::readers::value::Unusable;
 use files::{Entry, Tree, file_name, join};
 
 use super::accounting::Agent;
@@ -204,9 +205,13 @@ impl Trial {
         report: &mut Report,
     ) -> Played {
         let mut episode = Episode::new(file_name(&self.path), scenario);
+        episode.identity.clone_from(&self.identity);
         episode.title = task.and_then(|t| t.title.clone());
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
+        let mut unusable = Unusable::default();
+        unusable.settle_times(&mut episode.timing);
+        unusable.warn(&join(&self.path, "result.json"), report);
         let raised = Raised::read(self.result.as_ref());
         let (mut bare_turns, mut unrecognised_turns) = (Vec::new(), Vec::new());
         let mut cases = false;

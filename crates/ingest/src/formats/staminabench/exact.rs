@@ -13,6 +13,7 @@ use model::{
 use super::logs::{self, Claim, Log};
 use super::notes::Notes;
 use super::own;
+use crate::readers::value::Unusable;
 use files::{Tree, file_name, join, parent};
 
 /// Requests up to this size are kept in the store, in bytes.
@@ -44,6 +45,11 @@ pub(super) fn episode(
             "There is more in this trajectory than is kept in memory. What came first is read.",
         ));
     }
+    let mut unusable = Unusable::default();
+    unusable.settle_times(&mut episode.timing);
+    if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
+        notes.warn(warning);
+    }
     let mut reader = Reader { tree, folder, sizes: HashMap::new(), notes };
     for (index, turn) in said.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
@@ -63,6 +69,7 @@ pub(super) fn episode(
     if episode.timing.finished_at.is_none() && may_go_on {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
     }
+    episode.unrecognised = logs::is_unrecognised(&episode);
     episode
 }
 
@@ -182,7 +189,7 @@ impl Reader<'_, '_> {
         } else if tokens.cached.is_some_and(|cached| cached > 0) {
             attempt.cached_input = CachedInput::Assumed;
         }
-        attempt.cost_usd = said.cost_usd.filter(|c| c.is_finite());
+        attempt.cost_usd = said.cost_usd;
         attempt.tool_calls = said.tool_calls;
         // Every call of the model goes through the gateway, and is a step.
         attempt.steps = said.model_requests;
@@ -214,7 +221,15 @@ impl Reader<'_, '_> {
         attempt.tests =
             self.tests(turn, said.number, suite, said.outcomes.as_deref().unwrap_or(""), said.failures.0);
 
-        let claim = Claim { passed: said.passed, total: said.total, success: said.success };
+        (attempt.passed, attempt.total) = (said.passed, said.total);
+        let mut unusable = Unusable::default();
+        unusable.settle(&mut attempt);
+        if let Some(mut warning) = unusable.warning(&join(self.folder, "trajectory.json")) {
+            warning.message = format!("Turn {turn}, attempt {}: {}", said.number, warning.message);
+            self.notes.warn(warning);
+        }
+        let (passed, total) = (attempt.passed.take(), attempt.total.take());
+        let claim = Claim { passed, total, success: said.success };
         attempt.verdict = self.verdict(&said.verdict, claim);
         let described = attempt.tests.iter().filter(|t| t.is_failing()).all(|t| t.message.is_some());
         let brief = !attempt.tests.is_empty() && (attempt.verdict == Verdict::Passed || described);

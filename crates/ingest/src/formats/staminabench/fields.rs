@@ -1,12 +1,14 @@
 //! One field of an object about an attempt, a turn or an episode: known by its name, or kept as it stands.
 
-use model::{Extra, TestOutcome, TestResult};
+use model::{EndReason, Ending, Extra, TestOutcome, TestResult};
 use serde_json::Value;
 
 use super::facts::{Facts, kept};
 use super::usage::{self, Usage};
 use super::words::{self, normal};
+use crate::readers::attribution::{Evidence, Stage};
 use crate::readers::json::Node;
+use crate::readers::value;
 
 /// Most unknown fields that are kept of one object.
 const EXTRA_CAP: usize = 64;
@@ -44,7 +46,11 @@ fn is_odd(name: &str, value: &Node) -> bool {
     let number = [words::PASSED, words::FAILED, words::TOTAL, words::SUCCESS, words::COST]
         .iter()
         .any(|n| n.contains(&name));
-    (number && matches!(value, Node::Number(_) | Node::Text(..)))
+    let bare = words::without_unit(name);
+    let time = [words::STARTED, words::FINISHED, words::TEST_TIME, words::AGENT_TIME]
+        .iter()
+        .any(|n| n.contains(&name) || n.contains(&bare));
+    ((number || time) && matches!(value, Node::Number(_) | Node::Text(..)))
         || (usage::is_token_key(name) && value.map().is_empty())
 }
 
@@ -129,7 +135,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         return true;
     }
     if is(words::COST)
-        && let Some(n) = value.number().filter(|n| *n >= 0.0)
+        && let Some(n) = value::dollars(value)
     {
         facts.usage.cost_usd = facts.usage.cost_usd.or(Some(n));
         return true;
@@ -166,8 +172,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
     if is(words::EXCEPTION)
         && let Some(exception) = exception(name, value)
     {
-        facts.end_reason =
-            facts.end_reason.or_else(|| words::end_reason(&format!("{} {}", exception.0, exception.1)));
+        facts.end_reason = facts.end_reason.or_else(|| exception_end(&exception));
         facts.exception.get_or_insert(exception);
         return true;
     }
@@ -232,6 +237,17 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
     let message = get(&["message", "exception_message", "detail", "text", "msg"]);
     (kind.is_some() || message.is_some())
         .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
+}
+
+/// Why an exception ended an attempt. A message may quote anything, so phrases in it say how the agent failed and never
+/// that something outside did: that takes a row of the table.
+fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
+    let told = message.strip_prefix(kind.as_str()).and_then(|m| m.strip_prefix(": ")).unwrap_or(message);
+    let evidence = Evidence { kind, message: told, traceback: "", stage: Stage::Agent, agent_seconds: None };
+    let by_table = evidence.attribution().filter(|found| found.recognised).map(|found| found.reason);
+    by_table.or_else(|| {
+        words::end_reason(&format!("{kind} {message}")).filter(|r| r.default_ending() == Ending::Event)
+    })
 }
 
 /// A test of a list of names or objects.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use model::{Attempt, EndReason, TestOutcome, TestResult, Verdict, Warning};
+use model::{Attempt, EndReason, Episode, TestOutcome, TestResult, Verdict, Warning};
 
 use super::notes::Notes;
 use crate::readers::pytest::{self, PytestLog};
@@ -224,11 +224,28 @@ fn nothing_answered(log: &PytestLog) -> bool {
         && failing.all(|t| t.message.as_deref().is_some_and(|m| REFUSED.iter().any(|word| m.contains(word))))
 }
 
+/// The extra field `cause` of an attempt whose exception says nothing of its cause.
+const NOT_RECOGNISED: &str = "not recognised";
+
+/// Whether that is why the episode ended.
+pub(super) fn is_unrecognised(episode: &Episode) -> bool {
+    let (Some(turn), EndReason::AgentError) = episode.end() else { return false };
+    episode
+        .turn(turn)
+        .and_then(|turn| turn.attempts.last())
+        .is_some_and(|last| last.extra.get("cause").is_some_and(|cause| cause == NOT_RECOGNISED))
+}
+
 /// Gives an attempt that did not pass a reason, where nothing told one.
 pub(super) fn give_reason(attempt: &mut Attempt) {
     let reason = match attempt.verdict {
         Verdict::Failed => EndReason::TestsFailed,
-        Verdict::Error if attempt.exception.is_some() => EndReason::AgentError,
+        Verdict::Error if attempt.exception.is_some() => {
+            if attempt.end_reason.is_none() {
+                attempt.extra.insert("cause".to_owned(), NOT_RECOGNISED.into());
+            }
+            EndReason::AgentError
+        }
         Verdict::Error => EndReason::NoVerdict,
         Verdict::Passed | Verdict::Unfinished => return,
     };

@@ -11,6 +11,7 @@ use super::lean::Lean;
 use super::logs::{self, Claim, Log};
 use super::names::{self, Base};
 use super::notes::Notes;
+use crate::readers::value::Unusable;
 use files::Tree;
 
 /// Highest number of a turn that is believed.
@@ -371,6 +372,12 @@ fn attempt(
         attempt.extra.entry("agent_steps").or_insert_with(|| steps.into());
     }
     attempt.tests = facts.tests;
+    let mut unusable = Unusable::default();
+    unusable.settle(&mut attempt);
+    if let Some(mut warning) = unusable.warning(place.path) {
+        warning.message = format!("Turn {} attempt {number}: {}", place.turn, warning.message);
+        notes.warn(warning);
+    }
     attempt.artifacts = facts.artifacts;
     attempt.artifacts.extend(files.into_iter().map(|f| Artifact::new(f.kind, f.path)));
 
@@ -456,4 +463,5 @@ fn finish(
         episode.end_reason =
             whole.end_reason.filter(|r| *r != EndReason::PassedAll && *r != EndReason::TestsFailed);
     }
+    episode.unrecognised = logs::is_unrecognised(episode);
 }

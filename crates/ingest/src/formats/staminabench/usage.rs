@@ -6,6 +6,7 @@ use super::lean::Steps;
 use super::steps::kind_of;
 use super::words::{self, normal};
 use crate::readers::json::Node;
+use crate::readers::value;
 
 /// Tokens and cost, as far as fields name them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -116,20 +117,12 @@ fn token_kind(key: &str) -> Option<usize> {
     })
 }
 
-/// More tokens than this are no count of tokens.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
-
-/// A count of tokens that can be one.
-fn tokens_of(value: &Node) -> Option<u64> {
-    value.count().filter(|n| *n <= MOST_TOKENS)
-}
-
 /// Fields of a usage object that are named as counts of tokens and can not be.
 pub(super) fn odd_tokens(node: &Node) -> Vec<(String, serde_json::Value)> {
     let odd = |(key, value): &&(String, Node)| {
         token_kind(&normal(key)).is_some()
             && *value != Node::Null
-            && tokens_of(value).is_none()
+            && value::tokens(value).is_none()
             && value.map().is_empty()
     };
     node.map().iter().filter(odd).take(8).map(|(k, v)| (k.clone(), super::facts::kept(v))).collect()
@@ -148,9 +141,9 @@ pub(super) fn usage(node: &Node) -> Usage {
         for (key, value) in map {
             let key = normal(key);
             if words::COST.contains(&key.as_str()) {
-                cost_usd = cost_usd.or_else(|| value.number().filter(|n| *n >= 0.0));
+                cost_usd = cost_usd.or_else(|| value::dollars(value));
             } else if (all || key.contains("token"))
-                && let (Some(kind), Some(count)) = (token_kind(&key), tokens_of(value))
+                && let (Some(kind), Some(count)) = (token_kind(&key), value::tokens(value))
             {
                 counts[kind].get_or_insert(count);
             }

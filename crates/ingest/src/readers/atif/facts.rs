@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::super::json::{Node, TEXT_CAP, cut};
+use super::super::value::{self, Unusable};
 use super::{result_text, tokens};
 
 /// What an import needs of a trajectory, without holding its texts.
@@ -34,29 +35,53 @@ struct StepFacts {
     #[serde(default)]
     reasoning_content: Option<Message>,
     #[serde(default)]
-    metrics: Option<Node>,
+    metrics: Metrics,
     #[serde(default)]
-    llm_call_count: Option<Node>,
+    llm_call_count: Count,
     #[serde(default)]
     observation: Results,
 }
 
 impl StepFacts {
     fn tokens(&self) -> Tokens {
-        self.metrics.as_ref().map(tokens).unwrap_or_default()
+        self.metrics.tokens
     }
 
     /// Whether it is a result of a tool, or another entry for which no model was called.
     fn is_tool_result(&self) -> bool {
         is_tool_result(&Entry {
             calls: self.tool_calls.as_ref().map_or(0, Vec::len),
-            model_calls: self.llm_call_count.as_ref().and_then(Node::count),
-            spoke: self.metrics.as_ref().is_some_and(has_spoken)
-                || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
+            model_calls: self.llm_call_count.0,
+            spoke: self.metrics.spoke || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
             results: self.observation.count,
             all_named: self.observation.all_named,
             says_more: !self.message.is_empty && self.message.print != self.observation.only,
         })
+    }
+}
+
+/// What of a step's metrics matters; the rest of them is let go at once.
+#[derive(Debug, Default)]
+struct Metrics {
+    tokens: Tokens,
+    /// Whether they are those of an answer.
+    spoke: bool,
+}
+
+impl<'de> Deserialize<'de> for Metrics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = Node::deserialize(deserializer)?;
+        Ok(Self { tokens: tokens(&node), spoke: has_spoken(&node) })
+    }
+}
+
+/// A count; whatever else stands there is none.
+#[derive(Debug, Default)]
+struct Count(Option<u64>);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Node::deserialize(deserializer)?.count()))
     }
 }
 
@@ -249,16 +274,18 @@ impl Facts {
         self.steps.get(self.first_user_step()?)?.message.instruction.as_deref()
     }
 
-    /// The sums that the file itself gives; `None` where it gives none or only zeros.
-    pub fn totals(&self) -> Option<(Tokens, Option<f64>)> {
+    /// The sums that the file itself gives; `None` where it gives none or only zeros. What cannot be one is remembered.
+    pub(crate) fn totals(&self, unusable: &mut Unusable) -> Option<(Tokens, Option<f64>)> {
         let metrics = self.final_metrics.as_ref()?;
-        let count = |key| metrics.get(key).and_then(Node::count).filter(|n| *n > 0);
+        let mut count = |key| unusable.take(key, metrics.get(key), value::tokens).filter(|n| *n > 0);
         let tokens = Tokens {
             input: count("total_prompt_tokens"),
             cached: count("total_cached_tokens"),
             output: count("total_completion_tokens"),
         };
-        let cost = metrics.get("total_cost_usd").and_then(Node::number).filter(|c| *c > 0.0);
+        let cost = unusable
+            .take("total_cost_usd", metrics.get("total_cost_usd"), value::dollars)
+            .filter(|c| *c > 0.0);
         (!tokens.is_unknown() || cost.is_some()).then_some((tokens, cost))
     }
 
@@ -295,6 +322,9 @@ mod tests {
         .unwrap();
         assert_eq!((facts.tool_calls(), facts.agent_steps()), (2, 2));
         assert_eq!(facts.first_user_step(), Some(0));
-        assert_eq!(facts.totals(), Some((Tokens { input: Some(5), cached: None, output: None }, None)));
+        assert_eq!(
+            facts.totals(&mut Unusable::default()),
+            Some((Tokens { input: Some(5), cached: None, output: None }, None))
+        );
     }
 }

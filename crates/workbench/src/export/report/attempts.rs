@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use figures::table::{Column, Table, known, maybe};
-use model::EndReason;
+use model::{EndReason, counted};
 use store::AttemptTotals;
 
 use crate::Workbench;
@@ -59,10 +59,28 @@ fn add(to: &mut AttemptTotals, more: &AttemptTotals) {
     to.passed += more.passed;
     to.failed += more.failed;
     to.errors += more.errors;
+    to.unfinished += more.unfinished;
     to.agent_seconds = mean(to.agent_seconds, more.agent_seconds);
     to.test_seconds = mean(to.test_seconds, more.test_seconds);
     to.tokens = mean(to.tokens, more.tokens);
     to.cost_usd = mean(to.cost_usd, more.cost_usd);
+}
+
+/// How many attempts did not pass, and which of them never had the chance to.
+pub(super) fn not_passed(played: &[Played]) -> String {
+    let sum = |of: fn(&AttemptTotals) -> u32| -> u32 {
+        played.iter().flat_map(|member| &member.by_number).map(of).fold(0, u32::saturating_add)
+    };
+    let (made, unfinished) = (sum(|of| of.made), sum(|of| of.unfinished));
+    let not_passed = made.saturating_sub(sum(|of| of.passed));
+    let of_all = format!("{not_passed} of {} did not pass", counted(made.into(), "attempt"));
+    match unfinished {
+        0 => format!("{of_all}."),
+        1 => format!("{of_all}; 1 of them is unfinished: it was stopped from outside, or was still running."),
+        n => format!(
+            "{of_all}; {n} of them are unfinished: they were stopped from outside, or were still running."
+        ),
+    }
 }
 
 /// Attempts by their number.
@@ -75,6 +93,7 @@ pub(super) fn table(played: &[Played]) -> Table {
         Column::number("share_passed", "Share passed", 3),
         Column::integer("failed", "Failed"),
         Column::integer("errors", "No verdict"),
+        Column::integer("unfinished", "Unfinished"),
         Column::number("agent_seconds", "Agent time, mean", 1).unit("s"),
         Column::number("test_seconds", "Test time, mean", 1).unit("s"),
         Column::number("tokens", "Tokens, mean", 0),
@@ -95,6 +114,7 @@ pub(super) fn table(played: &[Played]) -> Table {
                 maybe((row.made > 0).then(|| f64::from(row.passed) / f64::from(row.made))),
                 known(row.failed),
                 known(row.errors),
+                known(row.unfinished),
                 maybe(row.agent_seconds.0),
                 maybe(row.test_seconds.0),
                 maybe(row.tokens.0),

@@ -231,7 +231,7 @@ fn failures(
         benchmark: None,
     };
     let data = figures.workbench.get_failures(request.clone())?;
-    let mut blocks = vec![Block::Text(words::failures(&data))];
+    let mut blocks = vec![Block::Text(words::failures(&data, attempts::not_passed(played)))];
     if data.attempts > 0 {
         let of = || request.clone();
         blocks.push(figures.draw("failures", &FigureOf::Failures { of: of() })?);

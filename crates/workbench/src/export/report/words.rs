@@ -1,6 +1,7 @@
 //! The sentences of a report.
 
 use figures::{SOFTWARE, p_value};
+use model::{Median, counted};
 
 use super::Block;
 use crate::api::{Comparability, Comparison, Failures, PolicyTable, Retries, Stamina};
@@ -11,11 +12,6 @@ pub(super) fn title(data: &Comparison) -> String {
         [one] => format!("Report of {}", one.full_name),
         members => format!("Comparison of {} runs", members.len()),
     }
-}
-
-/// `1 turn`, `2 turns`.
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn mean(stamina: &Stamina) -> String {
@@ -33,8 +29,8 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
         data.members.iter().map(|m| m.benchmark.1.as_str()).collect();
     let benchmarks: Vec<&str> = benchmarks.into_iter().collect();
     let text = format!(
-        "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {} turns. Benchmark: {}. Made by {SOFTWARE}.",
-        data.tau,
+        "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {}. Benchmark: {}. Made by {SOFTWARE}.",
+        counted(data.tau.into(), "turn"),
         benchmarks.join(", ")
     );
     let items = data
@@ -52,9 +48,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             }
             marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
             let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
-            let median = stamina
-                .median
-                .map_or_else(|| "not reached".to_owned(), |median| counted(median.into(), "turn"));
+            let median = stamina.median.in_words(|median| counted(median.into(), "turn"));
             format!(
                 "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.",
                 member.full_name,
@@ -105,11 +99,10 @@ pub(super) fn overall(data: &Comparison) -> String {
     text
 }
 
-/// What failed attempts there are, and how long repair takes.
-pub(super) fn failures(data: &Failures) -> String {
+/// What failed attempts there are, and how long repair takes. `not_passed` says how many did not pass.
+pub(super) fn failures(data: &Failures, not_passed: String) -> String {
     let repair = &data.repair;
-    let mut text =
-        format!("{} of {} did not pass.", data.attempts, counted(data.all_attempts.into(), "attempt"));
+    let mut text = not_passed;
     if data.attempts > 0 {
         text.push_str(&format!(
             " {} failed at the first attempt; {} of them passed at a later one",
@@ -117,8 +110,8 @@ pub(super) fn failures(data: &Failures) -> String {
             repair.repaired
         ));
         text.push_str(&match repair.median_attempts {
-            Some(median) => format!(", the median after {}.", counted(median.into(), "attempt")),
-            None => "; a median number of attempts is not reached.".to_owned(),
+            Median::Reached(median) => format!(", the median after {}.", counted(median.into(), "attempt")),
+            median => format!("; a median number of attempts is {median}."),
         });
         text.push_str(&format!(
             " The source describes {} and only counts {} more.",

@@ -1,9 +1,10 @@
 //! The tables of a comparison.
 
 use figures::table::{Column, Table, Value, known, maybe};
+use model::counted;
 
 use super::super::figure::parts;
-use super::{name, stamina, stamina_columns};
+use super::{name, push_of, stamina, stamina_columns};
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::shorter;
 
@@ -50,11 +51,13 @@ pub(super) fn runs(data: &Comparison) -> Table {
             maybe(spent.cost_per_episode),
             maybe(spent.cost_per_survived_turn),
         ]);
-        table.push(row);
+        push_of(&mut table, &member.stamina, row);
     }
     table.notes.push(format!(
-        "Mean stamina is the restricted mean over the first {} turns, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
-        data.tau, data.seed, data.policy
+        "Mean stamina is the restricted mean over the first {}, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
+        counted(data.tau.into(), "turn"),
+        data.seed,
+        data.policy
     ));
     table.notes.extend(caveats(&data.members));
     table
@@ -135,7 +138,9 @@ pub(super) fn spent(data: &Comparison) -> Table {
         let partial: Vec<String> = rates
             .iter()
             .filter(|(_, rate, over)| rate.is_some() && over.turns < spent.turns_played)
-            .map(|(what, _, over)| format!("{what} for {} of {} turns", over.turns, spent.turns_played))
+            .map(|(what, _, over)| {
+                format!("{what} for {} of {}", over.turns, counted(spent.turns_played.into(), "turn"))
+            })
             .collect();
         if !partial.is_empty() {
             table.notes.push(format!("{}: known are {}.", member.marked(), partial.join(", ")));
@@ -144,10 +149,10 @@ pub(super) fn spent(data: &Comparison) -> Table {
     let partial = |m: &&ComparedMember| m.spent.cost_usd.is_some() && m.spent.cost_known < m.stamina.n;
     for member in data.members.iter().filter(partial) {
         table.notes.push(format!(
-            "{}: the cost is known for {} of {} episodes, and its sum is that of those.",
+            "{}: the cost is known for {} of {}, and its sum is that of those.",
             member.marked(),
             member.spent.cost_known,
-            member.stamina.n
+            counted(member.stamina.n.into(), "episode")
         ));
     }
     table.notes.push(
@@ -172,8 +177,8 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
             let mut row = vec![known(member.marked()), known(how)];
             row.extend(stamina(of));
             row.push(maybe(of.mean.zip(member.stamina.mean).map(|(mean, own)| mean - own)));
-            row.push(known(member.early_censored));
-            table.push(row);
+            row.push(maybe(member.early_censored));
+            push_of(&mut table, of, row);
         }
     }
     table.notes.push(format!(
@@ -409,14 +414,13 @@ pub(super) fn survival(data: &Comparison) -> Table {
     let mut table = Table::new("survival", "Survival by turn (Kaplan–Meier, log-log band)", columns);
     for member in &data.members {
         for row in &member.survival {
-            let alive = (row.at_risk > 0 || row.survival <= 0.0).then_some(row.survival);
             table.push(vec![
                 known(member.marked()),
                 known(row.turn),
                 known(row.at_risk),
                 known(row.events),
                 known(row.censored),
-                maybe(alive),
+                maybe(row.survival),
                 maybe(row.ci_low),
                 maybe(row.ci_high),
             ]);

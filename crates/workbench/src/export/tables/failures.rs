@@ -1,6 +1,7 @@
 //! The tables of the Failures page.
 
 use figures::table::{Column, Table, known, maybe};
+use model::{Median, counted};
 
 use crate::Workbench;
 use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, RepairGroup, marked};
@@ -161,19 +162,19 @@ pub(super) fn repairs(data: &Failures) -> Table {
         let simulated = data.repairs.iter().any(|group| group.simulated);
         table.push(vec![known(*attempt), known(*turns), maybe(share), known(simulated)]);
     }
-    let median = |median: Option<u32>| median.map_or_else(|| "not reached".to_owned(), |n| n.to_string());
     table.notes.push(format!(
-        "{} turns failed at their first attempt; {} of them passed at a later one, the median number of further attempts is {}.",
-        repair.failed_first,
+        "{} failed at the first attempt; {} of them passed at a later one, the median number of further attempts is {}.",
+        counted(repair.failed_first.into(), "turn"),
         repair.repaired,
-        median(repair.median_attempts)
+        repair.median_attempts
     ));
     table.notes.push(format!(
-        "{} stretches in which a test failed were followed; {} ended with a pass, {} of these in the same turn; the median number of turns until then, over all stretches, is {}.",
-        repair.stretches,
+        "{} in which a test failed {} followed; {} ended with a pass, {} of these in the same turn; the median number of turns until then, over all stretches, is {}.",
+        if repair.stretches == 1 { "1 stretch".to_owned() } else { format!("{} stretches", repair.stretches) },
+        if repair.stretches == 1 { "was" } else { "were" },
         repair.stretches_repaired,
         repair.repaired_in_same_turn,
-        median(repair.median_turns)
+        repair.median_turns
     ));
     noted(table, data)
 }
@@ -205,19 +206,25 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         let repair = &group.repair;
         let share =
             (repair.failed_first > 0).then(|| f64::from(repair.repaired) / f64::from(repair.failed_first));
-        table.push(vec![
+        let row = vec![
             known(group.marked()),
             known(repair.failed_first),
             known(repair.tried_again),
             known(repair.repaired),
             maybe(share),
-            maybe(repair.median_attempts),
+            maybe(repair.median_attempts.time()),
             known(repair.stretches),
             known(repair.stretches_repaired),
             known(repair.repaired_in_same_turn),
-            maybe(repair.median_turns),
+            maybe(repair.median_turns.time()),
             known(group.simulated),
-        ]);
+        ];
+        // Of what did not fail, or was not followed, no median is unreached.
+        if [repair.median_attempts, repair.median_turns].contains(&Median::Unknown) {
+            table.push_absent(row, "unknown");
+        } else {
+            table.push(row);
+        }
     }
     table.notes.push(
         "Over every attempt. Turns count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."

@@ -2,7 +2,7 @@
 
 use figures::table::{Column, Table, known, maybe};
 
-use super::{stamina, stamina_columns};
+use super::{push_of, stamina, stamina_columns};
 use crate::Workbench;
 use crate::api::{ApiError, ListRuns};
 
@@ -70,7 +70,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             row.extend(stamina(&run.stamina));
             row.extend([
                 maybe(run.score),
-                known(run.perfect),
+                maybe(run.perfect),
                 maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
                 maybe(run.tokens.input),
                 maybe(run.tokens.output),
@@ -82,7 +82,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
                 maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
                 maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
             ]);
-            table.push(row);
+            push_of(&mut table, &run.stamina, row);
         }
         if done {
             break;

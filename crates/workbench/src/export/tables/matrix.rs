@@ -1,9 +1,10 @@
 //! Harness × model, published numbers, and the retry budget.
 
 use figures::table::{Column, Table, known, maybe};
+use model::counted;
 
 use super::super::figure::parts;
-use super::{stamina, stamina_columns};
+use super::{push_of, stamina, stamina_columns};
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
 /// Harness × model: its cells row by row, then the means of its lines.
@@ -21,7 +22,7 @@ pub(super) fn cells(data: &Matrix) -> Table {
             if let Some(Some(cell)) = data.cells.get(h * data.models.len() + m) {
                 row.extend(stamina(&cell.stamina));
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
-                table.push(row);
+                push_of(&mut table, &cell.stamina, row);
             } else {
                 table.push_absent(row, "no run");
             }
@@ -38,8 +39,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
         margin(&mut table, data.tau, ["mean over harnesses".to_owned(), name(line)], line, simulated);
     }
     table.notes.push(format!(
-        "Mean stamina over the first {} turns, with Greenwood's 95 % interval. Means over models and harnesses are unweighted, over the cells that have a run.",
-        data.tau
+        "Mean stamina over the first {}, with Greenwood's 95 % interval. Means over models and harnesses are unweighted, over the cells that have a run.",
+        counted(data.tau.into(), "turn")
     ));
     for (model, spread) in data.models.iter().zip(&data.spread) {
         let Some(spread) = spread else { continue };
@@ -118,7 +119,7 @@ pub(super) fn retries(data: &Retries) -> Table {
         for point in &series.points {
             let mut row = vec![known(series.marked()), known(point.retries)];
             row.extend(stamina(&point.stamina));
-            table.push(row);
+            push_of(&mut table, &point.stamina, row);
         }
         if let Some(gain) = series.gain {
             let (name, value, ci) = (series.marked(), gain.value, interval(gain));
@@ -161,8 +162,9 @@ pub(super) fn spread(data: &Matrix) -> Table {
         table.push(std::iter::once(known(name(model))).chain(row).collect());
     }
     table.notes.push(format!(
-        "Mean stamina of the best over that of the worst, over the first {} turns; interval by bootstrap (seed {}). {PICKED}",
-        data.tau, data.seed
+        "Mean stamina of the best over that of the worst, over the first {}; interval by bootstrap (seed {}). {PICKED}",
+        counted(data.tau.into(), "turn"),
+        data.seed
     ));
     table
 }

@@ -1,6 +1,7 @@
 //! What was recognised, skipped and repaired when a source was read.
 
 use figures::table::{Column, Table, known};
+use model::counted;
 
 use super::play::word;
 use crate::Workbench;
@@ -40,8 +41,13 @@ pub(super) fn warnings(workbench: &Workbench, of: &WarningsOf) -> Result<Table, 
         report = workbench.import_report(request.clone())?;
     }
     table.notes.push(format!(
-        "{matching} of {all} warnings; read were {} runs, {} episodes, {} turns, {} attempts in {} files.",
-        report.runs, report.episodes, report.turns, report.attempts, report.files_read
+        "{matching} of {}; read were {}, {}, {}, {} in {}.",
+        counted(all, "warning"),
+        counted(report.runs.into(), "run"),
+        counted(report.episodes.into(), "episode"),
+        counted(report.turns, "turn"),
+        counted(report.attempts, "attempt"),
+        counted(report.files_read, "file")
     ));
     Ok(table)
 }

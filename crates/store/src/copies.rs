@@ -1,0 +1,136 @@
+//! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
+//! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
+//! of the source that was opened first.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::schema::Migration;
+use crate::{EpisodeId, Result, RunId, Store, changes};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 10,
+    sql: "
+-- the greatest number is that of the run that was preferred last among runs with copies of the same episodes; 0 = never
+ALTER TABLE run_slug ADD COLUMN preferred INTEGER NOT NULL DEFAULT 0;
+",
+}];
+
+/// An episode that another one stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EpisodeCopy {
+    /// Its run.
+    pub run: RunId,
+    /// The episode.
+    pub episode: EpisodeId,
+    /// The run of the one that counts.
+    pub counted_run: RunId,
+    /// The one that counts.
+    pub counted: EpisodeId,
+}
+
+/// How many episodes a run has in common with another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedEpisodes {
+    /// Slug of the other run.
+    pub run: String,
+    /// Name of its source.
+    pub source: String,
+    /// Episodes that are in both.
+    pub episodes: u32,
+    /// Whether those of the other run count.
+    pub other_counts: bool,
+}
+
+/// Every group of copies, the one that counts first.
+const RANKED: &str = "SELECT episode.identity, episode.run, episode.id FROM episode
+    JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
+  WHERE episode.identity IN
+    (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
+  ORDER BY episode.identity, run_slug.preferred DESC, run.source, run.id, episode.key, episode.id";
+
+/// The copies among the episodes of runs that `wanted` takes, by the order of [`RANKED`].
+fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
+    let mut find = conn.prepare_cached(RANKED)?;
+    let mut rows = find.query([])?;
+    let mut counted: Option<(String, RunId, EpisodeId)> = None;
+    let mut copies = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (identity, run, episode): (String, RunId, EpisodeId) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if !wanted(run) {
+            continue;
+        }
+        match &counted {
+            Some((of, counted_run, counted)) if *of == identity => {
+                copies.push(EpisodeCopy { run, episode, counted_run: *counted_run, counted: *counted });
+            }
+            _ => counted = Some((identity, run, episode)),
+        }
+    }
+    Ok(copies)
+}
+
+impl Store {
+    /// The episodes of these runs that do not count when the runs are taken together, because another one of them is the
+    /// same.
+    pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
+        let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
+        self.read(|conn| among(conn, |run| wanted.contains(&run)))
+    }
+
+    /// The other runs that have episodes of this one, the most first.
+    pub fn shared_episodes(&self, run: RunId) -> Result<Vec<SharedEpisodes>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT other_slug.slug, source.name, count(DISTINCT mine.identity),
+                   (other_slug.preferred, -other.source, -other.id) > (own_slug.preferred, -own.source, -own.id)
+                 FROM episode AS mine JOIN episode AS its ON its.identity = mine.identity AND its.run <> mine.run
+                   JOIN run AS own ON own.id = mine.run JOIN run_slug AS own_slug ON own_slug.id = own.slug
+                   JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
+                   JOIN source ON source.id = other.source AND source.closed_at IS NULL
+                 WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1",
+            )?;
+            let rows = find.query_map([run], |row| {
+                Ok(SharedEpisodes {
+                    run: row.get(0)?,
+                    source: row.get(1)?,
+                    episodes: row.get(2)?,
+                    other_counts: row.get(3)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Lets the episodes of this run count wherever other runs have the same ones. Gives whether there is such a run.
+    pub fn prefer_run(&self, slug: &str) -> Result<bool> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let found: Option<(i64, i64, RunId)> = conn
+                .prepare_cached(
+                    "SELECT run.source, run_slug.id, run.id FROM run JOIN run_slug ON run_slug.id = run.slug
+                     WHERE run_slug.slug = ?1",
+                )?
+                .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((source, id, run)) = found else { return Ok(false) };
+            conn.prepare_cached(
+                "UPDATE run_slug SET preferred = (SELECT max(preferred) + 1 FROM run_slug) WHERE id = ?1",
+            )?
+            .execute([id])?;
+            changes::log_run(conn, source, id)?;
+            // What the other runs show of it changes, too.
+            let mut find = conn.prepare_cached(
+                "SELECT DISTINCT other.source, other.slug FROM episode AS mine
+                   JOIN episode AS its ON its.identity = mine.identity AND its.run <> mine.run
+                   JOIN run AS other ON other.id = its.run WHERE mine.run = ?1",
+            )?;
+            let others: Vec<(i64, i64)> = find
+                .query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (source, slug) in others {
+                changes::log_run(conn, source, slug)?;
+            }
+            Ok(true)
+        })
+    }
+}
