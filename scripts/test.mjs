@@ -48,6 +48,7 @@ const ALL = ["--workspace", "--locked", "--quiet"];
 const IMAGES = ["base", "mini-swe-agent", "qwen-code"];
 const HARNESSES = { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" };
 
+const BUILD = "build (cargo build)";
 const RUST_TESTS = { ci: "rust tests (cargo nextest)", boxes: "real boxes (cargo nextest)" };
 const stamina = () => path.join(targetDir(), "debug/stamina");
 
@@ -67,16 +68,16 @@ const stages = [
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   // The binaries and all tests in one call: what the tests' dependencies add to features is compiled once.
-  { lane: "rust", group: "rust e2e containers", name: "build (cargo build)", needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, "--bins", "--tests"]], filtered: true },
-  { lane: "rust", group: "rust", name: "lint (clippy)", needs: ["ui build (vite)"], run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]], filtered: changed !== null },
-  { lane: "rust", group: "rust", name: "number of tests", needs: ["build (cargo build)"], call: compareCounts },
+  { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, ...(ci ? ["--all-targets"] : ["--bins", "--tests"])]], filtered: true },
+  { lane: "rust", group: "rust", name: "lint (clippy)", needs: ci ? [BUILD] : ["ui build (vite)"], ...(ci ? { call: lintsOfTheBuild } : { run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]] }), filtered: changed !== null },
+  { lane: "rust", group: "rust", name: "number of tests", needs: [BUILD], call: compareCounts },
   // One of them writes ui/src/host/bindings, which the stages of the UI read.
   rustTests("ci", { lane: "rust", group: "rust", env: NO_ENGINE, after: ["types (svelte-check)", "lint (eslint)", "ui tests (vitest)"], around: unchangedBindings }),
   {
     lane: "rust",
     group: "e2e",
     name: "end to end in a browser and in the app's own window (playwright)",
-    needs: ["build (cargo build)"],
+    needs: [BUILD],
     after: ownNetwork ? [] : CONTAINER_STAGES,
     env: NO_ENGINE,
     filtered: true,
@@ -93,7 +94,7 @@ const stages = [
   { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
-  { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: ["build (cargo build)"], call: buildImages, filtered: true },
+  { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
   rustTests("boxes", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
   { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
@@ -111,6 +112,7 @@ if (ci) useKeptTarget();
 preferRealPython();
 Object.assign(process.env, { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1", ...(ci ? { CARGO_INCREMENTAL: "0" } : {}) });
 setup({ tests: true });
+if (ci) lintWhileBuilding();
 process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
 const nextest = output("cargo", ["nextest", "--version"]) !== null || findTool("cargo-nextest") !== null;
 if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests run under cargo test, and nothing is tried twice.\n");
@@ -144,7 +146,7 @@ function rustTests(profile, more) {
   const plain = profile === "ci" ? ["test", ...ALL, "--no-fail-fast"] : ["test", ...ALL, "--no-fail-fast", "--test", "docker_*", "--", "--ignored", "--test-threads", "2"];
   return {
     name: RUST_TESTS[profile],
-    needs: ["build (cargo build)"],
+    needs: [BUILD],
     filtered: true,
     run: () => ["cargo", nextest ? nextestArgs(profile, chosen) : plain],
     results: () => (nextest ? nextestResults(profile) : { failed: [], flaky: [] }),
@@ -199,8 +201,24 @@ async function performCalmly(stage) {
   process.stdout.write(`▸ once more, alone: ${stage.name} … ${failed.length === 0 ? "ok" : `${failed.length} failed`} (${duration(Date.now() - begun)})\n`);
 }
 
+/** In CI clippy is the compiler of our own code, so that it is compiled once and other people's code not checked as well as compiled. */
+function lintWhileBuilding() {
+  const driver = output("rustup", ["which", "clippy-driver"]) ?? "clippy-driver";
+  // What a lint forbids is a warning here, and fails the stage of lints: the tests run all the same.
+  Object.assign(process.env, { RUSTC_WORKSPACE_WRAPPER: driver, CLIPPY_ARGS: "--cap-lints__CLIPPY_HACKERY__warn__CLIPPY_HACKERY__" });
+}
+
+function lintsOfTheBuild() {
+  const found = readFileSync(logOf(BUILD), "utf8");
+  return /^(?:warning|error)\b/m.test(found) ? found : null;
+}
+
+function logOf(name) {
+  return inRoot(".cache/test", `${name.replace(/\W+/g, "-")}.log`);
+}
+
 async function logged(stage, [program, args]) {
-  const log = inRoot(".cache/test", `${stage.name.replace(/\W+/g, "-")}.log`);
+  const log = logOf(stage.name);
   const { code, text } = await runLogged(program, args, { log, env: { FORCE_COLOR: "0", NO_COLOR: "1", ...stage.env } });
   return { code, text, command: [...Object.entries(stage.env ?? {}).map(([name, value]) => `${name}=${value}`), path.basename(program), ...args].join(" ") };
 }

@@ -1,30 +1,35 @@
 // A target folder that lives longer than a clone, so that a check compiles other people's code once and not in every clone.
 //
-// Cargo knows a crate from a registry by its checksum, but its own crates by the times of files, and would take what another
-// clone compiled for what this one holds. So what it remembers of our own crates goes before each check: they are always
-// compiled from the clone.
+// Cargo knows a crate from a registry by its checksum, version, features and profile, so one folder serves every lock file; its own
+// crates it knows by the times of files, and would take what another clone compiled for what this one holds. So what it
+// remembers of our own crates goes before each check: they are always compiled from the clone.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { atEnd, inRoot, output } from "./process.mjs";
+import { atEnd, output } from "./process.mjs";
 import { kept } from "./tools.mjs";
 
-const NEWEST = 2;
+/** Beyond this, what no lock file names any more is most of it, and the folder begins anew. */
+const MOST_BYTES = 12e9;
 
-/** Takes the kept folder for this program and those that it starts, unless another check is using it. */
+/** Takes the kept folder of this compiler for this program and those that it starts, unless another check is using it. */
 export function useKeptTarget() {
   if (process.env.CARGO_TARGET_DIR) return;
   const folders = path.join(kept, "targets");
-  const profiles = readFileSync(inRoot("Cargo.toml"), "utf8").split(/^(?=\[)/m).filter((section) => section.startsWith("[profile."));
-  const key = createHash("sha256").update([output("rustc", ["-vV"]), readFileSync(inRoot("Cargo.lock"), "utf8"), ...profiles].join("\0"));
-  const folder = path.join(folders, key.digest("hex").slice(0, 16));
+  const folder = path.join(folders, createHash("sha256").update(output("rustc", ["-vV"])).digest("hex").slice(0, 16));
   mkdirSync(folder, { recursive: true });
   if (!lock(path.join(folder, "in-use-by"))) return;
-  utimesSync(folder, new Date(), new Date());
-  for (const old of byAge(folders).slice(NEWEST)) if (!inUse(path.join(old, "in-use-by"))) rmSync(old, { recursive: true, force: true });
+  for (const name of readdirSync(folders)) {
+    const other = path.join(folders, name);
+    if (other !== folder && !inUse(path.join(other, "in-use-by"))) rmSync(other, { recursive: true, force: true });
+  }
+  if (bytes(folder) > MOST_BYTES) rmSync(path.join(folder, "debug"), { recursive: true, force: true });
   forgetOwnCrates(folder);
   process.env.CARGO_TARGET_DIR = folder;
 }
+
+/** 0 where it cannot be asked. */
+const bytes = (folder) => 1024 * Number.parseInt(output("du", ["-sk", folder]) ?? "0", 10);
 
 function inUse(file) {
   try {
@@ -41,11 +46,6 @@ function lock(file) {
   atEnd(() => rmSync(file, { force: true }));
   return true;
 }
-
-const byAge = (folders) =>
-  readdirSync(folders)
-    .map((name) => path.join(folders, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
 
 function forgetOwnCrates(folder) {
   const { packages } = JSON.parse(output("cargo", ["metadata", "--locked", "--no-deps", "--format-version", "1"]));

@@ -290,8 +290,6 @@ fn points() -> impl Strategy<Value = Vec<SurvivalPoint>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn no_spec_panics_or_breaks_the_svg(layout in layout(), points in points(), name in any::<String>(), dark in any::<bool>()) {
         let data = RunData { name, points, ..cases::normal() };

@@ -261,7 +261,7 @@ fn figure() -> impl Strategy<Value = Figure> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(ProptestConfig::default().cases * 2 / 5) })]
 
     #[test]
     fn texts_stay_inside_and_apart(

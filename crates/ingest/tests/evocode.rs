@@ -258,7 +258,7 @@ fn damage_stays_where_it_is() {
     copy(&fixture(), dir.path());
     let index = || any::<prop::sample::Index>();
     let flips = prop::collection::vec((index(), any::<u8>()), 0..6);
-    proptest!(ProptestConfig::with_cases(128), |(file in 0..3usize, cut in prop::option::of(index()), flips in flips)| {
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases / 2), |(file in 0..3usize, cut in prop::option::of(index()), flips in flips)| {
         let path = dir.path().join(["tasks/task_one.json", "sweep_x.csv", "tasks/task_two__old.json"][file]);
         let before = std::fs::read(&path).unwrap();
         let mut bytes = before.clone();
@@ -315,7 +315,7 @@ fn counts_beyond_any_measure_are_only_large() {
             0..20_u64
         ]
     };
-    proptest!(ProptestConfig::with_cases(32), |(n in prop::array::uniform9(huge()))| {
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases / 8), |(n in prop::array::uniform9(huge()))| {
         let index = format!(
             r#"{{"models": ["M"], "tasks": [{{"task": "t", "n_rounds": {}, "score": {{"M": 0.5}}}}, {{"task": "gone", "n_rounds": {}}}]}}"#,
             n[0], n[1]

@@ -1019,7 +1019,7 @@ fn damage_stays_where_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let job = small_job(dir.path());
     let one = || (0..PARSED.len(), damage());
-    proptest!(ProptestConfig::with_cases(96), |(first in one(), second in prop::option::of(one()))| {
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases * 3 / 8), |(first in one(), second in prop::option::of(one()))| {
         let mut before = Vec::new();
         for (file, damage) in [Some(&first), second.as_ref()].into_iter().flatten() {
             let path = job.join(PARSED[*file].replace("{V2}", V2));

@@ -517,12 +517,12 @@ fn choices() -> impl Strategy<Value = Vec<(prop::sample::Index, Mutation)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any_mutation()), 1..5)
 }
 
-fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(cases(32))]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 8,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn mutated_harbor_jobs_cost_only_what_was_mutated(choices in choices()) {

@@ -128,7 +128,7 @@ fn every_file_may_be_written_so() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
 
     #[test]
     fn one_file_in_one_way_costs_nothing_else(

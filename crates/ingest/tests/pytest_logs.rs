@@ -451,8 +451,6 @@ fn a_terminal_narrower_than_the_first_banner_hides_no_numbers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
     #[test]
     fn counts_agree(outcomes in prop::collection::vec(0u8..4, 0..40), verbose: bool, width in 20usize..200) {
         let (text, counts) = written(&outcomes, verbose, width);

@@ -890,7 +890,7 @@ fn any_trajectory() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases * 2 / 5, ..ProptestConfig::default() })]
 
     /// Whatever a trajectory says, it is read without a fault, and what comes out is in order.
     #[test]

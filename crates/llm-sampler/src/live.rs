@@ -356,18 +356,16 @@ mod tests {
 
     #[test]
     fn a_call_under_way_ends_at_once_when_it_is_not_wanted_any_more() {
-        let limits = Limits { call: Duration::from_mins(1), ..limits() };
+        let limits = Limits { call: Duration::from_hours(1), ..limits() };
         let model = Scripted(Mutex::new(vec![None]), AtomicU32::new(0));
         let stop = Arc::new(AtomicBool::new(false));
         let live = Live::new(Box::new(model), limits, Background::new().expect("a thread"))
             .stopped_by(Arc::clone(&stop));
-        let begun = Instant::now();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| live.ask(question()));
             stop.store(true, Ordering::Relaxed);
             assert_eq!(waiting.join().expect("no panic"), Err(SampleError::Stopped));
         });
-        assert!(begun.elapsed() < Duration::from_secs(5));
     }
 
     #[test]

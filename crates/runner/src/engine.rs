@@ -160,8 +160,21 @@ fn program() -> Result<PathBuf, RunError> {
         return Ok(PathBuf::from(named));
     }
     let this = std::env::current_exe().map_err(|error| crate::disk::at(&PathBuf::from("stamina"), error))?;
+    beside(this)
+}
+
+/// The window cannot serve what a run without containers starts, so it needs the command line beside it. `npm start` builds
+/// that only after the window is open.
+fn beside(this: PathBuf) -> Result<PathBuf, RunError> {
     let beside = this.with_file_name(format!("stamina{}", std::env::consts::EXE_SUFFIX));
-    Ok(if beside.is_file() { beside } else { this })
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    if this.file_stem().is_some_and(|name| name == "stamina-lab") {
+        let why = "is not there, and a run without containers needs it. `npm start` builds it once the window is open: wait some minutes and try again".to_owned();
+        return Err(RunError::Files { path: beside, why });
+    }
+    Ok(this)
 }
 
 /// Where requests go; nothing in direct mode. May wait for a person who unlocks a keychain.
@@ -221,5 +234,24 @@ pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
             () = play.stop.cancelled() => return false,
         }
         look = (look * 2).min(LONGEST_LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_without_the_command_line_beside_it_says_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let window = folder.path().join(format!("stamina-lab{}", std::env::consts::EXE_SUFFIX));
+        let error = beside(window.clone()).unwrap_err();
+        assert!(error.to_string().contains("is not there, and a run without containers needs it"), "{error}");
+        let line = folder.path().join(format!("stamina{}", std::env::consts::EXE_SUFFIX));
+        std::fs::write(&line, "").unwrap();
+        assert_eq!(beside(window).unwrap(), line);
+        // Any other program is the command line itself, or a test that plays it.
+        std::fs::remove_file(&line).unwrap();
+        assert_eq!(beside(line.clone()).unwrap(), line);
     }
 }

@@ -235,7 +235,7 @@ fn expected(parts: &BTreeMap<usize, Reading>, run: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn an_episode_is_read_as_it_was_put(episode in episode()) {

@@ -225,7 +225,7 @@ mod tests {
             if job.state != JobState::Running {
                 return job;
             }
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
         let jobs = Jobs::default();
         let endless = |job: &Handle| {
             while !job.stop_flag().load(Ordering::Relaxed) {
-                std::thread::yield_now();
+                std::thread::sleep(std::time::Duration::from_millis(1));
             }
             Err(ApiError::new(CANCELLED, "It was stopped"))
         };

@@ -259,8 +259,6 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn what_is_written_is_read_back(list in lists()) {
         // What these mean is no text: a reference, a list, a mapping.

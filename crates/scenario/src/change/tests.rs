@@ -484,7 +484,7 @@ fn an_entry_of_what_is_gone_goes_with_what_it_is_about() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 5, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Sixty changes, a few to a turn, from whatever a schema has.
     #[test]

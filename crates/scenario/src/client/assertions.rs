@@ -271,7 +271,6 @@ mod tests {
 
     #[test]
     fn many_rows_are_decided_at_once_and_too_many_refused() {
-        let since = std::time::Instant::now();
         let all = |count: usize| vec![json!({}); count];
         assert!(holds(&json!({"is": "rows", "at": "", "rows": all(ROWS)}), &json!(all(ROWS))));
         // All but one want the same objects.
@@ -279,6 +278,5 @@ mod tests {
         rows[0] = json!({"a": 1});
         assert!(!holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(all(ROWS))));
         assert!(!holds(&json!({"is": "rows", "at": "", "rows": all(2000)}), &json!(all(2000))));
-        assert!(since.elapsed().as_secs() < 5);
     }
 }

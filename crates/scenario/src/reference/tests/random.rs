@@ -177,7 +177,7 @@ fn run(world: &mut World, requests: &[Request], keeps_state: bool) -> Result<(),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_request_panics_and_a_failed_one_changes_nothing(
