@@ -82,7 +82,12 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
     for (place, run) in runs.iter().enumerate() {
         let pool = pooled.entry((run.harness, run.model)).or_default();
         pool.runs.push(place);
-        pool.planned = pool.planned.max(run.planned);
+        // One run that does not say how many turns it plans leaves that open for the cell, as one episode does for a run.
+        pool.planned = match pool.episodes.is_empty() {
+            true => run.planned,
+            false if run.episodes.is_empty() => pool.planned,
+            false => pool.planned.zip(run.planned).map(|(a, b)| a.max(b)),
+        };
         pool.episodes.extend_from_slice(run.episodes);
     }
     for pool in pooled.values_mut() {

@@ -64,6 +64,27 @@ pub(crate) enum Command {
         /// Id of the run, or the begin of one that names it alone
         run: String,
     },
+    /// Withdraw runs: they stay in the library, marked, and are left out wherever runs are taken together
+    ///
+    /// Groups, the matrix, failures and estimates leave them out and say so; a comparison refuses them. `stamina runs --json`
+    /// and tables for machines have the reason.
+    #[command(
+        after_help = "Examples:\n  stamina withdraw sweep.glm-5 --reason \"wrong image\"\n  stamina withdraw sweep.glm-5 --undo\n  stamina withdraw --from runs.csv"
+    )]
+    Withdraw {
+        /// Ids of the runs, or the begins of ones that name them alone
+        #[arg(required_unless_present = "from")]
+        runs: Vec<String>,
+        /// Why their numbers must not count
+        #[arg(long, value_name = "TEXT", required_unless_present_any = ["undo", "from"])]
+        reason: Option<String>,
+        /// Let them count again
+        #[arg(long, conflicts_with = "reason")]
+        undo: bool,
+        /// Take the marks of an exported table of runs (CSV with the columns `run_id` and `invalid`)
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "reason", "undo"])]
+        from: Option<PathBuf>,
+    },
     /// Print which runs have trials of a run, and say whose count
     ///
     /// The same trial may lie in several sources. Where runs are taken together (groups, matrix, failures) it counts once.

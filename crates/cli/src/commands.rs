@@ -11,7 +11,7 @@ use crate::print::{print, print_json};
 use crate::{
     compare_command, exports, failures_command, library_commands, machine_commands, matrix_command,
     play_commands, preflight_command, reference_commands, scenario_commands, serve, source_commands,
-    steer_commands, table,
+    steer_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -26,6 +26,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
         Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
+        Command::Withdraw { runs, reason, undo, from } => {
+            let asked = withdraw_command::Asked { runs, reason, undo, from };
+            withdraw_command::withdraw(&*open(false)?, &asked, json)
+        }
         Command::Copies { run, count_here } => {
             library_commands::copies(&*open(false)?, &run, count_here, json)
         }

@@ -100,6 +100,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "partial": row.partial,
         "tags": row.tags,
         "note": row.note,
+        "invalid": row.invalid,
     })
 }
 

@@ -30,6 +30,7 @@ mod steer_commands;
 mod table;
 mod teller;
 mod told;
+mod withdraw_command;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

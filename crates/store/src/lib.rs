@@ -36,6 +36,7 @@ mod turns;
 mod values;
 mod views;
 mod warnings;
+mod withdrawn;
 
 pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::runs::{self, read_entry};
 use crate::values::{range, words};
+use crate::withdrawn::VALID;
 use crate::{Result, RunEntry, SourceId, Store, summaries, warnings};
 
 /// SQL: the warnings of a run.
@@ -74,6 +75,8 @@ pub struct RunFilter {
     pub tags: Vec<String>,
     /// Leaves out baselines and simulated runs.
     pub real_only: bool,
+    /// Leaves out withdrawn runs.
+    pub valid_only: bool,
     /// Only runs with import warnings that may make a number wrong.
     pub with_warnings: bool,
     /// At least so many episodes.
@@ -251,6 +254,9 @@ impl Condition {
         }
         if filter.real_only {
             condition.and(REAL, []);
+        }
+        if filter.valid_only {
+            condition.and(VALID, []);
         }
         if filter.with_warnings {
             condition.and(&format!("EXISTS ({SEVERE} AND {})", warnings::is_severe()), []);

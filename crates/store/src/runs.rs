@@ -117,6 +117,8 @@ pub struct RunEntry {
     pub tags: Vec<String>,
     /// Note of the user.
     pub note: String,
+    /// Why a user has withdrawn it; `None` = it counts.
+    pub invalid: Option<String>,
     /// Sums over its episodes, as of the last summary.
     pub totals: Totals,
     /// Statistics; `None` until [`Store::put_summary`] was called for it. May be older than the last write.
@@ -145,13 +147,14 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   run.started_at, run.finished_at, run.reported,
   (SELECT count(*) FROM warning WHERE warning.run = run.id),
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
-  coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id)",
+  coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
+  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug)",
         warnings::by_severity()
     )
 });
 
 /// How many columns [`COLUMNS`] are; [`summaries::COLUMNS`] follow.
-const COLUMN_COUNT: usize = 26;
+const COLUMN_COUNT: usize = 27;
 
 /// Runs of open sources.
 pub(crate) const FROM: &str = "run
@@ -193,6 +196,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
         severities: warnings::read_counts(row, 25)?,
         tags: parse(&row.get::<_, String>(23)?)?,
         note: row.get(24)?,
+        invalid: row.get(26)?,
         totals: summaries::read_totals(row, COLUMN_COUNT)?,
         summary: summaries::read_summary(row, COLUMN_COUNT)?,
     })

@@ -29,6 +29,8 @@ macro_rules! with_commands {
             get_run(RunRef) -> RunDetail;
             "Lets the trials of this run count where other runs have the same ones."
             prefer_run(RunRef) -> RunDetail;
+            "Marks runs as invalid, or takes the mark away."
+            withdraw(Withdraw) -> Nothing;
             "Sets tags and notes."
             annotate(Annotate) -> Nothing;
             "Kaplan–Meier table of a run."

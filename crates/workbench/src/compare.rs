@@ -259,10 +259,6 @@ fn caveats(pool: &Pool) -> Vec<String> {
         }
     }
     caveats.extend(pool.copied.iter().cloned());
-    match pool.left_out {
-        0 => {}
-        1 => caveats.push("1 baseline or simulated run is left out of this group".to_owned()),
-        n => caveats.push(format!("{n} baseline or simulated runs are left out of this group")),
-    }
+    caveats.extend(pool.left_out.iter().cloned());
     caveats
 }

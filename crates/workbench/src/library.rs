@@ -12,6 +12,7 @@ use crate::api::{
     Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow,
     GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
+    Withdraw,
 };
 use crate::compare::survival_row;
 use crate::summary::{ended, ending, episode_score, observations, planned_turns, run_record, turn_axis};
@@ -82,6 +83,12 @@ impl Workbench {
     /// What a reader must know about the numbers of a run.
     pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
         let mut caveats = Vec::new();
+        if let Some(reason) = &record.entry.invalid {
+            caveats.push(format!(
+                "This run is withdrawn: {}. Its own numbers are shown; it is left out wherever runs are taken together.",
+                reason.trim_end_matches('.')
+            ));
+        }
         let episodes = self.store.episodes(record.entry.id)?;
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
         if undeclared > 0 {
@@ -175,6 +182,23 @@ impl Workbench {
                 causes.join("; ")
             )
         }))
+    }
+
+    /// Withdraws runs for a reason, or takes that back.
+    pub fn withdraw(&self, request: Withdraw) -> Result<Nothing, ApiError> {
+        let reason = request.reason.as_deref().map(str::trim);
+        if reason == Some("") {
+            return Err(ApiError::new(
+                "withdraw.no_reason",
+                "A run is withdrawn for a reason, and none is given",
+            )
+            .hint("Say in a few words why its numbers must not count"));
+        }
+        for run in &request.runs {
+            run_record(&self.store, run)?;
+        }
+        self.store.withdraw(&request.runs, reason)?;
+        Ok(Nothing {})
     }
 
     /// Sets tags and notes.
@@ -390,6 +414,7 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
         partial: summary.partial,
         tags: entry.tags,
         note: entry.note,
+        invalid: entry.invalid,
     }
 }
 
@@ -427,6 +452,7 @@ fn filter(request: ListRuns) -> RunFilter {
         models: request.models,
         tags: request.tags,
         real_only: request.real_only,
+        valid_only: false,
         with_warnings: request.with_warnings,
         min_episodes: request.min_episodes,
         order: match request.sort {

@@ -44,7 +44,8 @@ impl Workbench {
     fn make_matrix(&self, request: &MatrixRequest) -> Result<Matrix, ApiError> {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
-        let (entries, only_simulated) = self.runs_of_matrix(request)?;
+        let (mut entries, only_simulated) = self.runs_of_matrix(request)?;
+        let withdrawn: Vec<String> = withdrawn(&mut entries);
         let benchmarks = benchmarks::of(&entries);
         let benchmark = chosen(request, &benchmarks)?;
         let left_out: Vec<String> = entries
@@ -141,6 +142,7 @@ impl Workbench {
         };
         answer.cautions = cautions(&answer, only_simulated);
         answer.cautions.extend(copied);
+        answer.cautions.extend(withdrawn);
         Ok(answer)
     }
 
@@ -174,6 +176,18 @@ impl Workbench {
         }
         Ok((list(false)?, true))
     }
+}
+
+/// Takes withdrawn runs out; gives a sentence for each.
+fn withdrawn(entries: &mut Vec<RunEntry>) -> Vec<String> {
+    let sentences = entries
+        .iter()
+        .filter_map(|run| {
+            Some(format!("{} is withdrawn ({}), and not in this matrix.", run.slug, run.invalid.as_ref()?))
+        })
+        .collect();
+    entries.retain(|run| run.invalid.is_none());
+    sentences
 }
 
 /// In which settings the runs of a cell differ so that they are not comparable: judged among themselves, as on the

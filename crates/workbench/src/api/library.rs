@@ -231,6 +231,8 @@ pub struct RunRow {
     pub tags: Vec<String>,
     /// Note of the user.
     pub note: String,
+    /// Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
+    pub invalid: Option<String>,
 }
 
 /// Names a run.
@@ -274,6 +276,15 @@ pub struct RunCopies {
     pub episodes: u32,
     /// Whether those of the other run count; otherwise those of this one do.
     pub other_counts: bool,
+}
+
+/// Withdraws runs, or takes that back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Withdraw {
+    /// Ids of the runs.
+    pub runs: Vec<String>,
+    /// Why they are invalid; `None` = they count again.
+    pub reason: Option<String>,
 }
 
 /// Sets tags and note of a run.

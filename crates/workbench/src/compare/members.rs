@@ -55,8 +55,8 @@ pub(crate) struct Pool {
     pub(crate) swatch: Swatch,
     /// Its runs, by slug.
     pub(crate) runs: Vec<PooledRun>,
-    /// Runs that the group has and that are left out, because they are baselines or simulated.
-    pub(crate) left_out: u32,
+    /// Which runs of the group are left out, in words: baselines and simulated ones, withdrawn ones.
+    pub(crate) left_out: Vec<String>,
     /// Which of its trials it has more than once, in words; each counts once.
     pub(crate) copied: Vec<String>,
 }
@@ -205,6 +205,16 @@ pub(crate) fn resolve_only(
             return Err(ApiError::new("compare.twice", format!("\"{id}\" stands twice in this comparison"))
                 .hint("Name each run or group once"));
         }
+        // By itself a withdrawn run is shown, with its mark.
+        if let (Member::Run { run }, [record]) = (&member, runs.as_slice())
+            && let Some(reason) = record.entry.invalid.as_ref().filter(|_| members.len() > 1)
+        {
+            return Err(ApiError::new(
+                "run.withdrawn",
+                format!("\"{run}\" is withdrawn and cannot be taken together with other runs: {reason}"),
+            )
+            .hint("Leave it out, or let it count again: `stamina withdraw RUN --undo`, or its page"));
+        }
         let mut pooled = Vec::new();
         for record in runs {
             let episodes = store.episodes(record.entry.id)?;
@@ -225,14 +235,14 @@ pub(crate) fn resolve_only(
     Ok(pools)
 }
 
-/// The member with its benchmark made explicit, its runs, and how many were left out.
+/// The member with its benchmark made explicit, its runs, and which were left out, in words.
 fn runs_of(
     store: &Store,
     member: &Member,
     only: &[String],
-) -> Result<(Member, Vec<RunRecord>, u32), ApiError> {
+) -> Result<(Member, Vec<RunRecord>, Vec<String>), ApiError> {
     let (filter, benchmark) = match member {
-        Member::Run { run } => return Ok((member.clone(), vec![run_record(store, run)?], 0)),
+        Member::Run { run } => return Ok((member.clone(), vec![run_record(store, run)?], Vec::new())),
         Member::Harness { harness, benchmark } => {
             (RunFilter { harnesses: vec![harness.clone()], ..RunFilter::default() }, benchmark)
         }
@@ -253,15 +263,19 @@ fn runs_of(
     };
     let benchmarks: Vec<String> = Some(benchmark.clone()).filter(|b| !b.is_empty()).into_iter().collect();
     let mut found = store.list_runs(&RunFilter { benchmarks, ..filter })?.rows;
+    let all = found.len();
+    found.retain(|(_, run)| run.invalid.is_none());
+    let withdrawn = all - found.len();
     if !only.is_empty() {
         found.retain(|(_, run)| only.contains(&run.slug));
     }
     let keys: BTreeMap<&str, &str> =
         found.iter().map(|(_, run)| (run.benchmark.key.as_str(), run.benchmark.name.as_str())).collect();
     let Some((key, _)) = keys.first_key_value() else {
+        let valid = if withdrawn > 0 { "runs that are not withdrawn" } else { "runs" };
         return Err(ApiError::new(
             "compare.no_runs",
-            format!("\"{}\" has no runs in the library", member.text()),
+            format!("\"{}\" has no {valid} in the library", member.text()),
         )
         .hint("`stamina runs`, or the library, shows harnesses, models and tags as they are written"));
     };
@@ -285,7 +299,14 @@ fn runs_of(
     let mut slugs: Vec<&str> =
         found.iter().filter(|(_, run)| all || real(run)).map(|(_, run)| run.slug.as_str()).collect();
     slugs.sort_unstable();
-    let left_out = (found.len() - slugs.len()) as u32;
+    let counted = [(found.len() - slugs.len(), "baseline or simulated run"), (withdrawn, "withdrawn run")];
+    let left_out = (counted.into_iter())
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| match count {
+            1 => format!("1 {what} is left out of this group"),
+            n => format!("{n} {what}s are left out of this group"),
+        })
+        .collect();
     let records = slugs.into_iter().map(|slug| run_record(store, slug)).collect::<Result<_, _>>()?;
     let member = match member.clone() {
         Member::Harness { harness, .. } => Member::Harness { harness, benchmark },

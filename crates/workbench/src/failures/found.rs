@@ -146,7 +146,8 @@ impl Workbench {
             return Ok(Asked { members, benchmark: None, benchmarks: Vec::new() });
         }
         let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
-            let list = self.store.list_runs(&RunFilter { real_only, ..RunFilter::default() })?;
+            let list =
+                self.store.list_runs(&RunFilter { real_only, valid_only: true, ..RunFilter::default() })?;
             Ok(list.rows.into_iter().map(|(_, run)| run).collect())
         };
         let (real, all) = (list(true)?, list(false)?);

@@ -137,6 +137,7 @@ impl Workbench {
                 row.harness.as_deref() == Some(settings.agent.as_str())
                     && row.simulated == settings.is_simulated()
                     && row.baseline.is_none()
+                    && row.invalid.is_none()
                     && row.benchmark.key.starts_with("staminabench")
             }));
             if done {

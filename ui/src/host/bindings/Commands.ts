@@ -99,6 +99,7 @@ import type { TurnRef } from "./TurnRef";
 import type { ValidatePack } from "./ValidatePack";
 import type { ViewRef } from "./ViewRef";
 import type { WaitForChanges } from "./WaitForChanges";
+import type { Withdraw } from "./Withdraw";
 
 /** Every command of the workbench: its request and its response. */
 export interface Commands {
@@ -122,6 +123,8 @@ export interface Commands {
   get_run: { request: RunRef; response: RunDetail };
   /** Lets the trials of this run count where other runs have the same ones. */
   prefer_run: { request: RunRef; response: RunDetail };
+  /** Marks runs as invalid, or takes the mark away. */
+  withdraw: { request: Withdraw; response: Nothing };
   /** Sets tags and notes. */
   annotate: { request: Annotate; response: Nothing };
   /** Kaplan–Meier table of a run. */

@@ -145,4 +145,8 @@ tags: Array<string>,
 /**
  * Note of the user.
  */
-note: string, };
+note: string, 
+/**
+ * Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
+ */
+invalid: string | null, };

@@ -41,6 +41,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::text("partial", "What is missing").missing("nothing").for_machines(),
         Column::text("tags", "Tags").missing("none").for_machines(),
         Column::text("note", "Note").missing("none").for_machines(),
+        Column::text("invalid", "Withdrawn").missing("no").for_machines(),
     ]);
     let mut table = Table::new("library", "Runs of the library", columns);
     let mut offset = 0;
@@ -81,6 +82,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
                 maybe(run.partial.as_deref()),
                 maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
                 maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
+                maybe(run.invalid.as_deref()),
             ]);
             push_of(&mut table, &run.stamina, row);
         }

@@ -1,0 +1,54 @@
+//! Withdrawn runs: a user has marked them as invalid, with a reason. They stay in the library with their mark and are left
+//! out wherever runs are taken together. The mark hangs on a run's slug, so it survives re-reading, closing and purging.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::schema::Migration;
+use crate::{Result, Store, changes};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 11,
+    sql: "
+CREATE TABLE withdrawn (
+  run INTEGER PRIMARY KEY REFERENCES run_slug (id) ON DELETE CASCADE,
+  reason TEXT NOT NULL
+) STRICT;
+",
+}];
+
+/// A condition on `run`: it is not withdrawn.
+pub(crate) const VALID: &str = "NOT EXISTS (SELECT 1 FROM withdrawn WHERE withdrawn.run = run.slug)";
+
+impl Store {
+    /// Marks runs as invalid for this reason, or takes the mark away (`None`). Slugs that no run ever had are passed over.
+    pub fn withdraw(&self, runs: &[String], reason: Option<&str>) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            for slug in runs {
+                let found: Option<(i64, Option<i64>)> = conn
+                    .prepare_cached(
+                        "SELECT run_slug.id, run.source FROM run_slug LEFT JOIN run ON run.slug = run_slug.id
+                         WHERE run_slug.slug = ?1",
+                    )?
+                    .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()?;
+                let Some((run, source)) = found else { continue };
+                mark(conn, run, reason)?;
+                if let Some(source) = source {
+                    changes::log_run(conn, source, run)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
+    match reason {
+        Some(reason) => conn
+            .prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?
+            .execute((run, reason))?,
+        None => conn.prepare_cached("DELETE FROM withdrawn WHERE run = ?1")?.execute([run])?,
+    };
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! What people and their tools do to results folders on the way changes no number: other names, files that do not belong,
+//! line ends, byte order marks, fields that no other parser takes, zips, copies of trials.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use library::{Library, repository};
+use proptest::prelude::*;
+use workbench::api::{ListRuns, MatrixRequest, RunRef, RunRow, SurvivalTable};
+
+/// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
+const INPUTS: [(&str, bool); 20] = [
+    ("harbor/jobs/failures-k1", true),
+    ("harbor/jobs/interrupted", true),
+    ("harbor/jobs/nop-k1", true),
+    ("harbor/jobs/oracle-k2", true),
+    ("harbor/jobs/terminus2-mock-priced", true),
+    ("world/cache-beside", true),
+    ("world/cancelled", true),
+    ("world/docker-words", true),
+    ("world/mean-note", true),
+    ("world/mean-of-fewer", true),
+    ("world/mean-unexplained", true),
+    ("world/never-at-risk", true),
+    ("world/null-reward", true),
+    ("world/set-order", true),
+    ("world/steps-unknown", true),
+    ("world/sweep-no-cases", false),
+    ("evocode", false),
+    ("staminabench/flat_records", false),
+    ("staminabench/nested_folders", false),
+    ("staminabench/own", false),
+];
+
+/// What happens to a folder on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// Trials have other names, in another order.
+    OtherNames,
+    /// Files that belong to nothing lie beside the results.
+    StrangeFiles,
+    /// A program for Windows wrote the line ends.
+    LineEnds,
+    /// JSON begins with a byte order mark.
+    ByteOrderMark,
+    /// A field that nobody reads is no number.
+    NotANumber,
+    /// A trial was copied by hand.
+    CopiedTrial,
+    /// It was zipped.
+    Zipped,
+}
+
+const CHANGES: [Change; 7] = [
+    Change::OtherNames,
+    Change::StrangeFiles,
+    Change::LineEnds,
+    Change::ByteOrderMark,
+    Change::NotANumber,
+    Change::CopiedTrial,
+    Change::Zipped,
+];
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn every_file(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { every_file(&path, found) } else { found.push(path) }
+    }
+}
+
+/// The folders of trials: those with a result whose parent has a configuration.
+fn trials(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let mut trials: Vec<PathBuf> = (files.into_iter())
+        .filter(|file| file.file_name().is_some_and(|name| name == "result.json"))
+        .filter_map(|file| file.parent().map(Path::to_path_buf))
+        .filter(|trial| {
+            trial.parent().is_some_and(|job| job.join("config.json").is_file()) && trial.as_path() != folder
+        })
+        .collect();
+    trials.sort();
+    trials
+}
+
+fn every_json(folder: &Path, change: impl Fn(String) -> String) {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    for file in files.iter().filter(|file| file.extension().is_some_and(|is| is == "json")) {
+        fs::write(file, change(fs::read_to_string(file).unwrap())).unwrap();
+    }
+}
+
+/// Changes a folder; gives what is to be read, which is another place once it is zipped.
+fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
+    match change {
+        Change::OtherNames if harbor => {
+            for (number, trial) in trials(&folder).into_iter().rev().enumerate() {
+                fs::rename(&trial, trial.with_file_name(format!("renamed {number}"))).unwrap();
+            }
+        }
+        Change::StrangeFiles => {
+            fs::write(folder.join("README.md"), "# Our results\nturn 3 failed: 12 tests").unwrap();
+            fs::write(folder.join(".DS_Store"), [0, 0, 0, 1, 0x42]).unwrap();
+            fs::create_dir(folder.join("plots")).unwrap();
+            fs::write(folder.join("plots/figure.svg"), "<svg/>").unwrap();
+            for trial in trials(&folder) {
+                fs::write(trial.join("notes.txt"), "looked at by hand").unwrap();
+            }
+        }
+        Change::LineEnds => every_json(&folder, |text| text.replace("\r\n", "\n").replace('\n', "\r\n")),
+        Change::ByteOrderMark => {
+            every_json(&folder, |text| format!("\u{feff}{}", text.trim_start_matches('\u{feff}')));
+        }
+        Change::NotANumber if harbor => {
+            every_json(&folder, |text| match text.find('{').map(|at| text.split_at(at + 1)) {
+                Some((head, rest))
+                    if head.trim_start_matches('\u{feff}').trim() == "{"
+                        && rest.trim_start().starts_with('"') =>
+                {
+                    format!("{head}\"nobody_reads_this\": [NaN, -Infinity],{rest}")
+                }
+                _ => text,
+            });
+        }
+        Change::CopiedTrial if harbor => {
+            if let Some(trial) = trials(&folder).first() {
+                let name = trial.file_name().unwrap().to_str().unwrap();
+                copy(trial, &trial.with_file_name(format!("{name} copy")));
+            }
+        }
+        Change::Zipped => {
+            let zip = folder.with_extension("zip");
+            let made = std::process::Command::new("python3")
+                .args(["-m", "zipfile", "-c"])
+                .args([&zip, &folder])
+                .status()
+                .expect("python3");
+            assert!(made.success());
+            return zip;
+        }
+        // The names of these folders mean something, and their JSON has no fields that nobody reads.
+        Change::OtherNames | Change::NotANumber | Change::CopiedTrial => {}
+    }
+    folder
+}
+
+/// What is shown of every run, without what is of its place: names, and how many remarks the import made.
+fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
+    let library = Library::of(paths);
+    let rows = library.workbench.list_runs(ListRuns { limit: 500, ..ListRuns::default() }).unwrap().rows;
+    let mut numbers: Vec<(RunRow, SurvivalTable)> = rows
+        .into_iter()
+        .map(|row| {
+            let survival = library.workbench.run_survival(RunRef { run: row.id.clone() }).unwrap();
+            let row = RunRow {
+                id: String::new(),
+                source: 0,
+                source_name: String::new(),
+                group: 0,
+                warnings: 0,
+                severities: model::WarningCounts::default(),
+                ..row
+            };
+            (row, survival)
+        })
+        .collect();
+    numbers.sort_by_key(|numbers| format!("{numbers:?}"));
+    numbers
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 6,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_happens_to_a_folder_on_its_way_changes_no_number(
+        input in prop::sample::select(&INPUTS[..]),
+        chosen in prop::sample::subsequence(&CHANGES[..], 1..=CHANGES.len()),
+    ) {
+        let (name, harbor) = input;
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let plain = room.path().join("results");
+        copy(&given, &plain);
+        let mut on_its_way = room.path().join("sent to me");
+        copy(&given, &on_its_way);
+        for change in &chosen {
+            on_its_way = changed(on_its_way, harbor, *change);
+        }
+        prop_assert_eq!(numbers(&[on_its_way]), numbers(&[plain]), "{} after {:?}", name, chosen);
+    }
+}
+
+/// Half of the trials of a job in another source are still the trials of that agent and model: what is pooled stays.
+#[test]
+fn a_job_in_two_sources_pools_to_the_same() {
+    for name in ["harbor/jobs/failures-k1", "world/docker-words", "world/null-reward"] {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
+        for place in [&whole, &one, &other] {
+            copy(&given, place);
+        }
+        for (number, trial) in trials(&one).into_iter().enumerate() {
+            let its_other = other.join(trial.strip_prefix(&one).unwrap());
+            fs::remove_dir_all(if number % 2 == 0 { trial } else { its_other }).unwrap();
+        }
+        let pooled = |paths: &[PathBuf]| {
+            let library = Library::of(paths);
+            let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
+            let matrix = library.workbench.get_matrix(request).unwrap();
+            matrix.cells.into_iter().flatten().map(|cell| cell.stamina).collect::<Vec<_>>()
+        };
+        assert_eq!(pooled(&[one, other]), pooled(&[whole]), "{name}");
+    }
+}
