@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Axis, centre, columnWidth, evenTurns, labelledTurns, leftEdge, span, turnAt } from "./axis";
+import { type Axis, centre, columnWidth, evenTurns, labelledTurns, leftEdge, sharedWidth, span, turnAt } from "./axis";
 
 describe("turn axis", () => {
   it("keeps columns whole and between 6 and 240 px", () => {
@@ -10,6 +10,19 @@ describe("turn axis", () => {
     expect(columnWidth(540, 100)).toBe(6);
     expect(columnWidth(-20, 100)).toBe(6);
     expect(columnWidth(540, 0)).toBe(240);
+  });
+
+  it("leaves the words beside the figures free, and the whole width used", () => {
+    for (const [width, words, right] of [[984, 152, 220], [1550, 216, 220], [700, 152, 200]] as const) {
+      for (const turns of [1, 2, 3, 4, 5, 9, 15, 20, 40, 100]) {
+        const { px, figureLeft } = sharedWidth(width, words, right, turns);
+        // Turn 0 is a column left of turn 1's centre; "0.75" stands beside it.
+        expect(figureLeft - px / 2).toBeGreaterThanOrEqual(36);
+        const used = words + figureLeft + turns * px + right;
+        if (px > 6) expect(used).toBeLessThanOrEqual(width);
+        if (px < 240) expect(used + turns + 1).toBeGreaterThan(px === 72 ? 0 : width);
+      }
+    }
   });
 
   it("finds for every pixel of a column its turn, and none outside", () => {

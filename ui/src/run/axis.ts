@@ -25,6 +25,24 @@ export function columnWidth(free: number, turns: number): number {
   return Math.min(COLUMN_MAX, Math.max(COLUMN_MIN, Math.floor(free / turns)));
 }
 
+/** Room of a figure left of turn 1's column, at least; turn 0 and the labels of the y axis stand in it. */
+const FIGURE_LEFT_MIN = 72;
+/** Room of the y axis's labels. */
+const AXIS_LABELS = 36;
+
+/**
+ * How `width` px are shared out where words of `words` px stand left of the figures and `right` px are kept free: the column's
+ * width, and the room of a figure left of turn 1's column. Turn 0 is a whole column left of turn 1, so half of it and the labels
+ * beside it must fit in there, or they meet the words.
+ */
+export function sharedWidth(width: number, words: number, right: number, turns: number): { px: number; figureLeft: number } {
+  const narrow = columnWidth(width - words - FIGURE_LEFT_MIN - right, turns);
+  if (narrow / 2 + AXIS_LABELS <= FIGURE_LEFT_MIN) return { px: narrow, figureLeft: FIGURE_LEFT_MIN };
+  const least = 2 * (FIGURE_LEFT_MIN - AXIS_LABELS);
+  const px = Math.max(least, columnWidth(width - words - AXIS_LABELS - right, turns + 0.5));
+  return { px, figureLeft: Math.ceil(px / 2) + AXIS_LABELS };
+}
+
 export function leftEdge(axis: Axis, turn: number): number {
   return axis.left + (turn - 1) * axis.px;
 }
