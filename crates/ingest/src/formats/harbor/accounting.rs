@@ -135,29 +135,34 @@ impl<'a> Agent<'a> {
     /// `step_proves`: a step of the trajectory has more cached than input tokens.
     pub(super) fn settle(self, attempt: &mut Attempt, step_proves: bool) {
         let tokens = attempt.tokens;
-        attempt.cached_input = if tokens.cached.unwrap_or(0) == 0 || tokens.input.is_none() {
-            CachedInput::Included
-        } else if tokens.cache_exceeds_input() || step_proves || self.input == Input::Excluded {
+        let has_cached = tokens.cached.unwrap_or(0) > 0 && tokens.input.is_some();
+        let is_proven = tokens.cache_exceeds_input() || step_proves;
+        attempt.cached_input = if is_proven || has_cached && self.input == Input::Excluded {
+            // Also where this attempt has nothing to add: what it proves holds for the run.
             attempt.tokens = tokens.adding_cached();
             CachedInput::Added
-        } else {
+        } else if has_cached {
             CachedInput::Assumed
+        } else {
+            CachedInput::Included
         };
     }
 
     /// Says once for a trial where cached tokens were added, or where nothing tells.
     pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
         let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
-        let first = |basis: CachedInput| attempts.clone().find(|attempt| attempt.cached_input == basis);
+        let counts = |basis: CachedInput| {
+            let of_basis = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
+            of_basis.filter_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0))).next()
+        };
         let name = if self.name.is_empty() { "the agent" } else { self.name };
-        if let Some(attempt) = first(CachedInput::Added) {
-            let Tokens { input: Some(input), cached: Some(cached), .. } = attempt.tokens else { return };
+        if let Some((input, cached)) = counts(CachedInput::Added) {
             let reported = input.saturating_sub(cached);
             let what = format!(
                 "Input {reported}, cached {cached}: {name} counts its input without cached tokens. They are added (input {input} here), at every attempt of the run."
             );
             report.warn(Warning::repaired(path, "tokens.cache_added", what));
-        } else if self.input == Input::Assumed && first(CachedInput::Assumed).is_some() {
+        } else if self.input == Input::Assumed && counts(CachedInput::Assumed).is_some() {
             let what = format!(
                 "Nothing says whether the input of {name} includes its cached tokens. It is taken to, unless an attempt of the run has more cached than input tokens."
             );
@@ -178,7 +183,9 @@ mod tests {
 
     use super::*;
 
+    /// With a step that proves that cached tokens are not in the input, if the agent's name begins with `!`.
     fn settled(agent: &str, model: &str, harbor: &str, counts: [Option<u64>; 3]) -> (Tokens, CachedInput) {
+        let (agent, step_proves) = agent.strip_prefix('!').map_or((agent, false), |agent| (agent, true));
         let head = Head { agent: Some(agent.into()), model: Some(model.into()), ..Head::default() };
         let mut attempt = Attempt::new(1, Verdict::Passed);
         let [input, cached, output] = counts;
@@ -186,7 +193,7 @@ mod tests {
         attempt.steps = Some(3);
         let agent = Agent::new(&head, || Some(harbor.to_owned()));
         agent.drop_what_nobody_counted(&mut attempt);
-        agent.settle(&mut attempt, false);
+        agent.settle(&mut attempt, step_proves);
         (attempt.tokens, attempt.cached_input)
     }
 
@@ -207,6 +214,9 @@ mod tests {
             ("codex", "m", "0.25.0", some(0, 0, 5), (None, Included)),
             ("codex", "m", "0.25.0", some(0, 7, 5), (None, Included)),
             ("codex", "m", "0.25.0", some(0, 0, 0), (None, Included)),
+            ("!codex", "m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
+            ("!codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Added)),
+            ("!codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Added)),
             ("goose", "m", "0.13.0", [Some(10), None, None], (None, Included)),
         ];
         for (agent, model, harbor, counts, right) in cases {
