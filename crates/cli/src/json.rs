@@ -187,6 +187,10 @@ fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
         "exception": exception(attempt.exception.as_ref()),
         "tokens": tokens(&attempt.tokens),
         "cost_usd": attempt.cost_usd,
+        "steps": attempt.steps,
+        "tool_calls": attempt.tool_calls,
+        "agent_seconds": attempt.timing.agent_seconds,
+        "test_seconds": attempt.timing.test_seconds,
         "failing": failing,
         "failing_not_described": attempt.failing_not_described(),
     })

@@ -14,12 +14,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Episode, Warning};
+use model::{Episode, Run, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
+use crate::readers::clock;
 use files::{Stamp, Tree};
 
 /// Threads that survey places and read parts.
@@ -88,7 +89,7 @@ pub fn import_among(
 
     let known = store.part_stamps(source)?;
     let mut report = Report { warnings: found.warnings, files_read: 0 };
-    let jobs = survey(tree, store, source, &found.places, &known, &mut report)?;
+    let (jobs, runs) = survey(tree, store, source, &found.places, &known, &mut report)?;
     let survey_warnings = tree.warnings();
     report.warnings.extend(survey_warnings.iter().cloned());
     store.put_survey_warnings(source, &report.warnings, report.files_read)?;
@@ -97,6 +98,7 @@ pub fn import_among(
     let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
+    runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
     store.settle_cached_input(source)?;
     store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
@@ -126,6 +128,27 @@ struct Done {
     report: Report,
 }
 
+/// The runs of each place.
+type PlaceRuns<'a> = Vec<(&'a Place, Vec<Run>)>;
+
+/// Writes the runs of a place. A run began with its first episode, if that was earlier than what it says of itself. Which
+/// episodes it has is known when they are written: so it is written before them, with those of the last time, and after.
+fn put_runs(store: &Store, source: SourceId, place: &Place, runs: &[Run]) -> Result<(), StoreError> {
+    let times = store.episode_times(source, &place.at)?;
+    let begun = |run: &Run| {
+        let mut run = run.clone();
+        if let Some(episodes) = times.get(&run.key) {
+            let parts: Vec<_> =
+                episodes.iter().map(|(begin, end)| (begin.as_deref(), end.as_deref())).collect();
+            let own = (run.started_at.as_deref(), run.finished_at.as_deref());
+            run.started_at = clock::earliest_begin(own, &parts).map(str::to_owned);
+        }
+        run
+    };
+    let runs: Vec<Run> = runs.iter().map(begun).collect();
+    store.put_runs(source, &place.at, place.format.id(), &runs)
+}
+
 /// Surveys all places, brings the store's runs and parts in line with them, and lists what there is to read.
 fn survey<'a>(
     tree: &Tree,
@@ -134,8 +157,8 @@ fn survey<'a>(
     places: &'a [Place],
     known: &HashMap<(String, String), u64>,
     report: &mut Report,
-) -> Result<Vec<Job<'a>>, StoreError> {
-    let mut jobs = Vec::new();
+) -> Result<(Vec<Job<'a>>, PlaceRuns<'a>), StoreError> {
+    let (mut jobs, mut runs) = (Vec::new(), PlaceRuns::new());
     let mut keep: Vec<(String, String)> = Vec::new();
     store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
     for (place, surveyed) in places.iter().zip(survey_all(tree, places)) {
@@ -147,7 +170,8 @@ fn survey<'a>(
         report.warnings.extend(said.warnings);
         report.files_read += said.files_read;
         let survey = without_repetition(survey, &place.at, report);
-        store.put_runs(source, &place.at, place.format.id(), &survey.runs)?;
+        put_runs(store, source, place, &survey.runs)?;
+        runs.push((place, survey.runs));
         for part in survey.parts {
             keep.push((place.at.clone(), part.key.clone()));
             let stamp = Stamp::new().text(env!("CARGO_PKG_VERSION")).number(part.stamp).finish();
@@ -155,7 +179,7 @@ fn survey<'a>(
         }
     }
     store.drop_parts(source, &keep)?;
-    Ok(jobs)
+    Ok((jobs, runs))
 }
 
 /// Surveys the places on several threads: most of the time goes into waiting for the file system, and an import that

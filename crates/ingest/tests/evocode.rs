@@ -113,6 +113,34 @@ fn a_small_folder_is_read_cell_by_cell() {
 }
 
 #[test]
+fn more_rounds_passed_than_there_are_are_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let edit = |file: &str, from: &str, to: &str| {
+        let path = dir.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        std::fs::write(path, text.replace(from, to)).unwrap();
+    };
+    edit("sweep_x.csv", "2/5 c60% r10.5", "7/5 c160% r10.5");
+    edit("index.json", "\"Big-2-high\": 0.4", "\"Big-2-high\": 1.4");
+    let read = read(dir.path());
+    let run = |key: &str| read.runs.iter().find(|r| r.key == key).unwrap();
+    let figures = |key: &str| -> Vec<&str> {
+        run(key).reported.figures.iter().map(|(name, _)| name.as_str()).collect()
+    };
+    // The share of the index and the cell of the table say it alike, and neither can be.
+    let totals = &run("Big-2-high").reported.totals_only[0];
+    assert_eq!((totals.turns, totals.passed_turns, totals.case_ratio), (Some(5), None, None));
+    assert_eq!(figures("Big-2-high"), ["evocode.avg_rounds"]);
+    assert!(figures("Tiny-1").contains(&"evocode.dataset_score"));
+    let said = read.warnings("value.not_usable");
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("Big-2-high at task_three 1.4"), "{said:?}");
+    assert!(said[1].contains("Acme-Big-2 at task_three \"7/5\", Acme-Big-2 at task_three \"c160%\""), "{said:?}");
+}
+
+#[test]
 fn damaged_files_are_said_and_the_rest_is_read() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());

@@ -95,6 +95,8 @@ const WARNINGS: &[&str] = &[
     "tests.mismatch",
     "tokens.cache_added",
     "tokens.cache_unclear",
+    "tokens.session_totals",
+    "tokens.session_unclear",
     "toml.malformed",
     "trajectory.too_large",
     "turns.out_of_order",

@@ -47,7 +47,7 @@ pub use error::StoreError;
 pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};
 pub use parts::PartRead;
 pub use plays::{KnownSum, Play, PlayedTurn, Used};
-pub use runs::{RunEntry, RunRecord};
+pub use runs::{EpisodeTimes, RunEntry, RunRecord};
 pub use search::{Match, MatchKind, Matches};
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};

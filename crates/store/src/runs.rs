@@ -1,6 +1,6 @@
 //! Runs: what is known of them before any episode is read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use model::{Baseline, Benchmark, Reported, Run, WarningCounts};
@@ -338,7 +338,26 @@ fn put(
     id.map_or(Ok(()), |id| touch(conn, id))
 }
 
+/// By the key of a run: begin and end of each of its episodes, as the source writes them.
+pub type EpisodeTimes = HashMap<String, Vec<(Option<String>, Option<String>)>>;
+
 impl Store {
+    /// When the episodes of a place began and ended.
+    pub fn episode_times(&self, source: SourceId, place: &str) -> Result<EpisodeTimes> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT run.key, episode.started_at, episode.finished_at FROM run
+                   JOIN episode ON episode.run = run.id WHERE run.source = ?1 AND run.place = ?2",
+            )?;
+            let mut rows = find.query((source, place))?;
+            let mut times = EpisodeTimes::new();
+            while let Some(row) = rows.next()? {
+                times.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+            }
+            Ok(times)
+        })
+    }
+
     /// Sets the runs of a place: new ones are added, known ones (by key) are replaced and keep their episodes, and
     /// those that are gone are deleted with their episodes.
     pub fn put_runs(&self, source: SourceId, place: &str, format: &str, runs: &[Run]) -> Result<()> {

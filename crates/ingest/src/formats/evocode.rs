@@ -32,6 +32,7 @@ use serde_json::Value;
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
+use crate::readers::value::Unusable;
 use files::{Entry, ReadError, Stamp, Tree, join, parent};
 
 use self::sweep::Sweep;
@@ -67,6 +68,11 @@ struct Place {
     files: Vec<Entry>,
     sweep: Option<Sweep>,
     stamp: Stamp,
+}
+
+/// A share of the rounds of a task.
+fn share(value: &Node) -> Option<f64> {
+    value.number().filter(|n| (0.0..=1.0).contains(n))
 }
 
 /// Reads the files of tasks.
@@ -194,7 +200,7 @@ impl Place {
         place.stamp = place.stamp.number(tree.entry(&path).map_or(0, |e| e.stamp));
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) => {
-                place.take_index(&index);
+                place.take_index(&index).warn(&path, report);
                 report.files_read += 1;
             }
             Err(error) => {
@@ -205,7 +211,8 @@ impl Place {
         if let Some((path, entry)) = sweep_file(tree, at) {
             place.stamp = place.stamp.text(&path).number(entry.stamp);
             match Sweep::read(tree, &path) {
-                Ok(sweep) => {
+                Ok(mut sweep) => {
+                    std::mem::take(&mut sweep.unusable).warn(&path, report);
                     place.sweep = Some(sweep);
                     report.files_read += 1;
                 }
@@ -215,7 +222,9 @@ impl Place {
         place
     }
 
-    fn take_index(&mut self, index: &Node) {
+    /// Gives what stands in the index and cannot be.
+    fn take_index(&mut self, index: &Node) -> Unusable {
+        let mut unusable = Unusable::default();
         self.indexed = true;
         for name in index.get("models").map_or(&[][..], Node::list).iter().filter_map(Node::word) {
             if !self.models.iter().any(|m| m == name) {
@@ -224,13 +233,16 @@ impl Place {
         }
         for node in index.get("tasks").map_or(&[][..], Node::list) {
             let Some(task) = node.get("task").and_then(Node::word) else { continue };
-            let score = node.get("score").map_or(&[][..], Node::map);
+            let score = node.get("score").map_or(&[][..], Node::map).iter().map(|(model, value)| {
+                (model.clone(), unusable.take(&format!("{model} at {task}"), Some(value), share))
+            });
             self.tasks.push(IndexTask {
                 task: task.to_owned(),
                 rounds: node.get("n_rounds").and_then(Node::count).map(small),
-                score: score.iter().map(|(model, share)| (model.clone(), share.number())).collect(),
+                score: score.collect(),
             });
         }
+        unusable
     }
 
     /// Tasks that the index names and no file describes.
@@ -261,12 +273,12 @@ impl Place {
         let Some(sweep) = &self.sweep else { return false };
         let mut compared = 0;
         for task in &self.tasks {
-            let (Some(Some(share)), Some(cell)) = (task.score.get(site), sweep.cell(&task.task, column))
-            else {
+            let rounds = sweep.cell(&task.task, column).and_then(|cell| cell.rounds);
+            let (Some(Some(share)), Some((passed, total))) = (task.score.get(site), rounds) else {
                 continue;
             };
             compared += 1;
-            if cell.total == 0 || (share - f64::from(cell.passed) / f64::from(cell.total)).abs() > 0.002 {
+            if total == 0 || (share - f64::from(passed) / f64::from(total)).abs() > 0.002 {
                 return false;
             }
         }
@@ -293,13 +305,16 @@ impl Place {
         }
         for task in self.missing() {
             let cell = self.sweep.as_ref().and_then(|s| s.cell(&task.task, &named.shown));
-            let turns = task.rounds.or(cell.map(|c| c.total));
+            let rounds = cell.and_then(|c| c.rounds);
+            let turns = task.rounds.or(rounds.map(|(_, total)| total));
             let share = task.score.get(&named.site).copied().flatten();
             let by_share = share.zip(turns).map(|(share, n)| (share * f64::from(n)).round());
+            // The table may count other rounds than the index.
+            let by_cell = rounds.filter(|(passed, _)| turns.is_none_or(|n| *passed <= n));
             run.reported.totals_only.push(TaskTotals {
                 scenario: task.task.clone(),
                 turns,
-                passed_turns: by_share.or(cell.map(|c| f64::from(c.passed))),
+                passed_turns: by_share.or(by_cell.map(|(passed, _)| f64::from(passed))),
                 case_ratio: cell.and_then(|c| c.cases).map(|percent| percent / 100.0),
             });
         }

@@ -33,6 +33,7 @@ mod exception;
 mod head;
 mod job;
 mod layout;
+mod resumed;
 mod reward;
 pub(super) mod settings;
 mod step;

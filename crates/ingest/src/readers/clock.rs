@@ -47,6 +47,40 @@ pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
     (span >= 0).then_some(span as f64 / 1e6)
 }
 
+/// When something began whose parts have times, too: at its own begin, or at that of a part where that was earlier, as in a
+/// job that was resumed. Each is a begin and an end; what is no time does not count.
+///
+/// The own times may be of a clock whose offset is not said while those of the parts have one, as in Harbor's jobs. Then the
+/// offset is told from the own end, which follows that of the last part at once, or a part counts that was earlier
+/// wherever on earth the clock stood.
+pub fn earliest_begin<'a>(own: (Option<&'a str>, Option<&'a str>), parts: &[(Option<&'a str>, Option<&'a str>)]) -> Option<&'a str> {
+    let first = |with_offset: bool| {
+        let begins = parts.iter().filter_map(|(begin, _)| *begin).filter(|begin| has_offset(begin) == with_offset);
+        begins.filter_map(|begin| Some((micros(begin)?, begin))).min()
+    };
+    let Some((begin, own_begin)) = own.0.and_then(|begin| Some((micros(begin)?, begin))) else {
+        return first(true).or_else(|| first(false)).map(|(_, begin)| begin);
+    };
+    let earlier = if has_offset(own_begin) {
+        first(true).filter(|(part, _)| *part < begin)
+    } else {
+        let limit = begin - own.1.and_then(|end| offset(end, parts)).unwrap_or(14 * 3600 * 1_000_000);
+        first(false).filter(|(part, _)| *part < begin).or_else(|| first(true).filter(|(part, _)| *part < limit))
+    };
+    Some(earlier.map_or(own_begin, |(_, part)| part))
+}
+
+/// How far ahead of UTC the clock was that wrote `end`, in microseconds, if that is when the last of the parts ended: a
+/// number of quarters of an hour.
+fn offset(end: &str, parts: &[(Option<&str>, Option<&str>)]) -> Option<i64> {
+    const QUARTER: i64 = 900 * 1_000_000;
+    const AT_ONCE: i64 = 120 * 1_000_000;
+    let ends = parts.iter().map(|(_, end)| micros(end.filter(|end| has_offset(end))?));
+    let last = ends.collect::<Option<Vec<i64>>>()?.into_iter().max()?;
+    let ahead = micros(end).filter(|_| !has_offset(end))? - last;
+    (ahead.rem_euclid(QUARTER) <= AT_ONCE).then(|| ahead.div_euclid(QUARTER) * QUARTER)
+}
+
 /// Whether a time says how far its clock is from UTC.
 fn has_offset(time: &str) -> bool {
     time.trim().get(11..).is_some_and(|clock| clock.contains(['Z', 'z', '+', '-']))
@@ -81,6 +115,30 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_resumed_began_with_its_first_part() {
+        let part = |day: u8, hour: u8| (format!("2026-01-{day:02}T{hour:02}:00:00Z"), format!("2026-01-{day:02}T{hour:02}:30:00Z"));
+        let begin = |own: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
+            let parts: Vec<_> = parts.iter().map(|(a, b)| (Some(a.as_str()), Some(b.as_str()))).collect();
+            earliest_begin(own, &parts).map(str::to_owned)
+        };
+        let naive = (Some("2026-01-02T18:00:00"), Some("2026-01-02T18:30:07"));
+        // The clock was eight hours ahead: 18:00 there is 10:00, when its only part began, or an hour after another.
+        assert_eq!(begin(naive, &[part(2, 10)]).as_deref(), naive.0);
+        assert_eq!(begin(naive, &[part(2, 10), part(2, 9)]).as_deref(), Some("2026-01-02T09:00:00Z"));
+        // Which clock it was is not known: it ended long after its parts, or has no end.
+        let odd = (naive.0, Some("2026-01-02T18:40:00"));
+        for own in [odd, (naive.0, None)] {
+            assert_eq!(begin(own, &[part(2, 10), part(2, 9)]).as_deref(), naive.0);
+            assert_eq!(begin(own, &[part(2, 10), part(1, 9)]).as_deref(), Some("2026-01-01T09:00:00Z"));
+        }
+        let zoned = (Some("2026-01-02T10:00:00+01:00"), None);
+        assert_eq!(begin(zoned, &[part(2, 9)]).as_deref(), zoned.0);
+        assert_eq!(begin(zoned, &[part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
+        assert_eq!(begin((None, None), &[part(2, 9), part(2, 8)]).as_deref(), Some("2026-01-02T08:00:00Z"));
+        assert_eq!(begin((Some("2026-02-30T10:00:00"), None), &[]), None);
+    }
 
     #[test]
     fn the_kinds_of_times_that_files_hold() {

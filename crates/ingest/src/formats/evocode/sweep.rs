@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use files::{ReadError, Tree};
 
+use crate::readers::value::Unusable;
+
 const CAP: u64 = 16 << 20;
 
 /// One cell of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
-    /// Rounds passed.
-    pub(super) passed: u32,
-    /// Rounds of the task.
-    pub(super) total: u32,
+    /// Rounds passed, and rounds of the task; `None` where more passed than there are.
+    pub(super) rounds: Option<(u32, u32)>,
     /// Mean share of cases passed, in per cent, rounded.
     pub(super) cases: Option<f64>,
     /// Tool calls per round that has a trajectory.
@@ -26,21 +26,35 @@ pub(super) struct Sweep {
     pub(super) models: Vec<String>,
     tasks: Vec<String>,
     cells: HashMap<(String, String), Cell>,
+    /// What stands in cells and cannot be.
+    pub(super) unusable: Unusable,
 }
 
 impl Cell {
-    fn parse(text: &str) -> Option<Self> {
+    /// `name` is what the cell is called where something in it cannot be.
+    fn parse(text: &str, name: &str, unusable: &mut Unusable) -> Option<Self> {
         let mut words = text.split_whitespace();
-        let (passed, total) = words.next()?.split_once('/')?;
+        let first = words.next()?;
+        let (passed, total) = first.split_once('/')?;
+        let (passed, total): (u32, u32) = (passed.parse().ok()?, total.parse().ok()?);
+        let mut odd = |word: &str| unusable.add(name, &word.into());
         let mut cell =
-            Self { passed: passed.parse().ok()?, total: total.parse().ok()?, cases: None, tool_calls: None };
+            Self { rounds: (passed <= total).then_some((passed, total)), cases: None, tool_calls: None };
+        if cell.rounds.is_none() {
+            odd(first);
+        }
         for word in words {
-            let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite());
-            if let Some(percent) = word.strip_prefix('c') {
-                cell.cases = number(percent.trim_end_matches('%'));
-            } else if let Some(calls) = word.strip_prefix('r') {
-                cell.tool_calls = number(calls);
+            let (kind, digits) = (word.chars().next(), word.get(1..).unwrap_or_default());
+            let number = |text: &str, most: f64| text.parse().ok().filter(|n| (0.0..=most).contains(n));
+            let (place, found) = match kind {
+                Some('c') => (&mut cell.cases, number(digits.trim_end_matches('%'), 100.0)),
+                Some('r') => (&mut cell.tool_calls, number(digits, f64::MAX)),
+                _ => continue,
+            };
+            if found.is_none() {
+                odd(word);
             }
+            *place = found;
         }
         Some(cell)
     }
@@ -69,7 +83,8 @@ impl Sweep {
             let Some(task) = record.get(task_at).filter(|t| !t.is_empty()) else { continue };
             sweep.tasks.push(task.to_owned());
             for (name, text) in header.iter().zip(&record).filter(|(name, _)| is_model(name)) {
-                if let Some(cell) = Cell::parse(text) {
+                let called = format!("{name} at {task}");
+                if let Some(cell) = Cell::parse(text, &called, &mut sweep.unusable) {
                     sweep.cells.insert((task.to_owned(), name.to_owned()), cell);
                 }
             }
@@ -83,7 +98,8 @@ impl Sweep {
     }
 
     /// What the table says of a model over all tasks. As in the published scores a blank counts as 0, but for the tool calls;
-    /// a column of blanks says nothing. Cells that give no share of cases give no case score: it is unknown, not 0.
+    /// a column of blanks says nothing. Where a cell gives no share of cases, the case score is unknown, not 0; likewise the
+    /// dataset score and the perfect tasks where the rounds of one cannot be.
     pub(super) fn figures(&self, model: &str) -> Vec<(String, f64)> {
         if !self.models.iter().any(|m| m == model) || self.tasks.is_empty() {
             return Vec::new();
@@ -93,17 +109,20 @@ impl Sweep {
             return Vec::new();
         }
         let tasks = self.tasks.len() as f64;
-        let share = |c: &Cell| if c.total == 0 { 0.0 } else { f64::from(c.passed) / f64::from(c.total) };
         let calls: Vec<f64> = cells.iter().filter_map(|c| c.tool_calls).collect();
-        let mut figures = vec![
-            ("evocode.dataset_score".to_owned(), 100.0 * cells.iter().map(share).sum::<f64>() / tasks),
-            (
-                "evocode.perfect_tasks".to_owned(),
-                cells.iter().filter(|c| c.total > 0 && c.passed == c.total).count() as f64,
-            ),
-        ];
+        let mut figures = Vec::new();
+        let rounds = cells.iter().map(|c| c.rounds).collect::<Option<Vec<(u32, u32)>>>();
+        if let Some(rounds) = &rounds {
+            let share = |(passed, total): &(u32, u32)| f64::from(*passed) / f64::from(*total).max(1.0);
+            let score = 100.0 * rounds.iter().map(share).sum::<f64>() / tasks;
+            figures.push(("evocode.dataset_score".to_owned(), score));
+        }
         if let Some(cases) = cells.iter().map(|c| c.cases).collect::<Option<Vec<f64>>>() {
-            figures.insert(1, ("evocode.case_score".to_owned(), cases.iter().sum::<f64>() / tasks));
+            figures.push(("evocode.case_score".to_owned(), cases.iter().sum::<f64>() / tasks));
+        }
+        if let Some(rounds) = rounds {
+            let perfect = rounds.iter().filter(|(passed, total)| *total > 0 && passed == total).count();
+            figures.push(("evocode.perfect_tasks".to_owned(), perfect as f64));
         }
         if !calls.is_empty() {
             figures.push(("evocode.avg_rounds".to_owned(), calls.iter().sum::<f64>() / calls.len() as f64));
@@ -122,7 +141,7 @@ mod tests {
         assert_eq!(sweep.models, ["B", "A"]);
         assert_eq!(
             sweep.cell("t1", "B"),
-            Some(Cell { passed: 2, total: 4, cases: Some(75.0), tool_calls: Some(10.5) })
+            Some(Cell { rounds: Some((2, 4)), cases: Some(75.0), tool_calls: Some(10.5) })
         );
         assert_eq!(sweep.cell("t1", "A"), None);
         let figures: Vec<String> = sweep.figures("B").iter().map(|(name, n)| format!("{name} {n}")).collect();
@@ -148,5 +167,20 @@ mod tests {
         assert_eq!(figures("task,m\na,1/2\n"), without_cases);
         assert_eq!(figures("task,m\na,1/2\nb,1/2 c50%\n"), without_cases, "known for a part of the tasks");
         assert!(figures("task,m\na,\nb,—\n").is_empty(), "a model that was never run");
+    }
+
+    #[test]
+    fn what_a_cell_cannot_say_is_unknown_and_named() {
+        let table = "task,m\na,9/7 c50% r3\nb,2/2 c140% r-1\nc,1/2 cNaN% r2\n";
+        let sweep = Sweep::parse(table.as_bytes()).unwrap();
+        let cell = |task: &str| sweep.cell(task, "m").unwrap();
+        assert_eq!(cell("a"), Cell { rounds: None, cases: Some(50.0), tool_calls: Some(3.0) });
+        assert_eq!(cell("b"), Cell { rounds: Some((2, 2)), cases: None, tool_calls: None });
+        assert_eq!(cell("c"), Cell { rounds: Some((1, 2)), cases: None, tool_calls: Some(2.0) });
+        assert_eq!(sweep.figures("m"), [("evocode.avg_rounds".to_owned(), 2.5)]);
+        let said = sweep.unusable.warning("t").unwrap().message;
+        for odd in ["m at a \"9/7\"", "m at b \"c140%\"", "m at b \"r-1\"", "m at c \"cNaN%\""] {
+            assert!(said.contains(odd), "{said}");
+        }
     }
 }

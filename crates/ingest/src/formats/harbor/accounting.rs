@@ -70,6 +70,9 @@ const AGENTS: &[(&str, Where, Input)] = &[
     ("trae-agent", Where::Anthropic, Input::Excluded),
 ];
 
+/// Agents that write the cost 0.0 where they know no price.
+const NO_COST_IS_ZERO: [&str; 5] = ["cline", "cline-cli", "mini-swe-agent", "openhands-sdk", "swe-agent"];
+
 /// What is known of a trial's agent before its counts are looked at.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Agent<'a> {
@@ -99,55 +102,72 @@ impl<'a> Agent<'a> {
         Self { name, input: row.map(|(.., input)| *input).unwrap_or_default() }
     }
 
+    /// Its name; empty if no file says it.
+    pub(super) const fn name(self) -> &'a str {
+        self.name
+    }
+
+    /// Most agents write 0 for a number that their log lacks.
+    pub(super) fn drop_what_nobody_counted(self, attempt: &mut Attempt) {
+        let Tokens { input, cached, output } = attempt.tokens;
+        let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
+        if is_none(input)
+            && is_none(cached)
+            && is_none(output)
+            && attempt.steps.is_some_and(|steps| steps > 0)
+        {
+            attempt.tokens = Tokens::default();
+        } else if input == Some(0) && !is_none(output) {
+            // Cached tokens alone do not make it known.
+            attempt.tokens.input = None;
+        } else if let ("goose", Some(total), None) = (self.name, input, output) {
+            // Before Harbor 0.20 what stands there is the sum of input and output.
+            attempt.tokens.input = None;
+            attempt.extra.insert("total_tokens".to_owned(), total.into());
+        }
+        if NO_COST_IS_ZERO.contains(&self.name) {
+            attempt.cost_usd = attempt.cost_usd.filter(|cost| *cost > 0.0);
+        }
+    }
+
     /// Gives the tokens of an attempt the one meaning that they have in the store.
     ///
     /// `step_proves`: a step of the trajectory has more cached than input tokens.
     pub(super) fn settle(self, attempt: &mut Attempt, step_proves: bool) {
-        drop_what_nobody_counted(self.name, attempt);
         let tokens = attempt.tokens;
-        attempt.cached_input = if tokens.cached.unwrap_or(0) == 0 || tokens.input.is_none() {
-            CachedInput::Included
-        } else if tokens.cache_exceeds_input() || step_proves || self.input == Input::Excluded {
+        let has_cached = tokens.cached.unwrap_or(0) > 0 && tokens.input.is_some();
+        let is_proven = tokens.cache_exceeds_input() || step_proves;
+        attempt.cached_input = if is_proven || has_cached && self.input == Input::Excluded {
+            // Also where this attempt has nothing to add: what it proves holds for the run.
             attempt.tokens = tokens.adding_cached();
             CachedInput::Added
-        } else {
+        } else if has_cached {
             CachedInput::Assumed
+        } else {
+            CachedInput::Included
         };
     }
 
     /// Says once for a trial where cached tokens were added, or where nothing tells.
     pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
         let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
-        let first = |basis: CachedInput| attempts.clone().find(|attempt| attempt.cached_input == basis);
+        let counts = |basis: CachedInput| {
+            let of_basis = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
+            of_basis.filter_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0))).next()
+        };
         let name = if self.name.is_empty() { "the agent" } else { self.name };
-        if let Some(attempt) = first(CachedInput::Added) {
-            let Tokens { input: Some(input), cached: Some(cached), .. } = attempt.tokens else { return };
+        if let Some((input, cached)) = counts(CachedInput::Added) {
             let reported = input.saturating_sub(cached);
             let what = format!(
                 "Input {reported}, cached {cached}: {name} counts its input without cached tokens. They are added (input {input} here), at every attempt of the run."
             );
             report.warn(Warning::repaired(path, "tokens.cache_added", what));
-        } else if self.input == Input::Assumed && first(CachedInput::Assumed).is_some() {
+        } else if self.input == Input::Assumed && counts(CachedInput::Assumed).is_some() {
             let what = format!(
                 "Nothing says whether the input of {name} includes its cached tokens. It is taken to, unless an attempt of the run has more cached than input tokens."
             );
             report.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
         }
-    }
-}
-
-/// Most agents write 0 for a number that their log lacks.
-fn drop_what_nobody_counted(agent: &str, attempt: &mut Attempt) {
-    let Tokens { input, cached, output } = attempt.tokens;
-    let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
-    if is_none(input) && is_none(cached) && is_none(output) && attempt.steps.is_some_and(|steps| steps > 0) {
-        attempt.tokens = Tokens::default();
-    } else if input == Some(0) && is_none(cached) && !is_none(output) {
-        attempt.tokens.input = None;
-    } else if let ("goose", Some(total), None) = (agent, input, output) {
-        // Before Harbor 0.20 what stands there is the sum of input and output.
-        attempt.tokens.input = None;
-        attempt.extra.insert("total_tokens".to_owned(), total.into());
     }
 }
 
@@ -163,13 +183,17 @@ mod tests {
 
     use super::*;
 
+    /// With a step that proves that cached tokens are not in the input, if the agent's name begins with `!`.
     fn settled(agent: &str, model: &str, harbor: &str, counts: [Option<u64>; 3]) -> (Tokens, CachedInput) {
+        let (agent, step_proves) = agent.strip_prefix('!').map_or((agent, false), |agent| (agent, true));
         let head = Head { agent: Some(agent.into()), model: Some(model.into()), ..Head::default() };
         let mut attempt = Attempt::new(1, Verdict::Passed);
         let [input, cached, output] = counts;
         attempt.tokens = Tokens { input, cached, output };
         attempt.steps = Some(3);
-        Agent::new(&head, || Some(harbor.to_owned())).settle(&mut attempt, false);
+        let agent = Agent::new(&head, || Some(harbor.to_owned()));
+        agent.drop_what_nobody_counted(&mut attempt);
+        agent.settle(&mut attempt, step_proves);
         (attempt.tokens, attempt.cached_input)
     }
 
@@ -188,12 +212,32 @@ mod tests {
             ("codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Included)),
             ("codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Included)),
             ("codex", "m", "0.25.0", some(0, 0, 5), (None, Included)),
+            ("codex", "m", "0.25.0", some(0, 7, 5), (None, Included)),
             ("codex", "m", "0.25.0", some(0, 0, 0), (None, Included)),
+            ("!codex", "m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
+            ("!codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Added)),
+            ("!codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Added)),
             ("goose", "m", "0.13.0", [Some(10), None, None], (None, Included)),
         ];
         for (agent, model, harbor, counts, right) in cases {
             let (tokens, basis) = settled(agent, model, harbor, counts);
             assert_eq!((tokens.input, basis), right, "{agent} {model} {harbor} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_cost_of_nothing_is_unknown_where_that_is_how_no_price_is_written() {
+        for (agent, cost, right) in [
+            ("mini-swe-agent", 0.0, None),
+            ("cline-cli", 0.0, None),
+            ("cline-cli", 0.5, Some(0.5)),
+            ("claude-code", 0.0, Some(0.0)),
+        ] {
+            let head = Head { agent: Some(agent.into()), ..Head::default() };
+            let mut attempt = Attempt::new(1, Verdict::Passed);
+            attempt.cost_usd = Some(cost);
+            Agent::new(&head, || None).drop_what_nobody_counted(&mut attempt);
+            assert_eq!(attempt.cost_usd, right, "{agent} {cost}");
         }
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Head {
     pub(super) source: Option<String>,
     /// The repository that the task was taken from.
     pub(super) repository: Option<String>,
+    /// Whether the agent goes on with its session from step to step.
+    pub(super) resumes: bool,
 }
 
 impl Head {
@@ -97,6 +99,7 @@ impl Head {
             // `my_package.agents:MyAgent`
             self.agent = text("name").or_else(|| text("import_path"));
             self.model = self.model.take().or_else(|| text("model_name"));
+            self.resumes = agent.get("resume_trajectory").and_then(Node::truth) == Some(true);
         }
     }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
+use crate::readers::value::Unusable;
 use files::{Tree, file_name, join};
 
 use super::head::{Head, job_name};
@@ -201,11 +202,12 @@ fn benchmark(tree: &Tree, kind: Kind, at: &str, sources: &BTreeSet<String>) -> B
 fn times(jobs: &[&JobFiles], run: &mut Run) {
     let time = |job: &JobFiles, key| {
         let time = job.result.as_ref()?.get(key)?.word()?;
-        clock::micros(time).map(|_| time.to_owned())
+        Some((clock::micros(time)?, time.to_owned()))
     };
-    run.started_at = jobs.iter().filter_map(|j| time(j, "started_at")).min();
-    let ends: Option<Vec<String>> = jobs.iter().map(|j| time(j, "finished_at")).collect();
-    run.finished_at = ends.and_then(|e| e.into_iter().max());
+    let begin = jobs.iter().filter_map(|job| time(job, "started_at")).min();
+    let ends: Option<Vec<(i64, String)>> = jobs.iter().map(|job| time(job, "finished_at")).collect();
+    (run.started_at, run.finished_at) =
+        (begin.map(|(_, begin)| begin), ends.and_then(|ends| Some(ends.into_iter().max()?.1)));
 }
 
 /// Harbor's own figures. Over several jobs, counts are sums and means are means of the jobs' means.
@@ -345,6 +347,10 @@ fn unknown_fields(result: &Node, extra: &mut Extra) {
 /// Warns of what a job planned and did not do.
 pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Report) {
     let Some(result) = &files.result else { return };
+    let mut unusable = Unusable::default();
+    let [begin, end] = ["started_at", "finished_at"].map(|key| unusable.time(key, result.get(key)));
+    unusable.span("started_at to finished_at", begin.as_deref(), end.as_deref());
+    unusable.warn(&join(&job.path, "result.json"), report);
     let planned = result.get("n_total_trials").and_then(Node::count).unwrap_or(0) as usize;
     if planned > trials {
         report.warn(Warning::skipped(

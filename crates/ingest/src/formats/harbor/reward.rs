@@ -16,6 +16,11 @@ const NO_VERDICT: &str = "The step has no verdict.";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rewards(Vec<(String, Option<f64>)>);
 
+/// A finite number, or what Python takes for one; a text is none, as for Harbor.
+fn number(reward: &Node) -> Option<f64> {
+    matches!(reward, Node::Number(_) | Node::Bool(_)).then(|| reward.number()).flatten()
+}
+
 /// What rewards come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Decision {
@@ -41,7 +46,7 @@ impl Decision {
 impl Rewards {
     /// Those of a result; `None` where there are none.
     pub(super) fn of_result(node: &Node) -> Option<Self> {
-        let rewards = node.map().iter().map(|(name, reward)| (name.clone(), reward.number())).collect();
+        let rewards = node.map().iter().map(|(name, reward)| (name.clone(), number(reward))).collect();
         Some(Self(rewards)).filter(|rewards| !rewards.0.is_empty())
     }
 
@@ -143,6 +148,8 @@ mod tests {
             (r#"{"accuracy": null, "format": 1}"#, Decision::Unreadable),
             (r#"{"accuracy": null}"#, Decision::Unreadable),
             (r#"{"reward": "NaN"}"#, Decision::Unreadable),
+            (r#"{"reward": "1.0"}"#, Decision::Unreadable),
+            (r#"{"reward": true}"#, Decision::Reward(1.0)),
         ] {
             let node: Node = serde_json::from_str(json).unwrap();
             assert_eq!(Rewards::of_result(&node).unwrap().decide(), want, "{json}");

@@ -16,6 +16,7 @@ use super::CONTINUATIONS;
 use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::layout::is_file;
+use super::resumed::Session;
 use super::reward::{Decision, Rewards};
 use super::settings::plain;
 
@@ -37,6 +38,10 @@ pub(super) struct Graded {
     pub(super) unrecognised: bool,
     /// The first message to the agent.
     pub(super) first_message: Option<FirstMessage>,
+    /// What its trajectory says of the agent's session.
+    pub(super) session: Session,
+    /// Whether a step of its trajectory has more cached than input tokens.
+    pub(super) cache_exceeds_input: bool,
 }
 
 /// The first message to an agent.
@@ -90,8 +95,8 @@ pub(super) fn read(
     times(node, &mut attempt, &mut unusable);
     usage(node, &mut attempt, &mut unusable);
     let cases = tests(tree, folder, &mut attempt, report);
-    let (first_message, step_proves) = trajectory(tree, folder, &mut attempt, &mut unusable, report);
-    around.agent.settle(&mut attempt, step_proves);
+    let told = trajectory(tree, folder, &mut attempt, &mut unusable, report);
+    around.agent.drop_what_nobody_counted(&mut attempt);
     attempt.artifacts = artifacts(tree, folder);
     unusable.settle(&mut attempt);
     unusable.warn(folder, report);
@@ -128,7 +133,8 @@ pub(super) fn read(
     // What ended the trial is told of a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
-    Graded { attempt, cases, bare, unrecognised, first_message }
+    let Told { first_message, session, cache_exceeds_input } = told;
+    Graded { attempt, cases, bare, unrecognised, first_message, session, cache_exceeds_input }
 }
 
 /// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognised.
@@ -325,21 +331,29 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
     }
 }
 
-/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them. The
-/// second value is whether a step has more cached than input tokens.
+/// What a trajectory tells beside what it counts.
+#[derive(Debug, Default)]
+struct Told {
+    first_message: Option<FirstMessage>,
+    session: Session,
+    /// Whether a step has more cached than input tokens.
+    cache_exceeds_input: bool,
+}
+
+/// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
 fn trajectory(
     tree: &Tree,
     folder: &str,
     attempt: &mut Attempt,
     unusable: &mut Unusable,
     report: &mut Report,
-) -> (Option<FirstMessage>, bool) {
+) -> Told {
+    let mut told = Told::default();
     let agent = join(folder, "agent");
     let mut path = join(&agent, "trajectory.json");
     if !is_file(tree, &path) {
-        return (None, false);
+        return told;
     }
-    let (mut first_message, mut step_proves) = (None, false);
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
     let mut of_steps = Tokens::default();
@@ -351,7 +365,7 @@ fn trajectory(
                 report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
                 // The first part decides whether anything is known.
                 if part == 0 {
-                    return (None, false);
+                    return told;
                 }
                 break;
             }
@@ -361,9 +375,11 @@ fn trajectory(
         steps += facts.agent_steps();
         last_totals = facts.totals(unusable).or(last_totals);
         of_steps = of_steps.plus(facts.tokens_of_steps());
-        step_proves |= facts.cache_exceeds_input();
+        told.cache_exceeds_input |= facts.cache_exceeds_input();
+        told.session.messages.extend(facts.messages());
+        told.session.cost_is_estimated = facts.cost_is_estimated();
         if part == 0 {
-            first_message = facts.first_user_step().map(|i| FirstMessage {
+            told.first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),
                 pointer: format!("/steps/{i}/message"),
                 instruction: facts.instruction().map(str::to_owned),
@@ -391,7 +407,7 @@ fn trajectory(
         }
         attempt.cost_usd = attempt.cost_usd.or(cost);
     }
-    (first_message, step_proves)
+    told
 }
 
 /// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files.

@@ -1,6 +1,6 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
-use model::{Artifact, ArtifactKind, EndReason, Episode, Request, Turn, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
 use crate::identity;
@@ -15,6 +15,7 @@ use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::head::Head;
 use super::layout::{folders, is_file, is_folder};
+use super::resumed;
 use super::reward::Rewards;
 use super::settings::plain;
 use super::step::{self, Around};
@@ -215,6 +216,7 @@ impl Trial {
         let raised = Raised::read(self.result.as_ref());
         let (mut bare_turns, mut unrecognised_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
+        let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
 
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
@@ -276,9 +278,20 @@ impl Trial {
                 if graded.unrecognised {
                     unrecognised_turns.push(number);
                 }
+                sessions.push(graded.session);
+                // Before differences are taken: what proves it is what stands in the file.
+                proofs.push(graded.cache_exceeds_input || graded.attempt.tokens.cache_exceeds_input());
                 turn.attempts.push(graded.attempt);
             }
             episode.turns.push(turn);
+        }
+        let mut attempts: Vec<&mut Attempt> =
+            episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
+        if self.head.resumes {
+            resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
+        }
+        for (attempt, cache_exceeds_input) in attempts.into_iter().zip(proofs) {
+            agent.settle(attempt, cache_exceeds_input);
         }
         agent.warn(&self.path, &episode, report);
         let sum = |of: fn(&model::Timing) -> Option<f64>| {

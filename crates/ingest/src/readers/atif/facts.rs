@@ -237,29 +237,45 @@ fn unframed(message: &str) -> Option<&str> {
 }
 
 impl Facts {
-    /// The agent's steps, without results of tools and without those that a continuation repeats from the file before.
+    /// The agent's entries, without those that a continuation repeats from the file before.
     fn of_agent(&self) -> impl Iterator<Item = &StepFacts> {
-        self.steps.iter().filter(|s| {
-            s.source.as_deref() == Some("agent") && s.is_copied_context != Some(true) && !s.is_tool_result()
+        self.steps
+            .iter()
+            .filter(|s| s.source.as_deref() == Some("agent") && s.is_copied_context != Some(true))
+    }
+
+    /// How many steps the agent took. A result of a tool is none, and neither is an entry for which no model was called,
+    /// whatever tools it calls.
+    pub fn agent_steps(&self) -> u32 {
+        self.of_agent().filter(|s| s.llm_call_count.0 != Some(0) && !s.is_tool_result()).count() as u32
+    }
+
+    /// Prints of the messages, whoever wrote them, without those that a continuation repeats.
+    pub fn messages(&self) -> impl Iterator<Item = u64> {
+        self.steps.iter().filter(|step| step.is_copied_context != Some(true)).map(|step| {
+            let mut hasher = DefaultHasher::new();
+            (step.source.as_deref(), step.message.print).hash(&mut hasher);
+            hasher.finish()
         })
     }
 
-    /// How many steps the agent took.
-    pub fn agent_steps(&self) -> u32 {
-        self.of_agent().count() as u32
+    /// Whether the cost of the whole was estimated from its tokens, with prices of the runner.
+    pub fn cost_is_estimated(&self) -> bool {
+        let source = self.final_metrics.as_ref().and_then(|m| m.at(&["extra", "cost_source"])?.text());
+        source == Some("litellm_estimate")
     }
 
-    /// Tool calls of the agent's steps.
+    /// Tool calls of the agent's entries.
     pub fn tool_calls(&self) -> u32 {
         self.of_agent().map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32).sum()
     }
 
-    /// Whether a step of the agent has more cached than input tokens: then the cached ones are no part of the input.
+    /// Whether an entry of the agent has more cached than input tokens: then the cached ones are no part of the input.
     pub fn cache_exceeds_input(&self) -> bool {
         self.of_agent().any(|step| step.tokens().cache_exceeds_input())
     }
 
-    /// The sum over the agent's steps.
+    /// The sum over the agent's entries.
     pub fn tokens_of_steps(&self) -> Tokens {
         self.of_agent().fold(Tokens::default(), |sum, step| sum.plus(step.tokens()))
     }
@@ -277,12 +293,15 @@ impl Facts {
     /// The sums that the file itself gives; `None` where it gives none or only zeros. What cannot be one is remembered.
     pub(crate) fn totals(&self, unusable: &mut Unusable) -> Option<(Tokens, Option<f64>)> {
         let metrics = self.final_metrics.as_ref()?;
-        let mut count = |key| unusable.take(key, metrics.get(key), value::tokens).filter(|n| *n > 0);
+        let mut count = |key| unusable.take(key, metrics.get(key), value::tokens);
         let tokens = Tokens {
             input: count("total_prompt_tokens"),
             cached: count("total_cached_tokens"),
             output: count("total_completion_tokens"),
         };
+        // Only zeros: nobody counted.
+        let is_none = [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0);
+        let tokens = if is_none { Tokens::default() } else { tokens };
         let cost = unusable
             .take("total_cost_usd", metrics.get("total_cost_usd"), value::dollars)
             .filter(|c| *c > 0.0);
@@ -322,9 +341,21 @@ mod tests {
         .unwrap();
         assert_eq!((facts.tool_calls(), facts.agent_steps()), (2, 2));
         assert_eq!(facts.first_user_step(), Some(0));
+        assert_eq!((facts.messages().count(), facts.cost_is_estimated()), (4, false));
         assert_eq!(
             facts.totals(&mut Unusable::default()),
-            Some((Tokens { input: Some(5), cached: None, output: None }, None))
+            Some((Tokens { input: Some(5), cached: None, output: Some(0) }, None))
         );
+    }
+
+    #[test]
+    fn what_the_harness_did_by_itself_is_no_step_and_its_calls_count() {
+        let facts: Facts = serde_json::from_str(
+            r#"{"steps": [{"source": "agent", "llm_call_count": 1, "message": "a"},
+                {"source": "agent", "llm_call_count": 0, "message": "hook", "tool_calls": [{}]}, {"source": "agent", "llm_call_count": 3, "tool_calls": [{}]}],
+                "final_metrics": {"extra": {"cost_source": "litellm_estimate"}}}"#,
+        )
+        .unwrap();
+        assert_eq!((facts.agent_steps(), facts.tool_calls(), facts.cost_is_estimated()), (2, 2, true));
     }
 }

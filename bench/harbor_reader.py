@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Reads Harbor jobs, independently of Stamina Lab, and prints as JSON the runs, their trials and turns; unknown is null.
+
+    harbor_reader.py DIR        a trial, a job, a folder of jobs, or tasks with harbor_jobs/<model>/<job>
+
+Written from Harbor's own files and docs/metrics.md, not from crates/ingest, with nothing but the standard library of Python 3.11.
+`crates/cli/tests/harbor_differential.rs` compares the two on every fixture.
+"""
+import json, math, os, re, sys, tomllib
+from datetime import datetime, timedelta
+from pathlib import Path
+
+# Why an exception ended an episode. A row has a letter each for set-up, the agent's work and the tests; patterns of types, with
+# their module where the traceback has it (* is any name); and behind ^ how the message begins. The first row that fits counts.
+CAUSES = {"f": "failed", "p": "provider", "e": "environment", "c": "cancelled", "b": "budget", "n": "unfinished"}
+# Looked at further: s HTTP status, else provider; i who was called, then status, else provider; j who was called; r refused
+# requests; w what is wrapped; h only before the first step the environment; ? status, then who was called.
+TABLE = r"""
+ccc CancelledError KeyboardInterrupt UserCancelledError OperationCancelled UserInterruption
+fff (Agent|Verifier)TimeoutError RewardFile(NotFound|Empty)Error VerifierOutputParseError Output(Token|Length)ExceededError AgentSafetyRefusalError
+    (Context(Window|Length)Exceeded|Parse|FunctionCall*|(Length|ContentFilter)FinishReason|ContentPolicyViolation|JSONSchemaValidation)Error
+    (LLM(ContextWindowExceed|MalformedAction|NoAction|Response|ContentPolicyViolation)|Format)Error NoCondensationAvailableException
+hee HealthcheckError
+efe SandboxLikelyOutOfMemoryError MemoryLimitExceededError ContentTooLargeError
+eee harbor.environments.*
+epe ApiError ^Command failed \(exit\b
+ese ApiError NotImplementedError ClientError EventStreamError Timeout ^headers: \{|An error occurred \(|litellm\.Timeout:
+eee * ^\d{3} (Client|Server) Error for http\+docker://|UnixHTTPConnectionPool\(|Error while fetching server API version:
+eee (AgentSetup|EnvironmentStart|EnvironmentBuild)TimeoutError (AddTests|DownloadVerifier)DirError SandboxBuildFailedError
+    GKE(ExecStreamClosed|PodNotFound)Error SSHAccessError InfrastructureTimeout CreateOutcomeUnknown RequestThrottled EndpointCredentialExpired
+    SbxCommandError ImageMirrorError ImageRegistryUnavailableError TransferError UnsupportedDockerfileError RuntimeRequestError
+    ServiceOperationsUnsupportedError VercelScopeError
+    (MissingExtra|DspyImport|Regrade|NotAuthenticated|ApiKeyRejected|RefreshTokenExpired|LeaderboardAPI|HostedQuotaExceeded)Error ApiError MemoryError
+    ImageNotFound (Build|ImageLoad|Container|TLSParameter|Store)Error DockerException CredentialsNotFound ApiException Daytona*Error Sandbox*Error
+    RateLimitException CommandExitException SmolError PollingTimeout WebSocketConnectionError harbor.(auth|hosted|hub|upload|viewer|server).*
+    (docker|daytona|daytona_sdk|e2b|modal|runloop_api_client|kubernetes).*
+epe Api(RateLimit|UsageLimit|InternalServer|Overloaded|ConnectionClosed|ResponseStalled|Connection)Error UnknownApiError AgentAuthenticationError
+    NetworkConnectionError LLM(RateLimit|Timeout|ServiceUnavailable|Authentication|NoResponse)Error
+ppp (ApiProviderResource|Model)NotFoundError UnsupportedModelParametersError MissingModelCredentialError RejectedRequestError GuardrailRaisedException
+    UnsupportedParamsError LiteLLMUnknownProvider ModelNotMappedError UnsupportedEndpointError LLMContextWindowTooSmallError ProfileNotFound
+bbb BudgetExceededError LimitsExceeded TimeExceeded
+ere (LLM)?BadRequestError UnprocessableEntityError HTTPValidationError LLMMalformedConversationHistoryError
+ewf ConversationRunError (Base)?ExceptionGroup tenacity.*
+ewf RetryError ^RetryError\[<Future
+eff InvalidURL UnsupportedProtocol LocalProtocolError StreamError ResponseNotRead LocationParseError NonZeroAgentExitCodeError TimeoutError
+ese (openai|anthropic|litellm|mistralai|cohere|google.genai|minisweagent.models).* (RateLimit|InternalServer|APIConnection|APITimeout|APIStatus|API)Error
+    (Conflict|Overloaded|ServiceUnavailable|GatewayTimeout|RequestTimeout|PaymentRequired|Authentication|PermissionDenied|NotFound|OAuth)Error
+    (Credentials|WorkloadIdentity|BadGateway|APIResponseValidation|MidStreamFallback|RouterRateLimit|UnknownApiResponse|Server|SDK)Error
+    (ResponseValidation|NoResponse|TooManyRequests|Unauthorized|Forbidden|InvalidToken)Error OpenRouter*Error Requesty*Error
+eie ClientError RetryError Timeout (httpx|httpx2|httpcore|aiohttp|requests|urllib3|urllib|botocore).* (Connect|Read|Write|Close|Network|Transport)Error
+    (RemoteProtocol|Proxy|HTTP|ClientConnector|ServerDisconnected|ClientPayload|ClientOS|ClientResponse|ChunkedEncoding|MaxRetry|Protocol)Error
+    (Connect|Read|Write|Pool)Timeout (Server|Socket|Connection)TimeoutError (Connect|Read)TimeoutError HTTPStatusError IncompleteRead
+    (NewConnection|NameResolution|EndpointConnection|ConnectionClosed|HTTPClient|NoCredentials|SSL|SSLCertVerification|BrokenPipe)Error
+    Connection(Reset|Refused|Aborted)?Error gaierror
+eef FileNotFoundError CalledProcessError ^\[Errno 2\] No such file or directory: 'docker'|Command '\['(docker|podman|kubectl)'
+eef ImportError ModuleNotFoundError
+ejf JSONDecodeError
+hee RuntimeError ^Step '[^']*' setup\.sh exited with code
+eee RuntimeError OSError ^\[Errno (5|12|23|24|28|30)\]|Docker compose command failed for environment|Container did not become ready for exec
+    |Egress control sidecar did not become|Docker SSH access has not been started|Task declares \[environment\]\.os =|Failed to build the Podman egress
+    |docker compose (build|up|cp) failed:|download_dir: docker compose cp|docker compose stop|Docker daemon not ready after|Main container not running
+    |Sandbox not found\. Please|Sandbox is not running|Client manager not initialized\.|Failed to remove verifier reward files \(
+    |Failed to start tmux session\. Error:|Agent (install failed:|setup failed with exit code)
+    |[^:]+: failed to send [^']*stderr='(Error response from daemon|service "main" is not)
+eff (Runtime|OS|FileNotFound|Permission|CalledProcess|UnicodeDecode|UnicodeEncode|Value|Key|Type|Index|Attribute|Assertion|NotImplemented)Error Exception
+e?f *"""
+ROWS = []
+for row in re.split(r"\n(?=\S)", TABLE.strip()):
+    types, _, begin = row[4:].partition("^")
+    names = "|".join(types.split()).replace(".", r"\.").replace("*", r"[\w.]*")
+    ROWS.append((row[:3], re.compile(names), re.compile(re.sub(r"\n *", "", begin))))
+STATUS = re.compile(r"Error code: (\d{3}) - |(\d{3}) [A-Z_]+\. \{|API error occurred: Status (\d{3})|headers: \{.*\}, status_code: (\d{3}), "
+                    r"|An error occurred \((\w+)\) when calling|(?:Client|Server) error '(\d{3}) |(\d{3}) (?:Client|Server) Error: |(\d{3}), message=", re.S)
+CALLED = re.compile(r"(/harbor/environments/|/asyncio/subprocess\.py|-packages/(?:docker|kubernetes|daytona\w*|e2b|modal|runloop_api_client)/)"
+                    r"|-packages/(?:openai|anthropic|litellm|google/genai|mistralai|cohere)/|/harbor/llms/")
+SETUP, AGENT, TESTS, AFTER, SECOND = 0, 1, 2, 3, timedelta(seconds=1)
+
+
+def cause_of(raised, stage, later=False, took=math.inf):
+    """The letter of an exception; `later`: not in the first step; `took`: seconds of its phase."""
+    kind, message, trace = (str(raised.get(f"exception_{key}") or "") for key in ("type", "message", "traceback"))
+    full = re.findall(rf"^((?:[A-Za-z_]\w*\.)*{re.escape(kind)})(?::|$)", trace, re.M)
+    letter = next(row[0][stage] for row in ROWS if any(row[1].fullmatch(n) for n in (*full[-1:], kind)) and row[2].match(message))
+    block = re.split(r"\n\n(?:The above exception was|During handling of the above)", trace)[0]
+    first = ([("", "")] + re.findall(r"^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?$", block, re.M))[-1]
+    if stage and kind in ("AgentTimeoutError", "VerifierTimeoutError"):  # made of any time-out within the phase
+        limit = re.search(r"timed out after ([\d.]+) seconds", message)
+        if first[0] == "TimeoutError" or stage == AGENT and first[0] == "CancelledError" and limit and took < 0.98 * float(limit[1]) - 2:
+            letter = "j"  # whom it waited for
+        elif first[0] not in ("CancelledError", kind, ""):
+            letter = "w"
+    if letter == "w":
+        named = re.search(r"raised (\w+)>|^[ |]*\| (?:\w+\.)*(\w*(?:Error|Exception|Timeout))(?::|$)", f"{message}\n{trace}", re.M)
+        inner = (named[1] or named[2], "") if named else first
+        return cause_of({"exception_type": inner[0], "exception_message": inner[1], "exception_traceback": block}, stage) if inner[0] != kind else "f"
+    files = re.findall(r'File "([^"\n]+)"', block)[-1 if letter == "?" else 0:]
+    called = [found[1] or "" for found in map(CALLED.search, files) if found][-1:]
+    code = next(filter(None, (STATUS.match(message) or STATUS.match("000, message=")).groups()))
+    if letter == "r" or code in ("400", "413", "422", "ValidationException") and (letter in "s?" or letter == "i" and called < ["/"]):
+        return "p" if "'message': 'Your credit balance is too low" in message else "f"
+    json_error, engine, by_code = kind == "JSONDecodeError", called > [""], "p" if re.match(r"40[123489]$|429$|5|\D", code) else ""
+    http = letter == "j" and not json_error and re.search(r"-packages/(aiohttp|httpx2?|httpcore|requests|urllib3)/", block)
+    by_call = "fe"[not json_error] if engine else "p" if stage == AGENT and (called or http) else "f"
+    return {"h": "f" if later else "e", "s": "p", "i": "e" if engine else "p", "j": by_call, "?": by_code or by_call}.get(letter, letter)
+
+
+def load(path):
+    """A JSON object; None where there is no file, False where it cannot be read."""
+    try:
+        return value if isinstance(value := json.loads(path.read_bytes().decode("utf-8-sig", "replace")), dict) else False
+    except (OSError, ValueError) as error:
+        return None if isinstance(error, OSError) else False
+
+
+def number(value, least=0):
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= least else None
+
+
+def count(value):
+    return int(value) if number(value) is not None and value == int(value) and value <= 10**12 else None
+
+
+def total(values):
+    return sum(known) if (known := [value for value in values if value is not None]) else None
+
+
+def moment(value):
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def seconds(phase):
+    begin, end = moment(phase.get("started_at")), moment(phase.get("finished_at"))
+    return (end - begin).total_seconds() if begin and end and (begin.tzinfo is None) == (end.tzinfo is None) and begin <= end else None
+
+
+def judge(rewards):
+    """Verdict and reward: `reward` decides, or the only one there is; of several others all must pass."""
+    rewards = rewards if isinstance(rewards, dict) else {}
+    decisive = [number(+r if isinstance(r, bool) else r, -math.inf) for r in ([rewards["reward"]] if "reward" in rewards else rewards.values())]
+    verdict = "none" if None in (decisive or [None]) else "passed" if min(decisive) >= 0.999 else "failed"
+    return verdict, decisive[0] if len(decisive) == 1 else None
+
+
+def judge_files(folder):
+    try:
+        return judge({"reward": float((folder / "reward.txt").read_text())} if (said := load(folder / "reward.json")) is None else said)
+    except (OSError, ValueError):
+        return "none", None
+
+
+def transcript(folder):
+    """What a trajectory and its continuations say, without what they repeat; None without one."""
+    name, seen, own, stated = "trajectory.json", [], [], {}
+    while isinstance(name, str) and name not in seen and (part := load(folder / Path(name).name)):
+        seen.append(name)
+        own += [e for e in part.get("steps") or [] if isinstance(e, dict) and not e.get("is_copied_context")]
+        stated, name = part.get("final_metrics") or stated, part.get("continued_trajectory_ref")
+    entries = [(e, e.get("metrics") or {}) for e in own if e.get("source") == "agent"]
+
+    def is_call(e, metrics):  # of the model; some entries only hold what a tool gave
+        given = (e.get("observation") or {}).get("results") or []
+        spoke = e.get("tool_calls") or e.get("reasoning_content") or metrics.get("completion_tokens") or not given
+        more = e.get("message") and [r.get("content") for r in given] != [e["message"]] and not all(r.get("source_call_id") for r in given)
+        return bool(spoke or more) if e.get("llm_call_count") is None else e["llm_call_count"] > 0
+
+    each = [[count(m.get(k)) for k in ("prompt_tokens", "cached_tokens", "completion_tokens")] for _, m in entries]
+    stated_tokens = [count(stated.get(k)) for k in ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens")]
+    whole = stated_tokens if any(stated_tokens) else [total(column) for column in zip(*each)]
+    return {
+        "calls": sum(is_call(*e) for e in entries), "tools": sum(len(e.get("tool_calls") or []) for e, _ in entries),
+        "tokens": whole if any(whole) else [None] * 3, "cost": number(stated.get("total_cost_usd")) or None,
+        "estimated": (stated.get("extra") or {}).get("cost_source") == "litellm_estimate",
+        "beside": any(None not in (i, c) and c > i for i, c, _ in each), "messages": [(e.get("source"), json.dumps(e.get("message"))) for e in own],
+    } if seen else None
+
+
+def stage_of(raised, work, tests, verdict):
+    at, (begin, end, test, done) = moment(raised.get("occurred_at")), (moment(p.get(k)) for p in (work, tests) for k in ("started_at", "finished_at"))
+    if not at or len({t.tzinfo is None for t in (at, begin, end, test, done) if t}) > 1:
+        return TESTS if test and verdict == "none" else AGENT if begin else SETUP
+    if not begin or at < begin:
+        return SETUP
+    if test and at > test:
+        return AFTER if done and at > done + SECOND else TESTS  # the record follows the stamp
+    return AGENT if not end or at <= end + SECOND else SETUP
+
+
+def read_step(name, said, folder, result, at, of, harness):
+    """A step, `said` in the trial's result; without one (None), or an unreadable one (False), its folder has the verdict."""
+    verdict, reward = judge((said.get("verifier_result") or {}).get("rewards")) if result else judge_files(folder / "verifier")
+    work, tests, context = (said.get(key) or {} for key in ("agent_execution", "verifier", "agent_result"))
+    raised, script = said.get("exception_info") or at == of and (result or {}).get("exception_info"), transcript(folder / "agent")
+    stage = stage_of(raised, work, tests, verdict) if raised else AFTER
+    says_why = stage == AGENT or stage != AFTER and verdict == "none"
+    cause = cause_of(raised, stage, at > 1 and not work, seconds(work) or math.inf) if says_why else "n" if result is None and verdict == "none" else "f"
+    tokens, cost = [count(context.get(k)) for k in ("n_input_tokens", "n_cache_tokens", "n_output_tokens")], number(context.get("cost_usd"))
+    if script and (tokens == [None] * 3 or not any(tokens) and script["calls"]):
+        tokens, cost = script["tokens"], script["cost"] if cost is None else cost
+    if tokens[0] == 0 and tokens[2] or harness == "goose" and tokens[2] is None:  # not counted; a sum of input and output
+        tokens = [None, *tokens[1:]]
+    cost = None if cost == 0 and harness in ("swe-agent", "mini-swe-agent", "cline-cli", "openhands-sdk") else cost  # no price known
+    beside = bool(script and script["beside"]) or None not in tokens[:2] and tokens[1] > tokens[0]
+    return {"step": name, "verdict": verdict, "reward": reward, "cause": cause, "tokens": tokens, "cost_usd": cost,
+            "agent_seconds": seconds(work), "test_seconds": seconds(tests), "steps": script and script["calls"], "tool_calls": script and script["tools"],
+            "script": script, "beside": beside}
+
+
+def resumed(turns, harness):
+    """A session that goes on from step to step is told from its begin each time: a step spent the difference."""
+    told = [turn for turn in turns if turn["script"]]
+    pairs = [(a, b, all(m in rest for rest in [iter(b["script"]["messages"])] for m in a["script"]["messages"])) for a, b in zip(told, told[1:])]
+    grown = all(again and all((x or 0) <= (y or 0) for x, y in zip(a["tokens"], b["tokens"])) for a, b, again in pairs) and harness != "hermes"
+    for before, turn, _ in reversed([pair for pair in pairs if pair[2]]):
+        for key in ["steps", "tool_calls"] + ["cost_usd"] * (grown and (harness != "claude-code" or turn["script"]["estimated"])):
+            turn[key] = turn[key] - before[key] if None not in (before[key], turn[key]) and before[key] <= turn[key] else turn[key]
+        turn["tokens"] = [y if None in (x, y) else y - x for x, y in zip(before["tokens"], turn["tokens"])] if grown else turn["tokens"]
+
+
+def read_trial(folder, tasks):
+    result = load(folder / "result.json")
+    said = result or {}
+    config = said.get("config") or load(folder / "config.json") or {}
+    task, agent, info = config.get("task") or {}, config.get("agent") or {}, said.get("agent_info") or {}
+    place, harness = Path(str(task.get("path"))).name, agent.get("name") or info.get("name")
+    name = said.get("task_name") or task.get("name") or place
+    log = folder / "trial.log"
+    begun = re.findall(r"^Starting step \d+/(\d+): (.*)$", log.read_text("utf-8", "replace") if log.exists() else "", re.M)
+    parts = [(str(step.get("step_name")), step) for step in said.get("step_results") or []]
+    if not result:
+        left = sorted((len(step.name), step.name) for step in (folder / "steps").glob("*"))  # round-2 before round-10
+        parts = [(step, {}) for _, step in begun or left]
+    ran = said.get("agent_execution") or said.get("verifier") or any(any((folder / d).glob("*")) for d in ("agent", "verifier"))
+    declared = tasks.get(name) or tasks.get(place) or (int(begun[0][0]) if begun else 1 if ran and not parts else 0)
+    parts = parts or [(None, said)]  # a trial of one step, or that began none
+    turns = [read_step(step, part, folder / "steps" / step if step else folder, result, at, len(parts), harness) for at, (step, part) in enumerate(parts, 1)]
+    resumed(turns if agent.get("resume_trajectory") else [], harness)
+    if not declared and result and turns[-1]["verdict"] == "passed" and not said.get("exception_info"):
+        declared = len(turns)  # only a step that was not passed ends a trial early
+    return {"trial": folder.name, "id": (said.get("id") or config.get("trial_name"), said.get("started_at") or "~"), "task": name, "harness": harness,
+            "model": agent.get("model_name") or "", "turns": turns,
+            "end": {"declared": declared, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": said.get("exception_info")}}
+
+
+def sums(parts):
+    tokens = {key: total(part["tokens"][key] for part in parts) for key in ("input", "cached", "output")}
+    return {key: total(part[key] for part in parts) for key in ("steps", "tool_calls", "agent_seconds", "test_seconds", "cost_usd")} | {"tokens": tokens}
+
+
+def end_of(trial, of_task):
+    """How many turns were planned, how many were passed before the first that was not, and why that was the last."""
+    declared, turns, end = max(other["end"]["declared"] for other in of_task), trial["turns"], trial["end"]
+    stamina = next((at for at, turn in enumerate(turns) if turn["verdict"] != "passed"), len(turns))
+    cause = turns[stamina]["cause"] if stamina < len(turns) else None
+    if stamina == len(turns) and (stamina < declared or not declared and not end["ended"]):  # it ended between two steps
+        cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "f" if end["ended"] is False else "n"
+    begun = max(other["end"]["begun"] for other in of_task)
+    return {"planned": declared or begun or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
+
+
+def read_run(name, trials, version):
+    trials.sort(key=lambda trial: trial.pop("id")[1])
+    beside = any(turn["beside"] for trial in trials for turn in trial["turns"])
+    for at, trial in enumerate(trials):
+        harness, model = trial["harness"], trial["model"]
+        add = beside or harness == "junie" or harness == "cline-cli" and version < (0, 13) or harness == "trae-agent" and re.search("anthropic|claude", model)
+        trial["repeat"] = 1 + sum(before["task"] == trial["task"] for before in trials[:at])
+        trial |= end_of(trial, [other for other in trials if other["task"] == trial["task"]])
+        for turn in trial["turns"]:
+            read, cached, written = turn["tokens"]
+            turn["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": cached, "output": written}
+            del turn["script"], turn["beside"]
+        trial |= sums(trial["turns"])
+        if any(turn["cost_usd"] is None and (turn["tokens"]["input"], turn["tokens"]["output"]) != (0, 0) for turn in trial["turns"]):
+            trial["cost_usd"] = None
+    counts = {"n": len(trials), "events": sum(t["event"] for t in trials), "censored": sum(not t["event"] for t in trials)}
+    return {"run": name, **counts, "cost_known": sum(t["cost_usd"] is not None for t in trials), "trials": trials} | sums(trials)
+
+
+def main(root):
+    tasks, runs = {}, {}
+    for path in root.rglob("task.toml"):
+        task = tomllib.loads(path.read_text("utf-8"))
+        tasks |= dict.fromkeys((path.parent.name, (task.get("task") or {}).get("name")), len(task.get("steps") or []) or 1)
+    for at, folders, _ in os.walk(root):
+        folder, folders[:] = Path(at), sorted(f for f in folders if not f.startswith("."))
+        head, job = [load(folder / name) for name in ("config.json", "result.json")], folder.parent
+        if any(h and ("trial_name" in h or "task_name" in h) for h in head) or False in head and re.search(r"__\w{7}$", folder.name):
+            folders.clear()
+            trial, lock = read_trial(folder, tasks), load(job / "lock.json") or {}
+            group = job.parent.name if job.parent.parent.name == "harbor_jobs" else str(job.relative_to(root.parent))
+            version = tuple(int(n) for n in re.findall(r"\d+", (lock.get("harbor") or {}).get("version") or "99"))
+            runs.setdefault((group, trial["harness"], trial["model"], version), {}).setdefault(trial["id"], trial)
+    json.dump({"runs": [read_run(key[0], list(trials.values()), key[3]) for key, trials in runs.items()]}, sys.stdout, indent=1)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())

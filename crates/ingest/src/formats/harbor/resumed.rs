@@ -1,0 +1,94 @@
+//! Sessions that go on from step to step.
+//!
+//! With `--resume-trajectory` an agent goes on with the session of the step before, and most of Harbor's agents then read
+//! the whole session again: the counts of a step are those since the begin of the session, and its trajectory begins with
+//! what earlier steps said. Three things together show it: the trial was run so, the trajectory of each step contains the
+//! messages of the one before, and no count ever falls. Then a step has the difference.
+
+use model::{Attempt, Tokens, Warning};
+
+use crate::format::Report;
+
+/// Takes earlier steps out of its counts itself.
+const SUBTRACTS: &str = "hermes";
+/// Agents whose counts are read off what they print, which is of one call.
+const COUNT_EACH_CALL: [&str; 5] = ["copilot-cli", "cortex-code", "goose", "mimo", "opencode"];
+/// Its own cost is of one call, too; only an estimate is made of the whole session.
+const COST_OF_EACH_CALL: &str = "claude-code";
+
+/// What a step's trajectory says of its session.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// Prints of its messages, in order; empty without a trajectory.
+    pub(super) messages: Vec<u64>,
+    /// Whether its cost was estimated from the tokens.
+    pub(super) cost_is_estimated: bool,
+}
+
+impl Session {
+    /// Whether the messages of another one are among its own, in their order.
+    fn contains(&self, other: &Self) -> bool {
+        let mut own = self.messages.iter();
+        other.messages.iter().all(|message| own.any(|own| own == message))
+    }
+}
+
+/// Makes what was counted since the begin of a session into what each step has spent. `steps` are those of a trial whose
+/// agent goes on with its session, in their order, with their `sessions`.
+pub(super) fn settle(
+    agent: &str,
+    path: &str,
+    steps: &mut [&mut Attempt],
+    sessions: &[Session],
+    report: &mut Report,
+) {
+    let counted = steps.iter().filter(|step| !step.tokens.is_unknown()).count();
+    let told: Vec<usize> = (0..steps.len()).filter(|i| !sessions[*i].messages.is_empty()).collect();
+    let pairs: Vec<(usize, usize, bool)> = told
+        .windows(2)
+        .map(|pair| (pair[0], pair[1], sessions[pair[1]].contains(&sessions[pair[0]])))
+        .collect();
+    let all_go_on = !pairs.is_empty() && pairs.iter().all(|(.., goes_on)| *goes_on);
+    let tokens: Vec<Tokens> = steps.iter().map(|step| step.tokens).collect();
+    let never_falls = |of: &[Tokens]| of.windows(2).all(|pair| is_no_less(pair[1], pair[0]));
+    let of_told: Vec<Tokens> = told.iter().map(|i| tokens[*i]).collect();
+    let is_total = agent != SUBTRACTS && all_go_on && never_falls(&of_told);
+    // From the last: each is compared with what the one before says, not with what is left of it.
+    for (before, step, _) in pairs.into_iter().rev().filter(|(.., goes_on)| *goes_on) {
+        let cost_is_total = is_total && (agent != COST_OF_EACH_CALL || sessions[step].cost_is_estimated);
+        let (earlier, later) = steps.split_at_mut(step);
+        let (before, after) = (&*earlier[before], &mut *later[0]);
+        after.steps = less(after.steps, before.steps);
+        after.tool_calls = less(after.tool_calls, before.tool_calls);
+        if is_total {
+            after.tokens = Tokens {
+                input: less(after.tokens.input, before.tokens.input),
+                cached: less(after.tokens.cached, before.tokens.cached),
+                output: less(after.tokens.output, before.tokens.output),
+            };
+        }
+        if cost_is_total {
+            after.cost_usd = less(after.cost_usd, before.cost_usd);
+        }
+    }
+    if is_total && counted > 1 {
+        let what = "The agent goes on with its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
+        report.warn(Warning::read_differently(path, "tokens.session_totals", what));
+    } else if counted > 1 && !all_go_on && agent != SUBTRACTS && !COUNT_EACH_CALL.contains(&agent) && never_falls(&tokens) {
+        let what = "The agent goes on with its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
+        report.warn(Warning::read_differently(path, "tokens.session_unclear", what));
+    }
+}
+
+fn is_no_less(tokens: Tokens, than: Tokens) -> bool {
+    let pairs = [(tokens.input, than.input), (tokens.cached, than.cached), (tokens.output, than.output)];
+    pairs.into_iter().all(|(count, than)| count.unwrap_or(0) >= than.unwrap_or(0))
+}
+
+/// The difference, where both are known and it is one.
+fn less<T: PartialOrd + std::ops::Sub<Output = T> + Copy>(whole: Option<T>, before: Option<T>) -> Option<T> {
+    match (whole, before) {
+        (Some(whole), Some(before)) if whole >= before => Some(whole - before),
+        _ => whole,
+    }
+}
