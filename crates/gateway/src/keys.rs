@@ -11,7 +11,7 @@ use std::time::Duration;
 use keyring::{Entry, Error};
 use serde::{Deserialize, Serialize};
 
-use crate::Secret;
+use crate::secret::Secret;
 
 /// What our entries in a keychain belong to.
 pub const SERVICE: &str = "Stamina Lab";

@@ -30,7 +30,7 @@ use self::mischief::Kind;
 use self::reply::{BYTES_PER_TOKEN, Call, Reply};
 use self::tools::Hands;
 use self::work::File;
-use crate::{Answer, Route};
+use crate::route::{Answer, Route};
 
 /// When answers say that they were made, in seconds since 1970: always the same, so that the same request has the same
 /// answer.
@@ -287,6 +287,6 @@ impl Which {
 
 /// Eight letters and digits that depend on all of a request.
 fn digest(body: &Value) -> String {
-    let hash = crate::retry::seed(&body.to_string());
+    let hash = crate::hash::fnv1a(&body.to_string());
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }

@@ -17,7 +17,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{GatewayError, Price};
+use crate::error::GatewayError;
+use crate::settings::Price;
 
 /// The table that comes with the program.
 const SHIPPED: &str = include_str!("../../../data/prices.toml");
@@ -108,7 +109,7 @@ impl PriceTable {
     }
 
     /// The price of a model; `None` = unknown.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    pub fn price(&self, model: &str) -> Option<Price> {
         let named = |name: &str| {
             self.models.get(name).copied().or_else(|| {
                 self.models
@@ -161,7 +162,7 @@ mod tests {
             ("some-model-2", None),
             ("", None),
         ] {
-            assert_eq!(table.of(name).map(|price| price.input), input, "{name}");
+            assert_eq!(table.price(name).map(|price| price.input), input, "{name}");
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
-use gateway::{AttemptKey, Budgets, Gateway, Retry, Seen, Settings, Spent, Upstream};
+use gateway::{AttemptKey, AttemptSummary, Budgets, Gateway, Retry, Settings, Spent, Upstream};
 use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
 use model::EndReason as R;
 use scenario::Seed;
@@ -97,7 +97,7 @@ struct Episode {
 
 struct Played {
     outcome: Outcome,
-    seen: Seen,
+    seen: AttemptSummary,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }

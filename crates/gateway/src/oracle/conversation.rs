@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::tools::Tool;
-use crate::Route;
+use crate::route::Route;
 
 /// One thing that happened, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]

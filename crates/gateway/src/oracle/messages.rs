@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::reply::{Call, Reply, in_pieces};
-use crate::Answer;
+use crate::route::Answer;
 
 /// The answer as this API gives it.
 pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {

@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use gateway::{Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Over, Scope, Settings, Spent};
+use gateway::{
+    Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Scope, Settings, Spent, StopReason,
+};
 use model::Tokens;
 
-use crate::endpoint::{Act, Endpoint, attempt, gateway, post};
+use crate::endpoint::{Act, Endpoint, attempt, post, start_gateway};
 use crate::passing::CHAT;
 
 const PATH: &str = "/v1/chat/completions";
 
 /// A gateway whose endpoint tells 1,050 tokens and 0.00056 dollars for each request.
-async fn house(budgets: Budgets, change: impl FnOnce(&mut Settings)) -> (Gateway, Endpoint) {
+async fn start_with_budgets(budgets: Budgets, change: impl FnOnce(&mut Settings)) -> (Gateway, Endpoint) {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.budgets = budgets;
     change(&mut settings);
-    (gateway(settings).await, endpoint)
+    (start_gateway(settings).await, endpoint)
 }
 
 fn tokens(most: u64) -> Budget {
@@ -25,21 +27,21 @@ fn tokens(most: u64) -> Budget {
 }
 
 /// Asks until it is refused; how often it was answered, and by which budget it was refused.
-async fn drained(attempt: &Attempt) -> (u32, Over) {
+async fn drained(attempt: &Attempt) -> (u32, StopReason) {
     for answered in 0..50 {
         let answer = post(attempt, PATH, "{}").await;
         if answer.status() == 403 {
             let text = answer.text().await.unwrap();
             assert!(text.contains("budget"), "{text}");
-            return (answered, attempt.over().await);
+            return (answered, attempt.stopped().await);
         }
         assert_eq!(answer.status(), 200);
     }
     panic!("no budget holds");
 }
 
-fn spent_on(scope: Scope, of: &str) -> Over {
-    Over::Budget { scope, of: of.to_owned() }
+fn spent_on(scope: Scope, limit: &str) -> StopReason {
+    StopReason::Budget { scope, limit: limit.to_owned() }
 }
 
 fn key(episode: &str, turn: u32) -> AttemptKey {
@@ -49,40 +51,40 @@ fn key(episode: &str, turn: u32) -> AttemptKey {
 #[tokio::test]
 async fn at_most_one_request_goes_over() {
     let budgets = Budgets { attempt: tokens(2000), ..Budgets::default() };
-    let (gateway, endpoint) = house(budgets, |_| ()).await;
+    let (gateway, endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(attempt(1), None);
     assert_eq!(drained(&first).await, (2, spent_on(Scope::Attempt, "tokens")));
     let seen = first.close();
-    assert_eq!((seen.over, seen.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
+    assert_eq!((seen.stop_reason, seen.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
     assert_eq!(endpoint.got().len(), 2);
     // The next attempt has a budget of its own.
-    assert_eq!(gateway.over("scenario_1"), None);
+    assert_eq!(gateway.spent_budget("scenario_1"), None);
     assert_eq!(drained(&gateway.open(attempt(2), None)).await.0, 2);
 }
 
 #[tokio::test]
 async fn budgets_of_episode_and_run_hold_over_attempts() {
     let budgets = Budgets { episode: tokens(3000), run: tokens(5000), ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(key("scenario_1", 1), None);
     post(&first, PATH, "{}").await;
     first.close();
     let second = gateway.open(key("scenario_1", 2), None);
     assert_eq!(drained(&second).await, (2, spent_on(Scope::Episode, "tokens")));
     second.close();
-    assert_eq!(gateway.over("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
-    assert_eq!(gateway.over("scenario_2"), None);
+    assert_eq!(gateway.spent_budget("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_2"), None);
     let other = gateway.open(key("scenario_2", 1), None);
     assert_eq!(drained(&other).await, (2, spent_on(Scope::Run, "tokens")));
-    assert_eq!(gateway.over("scenario_3"), Some(spent_on(Scope::Run, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_3"), Some(spent_on(Scope::Run, "tokens")));
     assert_eq!(gateway.spent().requests, 5);
-    assert_eq!(gateway.spent_of("scenario_2").requests, 2);
+    assert_eq!(gateway.episode_spent("scenario_2").requests, 2);
 }
 
 #[tokio::test]
 async fn money_is_watched() {
     let budgets = Budgets { run: Budget { usd: Some(0.001), ..Budget::default() }, ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(budgets, |_| ()).await;
     assert_eq!(drained(&gateway.open(attempt(1), None)).await, (2, spent_on(Scope::Run, "usd")));
     let cost = gateway.spent().cost_usd.unwrap();
     assert!((cost - 2.0 * 0.00056).abs() < 1e-12, "{cost}");
@@ -101,11 +103,11 @@ async fn money_can_not_be_watched_without_a_price() {
 
 #[tokio::test]
 async fn time_is_over_when_its_time_has_come_also_without_a_request() {
-    let (gateway, _endpoint) = house(Budgets::default(), |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     // Before it is opened, which is when its time begins.
     let started = Instant::now();
     let attempt = gateway.open_for(attempt(1), None, Some((Duration::from_secs(1), Scope::Run)));
-    assert_eq!(attempt.over().await, spent_on(Scope::Run, "seconds"));
+    assert_eq!(attempt.stopped().await, spent_on(Scope::Run, "seconds"));
     assert!((1.0..60.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 403);
 }
@@ -116,7 +118,7 @@ async fn time_is_over_when_its_time_has_come_also_without_a_request() {
 async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
     let money = Budget { usd: Some(0.0016), ..Budget::default() };
     for run in [tokens(3000), money] {
-        let (gateway, endpoint) = house(Budgets { run, ..Budgets::default() }, |_| ()).await;
+        let (gateway, endpoint) = start_with_budgets(Budgets { run, ..Budgets::default() }, |_| ()).await;
         let attempts: Vec<Attempt> =
             (1..=20).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
         // About the 1,050 tokens that each comes to.
@@ -131,7 +133,7 @@ async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
 /// A gateway is made anew when the engine has been away, while requests are on their way through the old one.
 #[tokio::test]
 async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
-    let (old, endpoint) = house(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
+    let (old, endpoint) = start_with_budgets(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
     let open = old.open(key("scenario_1", 1), None);
     post(&open, PATH, "{}").await;
     let mut settings = endpoint.settings();
@@ -139,8 +141,8 @@ async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
     let new = old.successor(&["127.0.0.1:0".parse().unwrap()], settings).await.unwrap();
     post(&open, PATH, "{}").await;
     drop((open, old));
-    assert_eq!((new.spent().requests, new.spent_of("scenario_1").requests), (2, 2));
-    assert_eq!(new.over("scenario_2"), Some(spent_on(Scope::Run, "tokens")));
+    assert_eq!((new.spent().requests, new.episode_spent("scenario_1").requests), (2, 2));
+    assert_eq!(new.spent_budget("scenario_2"), Some(spent_on(Scope::Run, "tokens")));
 }
 
 #[tokio::test]
@@ -153,12 +155,12 @@ async fn a_resumed_run_goes_on_with_what_was_spent() {
         ..Spent::default()
     };
     let budgets = Budgets { episode: tokens(3500), run: tokens(5000), ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |settings| {
+    let (gateway, _endpoint) = start_with_budgets(budgets, |settings| {
         settings.spent = earlier;
         settings.episodes = BTreeMap::from([("scenario_1".to_owned(), earlier)]);
     })
     .await;
-    assert_eq!(gateway.over("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
     assert_eq!(drained(&gateway.open(key("scenario_1", 9), None)).await.0, 0);
     assert_eq!(drained(&gateway.open(key("scenario_2", 1), None)).await, (2, spent_on(Scope::Run, "tokens")));
     let spent = gateway.spent();
@@ -175,7 +177,7 @@ async fn answers_without_usage_do_not_make_a_budget_void() {
             .await;
     let mut settings = endpoint.settings();
     settings.budgets.attempt.tokens = Some(3000);
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let (answered, over) = drained(&attempt).await;
     assert_eq!((answered, over), (3, spent_on(Scope::Attempt, "tokens")));
@@ -185,7 +187,7 @@ async fn answers_without_usage_do_not_make_a_budget_void() {
 
 #[tokio::test]
 async fn requests_at_the_same_time_are_all_counted() {
-    let (gateway, endpoint) = house(Budgets::default(), |_| ()).await;
+    let (gateway, endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let attempts: Vec<Attempt> =
         (1..=4).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
     let asked = attempts.iter().flat_map(|attempt| (0..25).map(move |_| post(attempt, PATH, "{}")));
@@ -208,7 +210,7 @@ async fn requests_at_the_same_time_are_all_counted() {
 /// Whoever plays keeps the clocks of episode and run; of an attempt it is the time in which it was open.
 #[tokio::test]
 async fn seconds_are_those_in_which_an_attempt_was_open() {
-    let (gateway, _endpoint) = house(Budgets::default(), |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let open = gateway.open(attempt(1), None);
     tokio::time::sleep(Duration::from_millis(50)).await;
     let seconds = open.close().spent.seconds;

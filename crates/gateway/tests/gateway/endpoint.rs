@@ -184,7 +184,7 @@ async fn answer(script: Arc<Mutex<Script>>, request: Request) -> Response<Body> 
 }
 
 /// A gateway on a free port of the loopback address.
-pub(crate) async fn gateway(settings: Settings) -> Gateway {
+pub(crate) async fn start_gateway(settings: Settings) -> Gateway {
     Gateway::start(&["127.0.0.1:0".parse().unwrap()], settings).await.expect("the gateway starts")
 }
 

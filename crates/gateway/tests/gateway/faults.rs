@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gateway::{Attempt, Cut, Over, Seen};
+use gateway::{Attempt, AttemptSummary, StopReason, Termination};
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, SILENCE, attempt, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, SILENCE, attempt, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, RESPONSE_EVENTS, tokens};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
@@ -15,14 +15,14 @@ fn error(status: u16, text: &str) -> Act {
 }
 
 /// A gateway before these acts, one request: the agent's status and text, and what was seen.
-async fn asked(acts: Vec<Act>) -> (u16, String, Seen, Endpoint) {
+async fn asked(acts: Vec<Act>) -> (u16, String, AttemptSummary, Endpoint) {
     let falls_silent = acts.iter().any(Act::falls_silent);
     let endpoint = Endpoint::start(acts).await;
     let mut settings = endpoint.settings();
     if falls_silent {
         settings.retry.silence = SILENCE;
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let answer = post(&attempt, CHAT_PATH, "{}").await;
     let status = answer.status().as_u16();
@@ -30,8 +30,8 @@ async fn asked(acts: Vec<Act>) -> (u16, String, Seen, Endpoint) {
     (status, text, attempt.close(), endpoint)
 }
 
-fn is_endpoint(seen: &Seen, word: &str) -> bool {
-    matches!(&seen.over, Some(Over::Endpoint { message }) if message.contains(word))
+fn is_endpoint(seen: &AttemptSummary, word: &str) -> bool {
+    matches!(&seen.stop_reason, Some(StopReason::Endpoint { message }) if message.contains(word))
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn faults_that_pass_are_not_seen_by_the_agent() {
         let record = &seen.records[0];
         assert_eq!((record.retries, record.faults.as_slice()), (2, [status, status].as_slice()), "{shown}");
         assert_eq!(seen.spent.tokens, tokens(1000, 600, 50), "{shown}");
-        assert_eq!((seen.spent.unmetered, &seen.over), (0, &None), "{shown}");
+        assert_eq!((seen.spent.unmetered, &seen.stop_reason), (0, &None), "{shown}");
     }))
     .await;
 }
@@ -85,11 +85,11 @@ async fn faults_that_pass_are_not_seen_by_the_agent() {
 #[tokio::test]
 async fn an_agent_can_not_have_its_attempt_ended_by_asking_for_what_is_not_there() {
     let endpoint = Endpoint::start(vec![error(404, "Not Found"), Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, "/v1/embeddings", "{}").await.status().as_u16(), 404);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status().as_u16(), 200);
-    assert_eq!(attempt.close().over, None);
+    assert_eq!(attempt.close().stop_reason, None);
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn faults_that_persist_end_the_attempt_as_the_endpoints() {
     let (status, text, seen, endpoint) = asked(vec![error(503, "no capacity")]).await;
     assert_eq!(status, 403, "an agent does not try a 403 again");
     assert!(text.contains("no capacity"), "{text}");
-    assert!(is_endpoint(&seen, "503 Service Unavailable: no capacity (3 tries)"), "{:?}", seen.over);
+    assert!(is_endpoint(&seen, "503 Service Unavailable: no capacity (3 tries)"), "{:?}", seen.stop_reason);
     assert_eq!(endpoint.got().len(), 3);
     assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (0, 0, Some(0.0)));
     assert_eq!((seen.records[0].status, seen.records[0].faults.len()), (403, 3));
@@ -110,7 +110,7 @@ async fn faults_that_persist_are_the_endpoints_though_a_small_request_gets_throu
         let acts = vec![fault.clone(), fault.clone(), fault, Act::json(200, CHAT)];
         let (status, _, seen, endpoint) = asked(acts).await;
         assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
-        assert!(is_endpoint(&seen, "3 tries"), "{shown}: {:?}", seen.over);
+        assert!(is_endpoint(&seen, "3 tries"), "{shown}: {:?}", seen.stop_reason);
     }
 }
 
@@ -123,11 +123,11 @@ async fn nobody_listening_is_a_fault_of_the_endpoint() {
     if let gateway::Upstream::Http { base_url, .. } = &mut settings.upstream {
         *base_url = format!("http://{free}");
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let waiting = async {
-        let over = attempt.over().await;
-        matches!(over, Over::Endpoint { message } if message.contains("refused"))
+        let over = attempt.stopped().await;
+        matches!(over, StopReason::Endpoint { message } if message.contains("refused"))
     };
     let (answer, over) = tokio::join!(post(&attempt, CHAT_PATH, "{}"), waiting);
     assert_eq!(answer.status(), 403);
@@ -192,7 +192,7 @@ async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
         let acts =
             vec![refused.clone(), Act::json(200, CHAT), refused.clone(), refused, Act::json(200, CHAT)];
         let endpoint = Endpoint::start(acts).await;
-        let gateway = gateway(endpoint.settings()).await;
+        let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         assert_eq!(post(&attempt, path, body).await.status().as_u16(), status, "{path} {body}");
         assert_eq!(endpoint.got().len(), 3, "{path} {body}");
@@ -203,7 +203,7 @@ async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
         assert_eq!(again.status().as_u16(), 200, "the refusal was passing: {path} {body}");
         assert_eq!(endpoint.got().len(), 5, "no second request of ours: {path} {body}");
         let seen = attempt.close();
-        assert_eq!(seen.over, None, "{path} {body}");
+        assert_eq!(seen.stop_reason, None, "{path} {body}");
         assert_eq!(seen.records[0].status, status);
     }
 }
@@ -211,7 +211,7 @@ async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
 #[tokio::test]
 async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), error(401, "revoked")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
@@ -223,7 +223,7 @@ async fn a_key_that_is_withdrawn_after_an_agents_own_refusal_is_the_owners() {
     let (path, body, refused) = tricks().remove(0);
     let acts = vec![refused.clone(), Act::json(200, CHAT), refused, error(401, "revoked")];
     let endpoint = Endpoint::start(acts).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, path, body).await.status(), 404, "its own");
     // The endpoint has answered us a moment ago, and refuses everybody now.
@@ -244,13 +244,13 @@ async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();
         settings.routes = vec![gateway::Route::ChatCompletions];
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         for path in ["/v1/responses", "/v1/messages", "/v1/embeddings", "/v1/responses/compact"] {
             let answer = post(&attempt, path, r#"{"stream":true}"#).await;
             assert!(!answer.status().is_success(), "{shown} {path}");
         }
-        assert_eq!(attempt.close().over, None, "{shown}");
+        assert_eq!(attempt.close().stop_reason, None, "{shown}");
     }
 }
 
@@ -259,7 +259,7 @@ async fn the_agents_own_mistakes_pass_through() {
     let body = r#"{"error":{"message":"messages[3]: tool_call_id is missing","code":null}}"#;
     let (status, text, seen, endpoint) = asked(vec![Act::json(400, body)]).await;
     assert_eq!((status, text.as_str()), (400, body));
-    assert_eq!((endpoint.got().len(), seen.over.is_none(), seen.spent.unmetered), (1, true, 0));
+    assert_eq!((endpoint.got().len(), seen.stop_reason.is_none(), seen.spent.unmetered), (1, true, 0));
 }
 
 #[tokio::test]
@@ -271,16 +271,16 @@ async fn a_context_that_is_too_long_is_the_agents_and_may_be_compacted() {
         )
     };
     let endpoint = Endpoint::start(vec![too_long(), Act::json(200, CHAT), too_long()]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
-    let overflown = |attempt: &Attempt| matches!(attempt.seen().over, Some(Over::ContextOverflow { message }) if message.contains("maximum context"));
+    let overflown = |attempt: &Attempt| matches!(attempt.summary().stop_reason, Some(StopReason::ContextOverflow { message }) if message.contains("maximum context"));
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
     assert!(overflown(&attempt));
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
     assert!(!overflown(&attempt), "it went on");
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
     assert!(overflown(&attempt));
-    let waited = tokio::time::timeout(Duration::from_millis(50), attempt.over()).await;
+    let waited = tokio::time::timeout(Duration::from_millis(50), attempt.stopped()).await;
     assert!(waited.is_err(), "it cuts nothing off");
 }
 
@@ -294,8 +294,12 @@ async fn a_stream_that_breaks_off_is_broken_for_the_agent_and_counts_as_the_endp
         assert_eq!((status, text.as_str()), (200, "(broken)"), "{end:?}");
         assert_eq!(endpoint.got().len(), 1, "the agent has seen a part of it: not asked again");
         let record = &seen.records[0];
-        assert_eq!((record.cut, record.faults.as_slice()), (Some(Cut::Endpoint), [0].as_slice()), "{end:?}");
-        assert_eq!((seen.spent.unmetered, seen.spent.cost_usd, &seen.over), (1, None, &None));
+        assert_eq!(
+            (record.termination, record.faults.as_slice()),
+            (Some(Termination::Endpoint), [0].as_slice()),
+            "{end:?}"
+        );
+        assert_eq!((seen.spent.unmetered, seen.spent.cost_usd, &seen.stop_reason), (1, None, &None));
     }
 }
 
@@ -309,15 +313,16 @@ async fn a_stream_that_ends_before_its_last_event_is_the_endpoints() {
         ("/v1/messages", MESSAGE_EVENTS, 4),
     ] {
         let endpoint = Endpoint::start(vec![Act::events(&events(whole, kept)), Act::events(whole)]).await;
-        let gateway = gateway(endpoint.settings()).await;
+        let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         let body = r#"{"stream":true,"stream_options":{"include_usage":true}}"#;
         assert!(post(&attempt, path, body).await.text().await.is_err(), "{path}: the agent is told, too");
         let good = post(&attempt, path, body).await.text().await.unwrap();
         assert_eq!(good, whole, "{path}");
         let seen = attempt.close();
-        let cuts: Vec<_> = seen.records.iter().map(|record| (record.cut, record.faults.as_slice())).collect();
-        assert_eq!(cuts, [(Some(Cut::Endpoint), [0].as_slice()), (None, &[])], "{path}");
+        let cuts: Vec<_> =
+            seen.records.iter().map(|record| (record.termination, record.faults.as_slice())).collect();
+        assert_eq!(cuts, [(Some(Termination::Endpoint), [0].as_slice()), (None, &[])], "{path}");
     }
     // Nothing of it was passed on: the endpoint is asked again.
     let cut = &CHAT_EVENTS[..40];
@@ -332,7 +337,7 @@ async fn a_stream_is_whole_once_the_model_has_said_why_it_stops() {
     let stopped: String = CHAT_EVENTS.split_inclusive("\n\n").take(3).collect();
     let (status, text, seen, _endpoint) = asked(vec![Act::events(&stopped)]).await;
     assert_eq!((status, text), (200, stopped));
-    assert_eq!((seen.records[0].cut, seen.spent.unmetered), (None, 1));
+    assert_eq!((seen.records[0].termination, seen.spent.unmetered), (None, 1));
 }
 
 #[tokio::test]
@@ -341,10 +346,10 @@ async fn streams_that_break_again_and_again_end_the_attempt() {
     let act =
         Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::from_millis(10), end: End::Broken };
     let endpoint = Endpoint::start(vec![act]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut asked = 0;
-    while attempt.seen().over.is_none() {
+    while attempt.summary().stop_reason.is_none() {
         assert!(asked < 3, "three tries are allowed");
         // The first event never ends, so the break is met before the agent gets anything: these are retried, too.
         let _ = post(&attempt, CHAT_PATH, "{}").await.text().await;
@@ -362,16 +367,16 @@ async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoin
     let Act::Pieces { kind, pieces, end, .. } = Act::events(&failing) else { unreachable!() };
     let gap = Duration::from_millis(30);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for asked in 1..=3 {
         let answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
         assert_eq!(answer.text().await.unwrap(), failing);
-        assert_eq!(attempt.seen().over.is_some(), asked == 3);
+        assert_eq!(attempt.summary().stop_reason.is_some(), asked == 3);
     }
     let seen = attempt.close();
-    assert!(is_endpoint(&seen, "Overloaded"), "{:?}", seen.over);
-    assert!(seen.records.iter().all(|record| record.cut == Some(Cut::Endpoint)));
+    assert!(is_endpoint(&seen, "Overloaded"), "{:?}", seen.stop_reason);
+    assert!(seen.records.iter().all(|record| record.termination == Some(Termination::Endpoint)));
 }
 
 #[tokio::test]
@@ -388,5 +393,5 @@ async fn retry_after_is_honoured() {
 
     let (status, _, seen, endpoint) = asked(vec![busy("3600")]).await;
     assert_eq!((status, endpoint.got().len()), (403, 1));
-    assert!(is_endpoint(&seen, "ten minutes"), "{:?}", seen.over);
+    assert!(is_endpoint(&seen, "ten minutes"), "{:?}", seen.stop_reason);
 }

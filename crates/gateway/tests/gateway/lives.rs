@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use gateway::{Attempt, Cut, Gateway, Record, Spent, Upstream};
+use gateway::{Attempt, Gateway, Record, Spent, Termination, Upstream};
 use serde_json::Value;
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
@@ -55,7 +55,7 @@ async fn closing_cuts_off_what_is_on_its_way_and_counts_it() {
     let pieces = vec![CHAT_EVENTS.split_inclusive("\n\n").next().unwrap().to_owned().into()];
     let act = Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::ZERO, end: End::Silent };
     let endpoint = Endpoint::start(vec![act, Act::Silence]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut streaming = post(&attempt, PATH, r#"{"stream":true}"#).await;
     streaming.chunk().await.unwrap();
@@ -68,16 +68,16 @@ async fn closing_cuts_off_what_is_on_its_way_and_counts_it() {
     let seen = attempt.close();
     assert_eq!(waiting.await.unwrap(), 410);
     assert!(streaming.chunk().await.is_err(), "the stream does not look as if it had come to its end");
-    let mut ends: Vec<_> = seen.records.iter().map(|record| (record.status, record.cut)).collect();
+    let mut ends: Vec<_> = seen.records.iter().map(|record| (record.status, record.termination)).collect();
     ends.sort_unstable_by_key(|(status, _)| *status);
-    assert_eq!(ends, [(200, Some(Cut::Closed)), (410, Some(Cut::Closed))]);
+    assert_eq!(ends, [(200, Some(Termination::Closed)), (410, Some(Termination::Closed))]);
     assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (1, 2, None));
 }
 
 #[tokio::test]
 async fn a_dropped_gateway_is_gone() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let open = gateway.open(attempt(1), None);
     let url = format!("{}{PATH}", open.base_url(0));
     drop(gateway);
@@ -93,7 +93,7 @@ async fn a_dropped_gateway_is_gone() {
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     // Said beforehand, and never sent: it is refused at once.
     let url = format!("{}{PATH}", attempt.base_url(0));
@@ -115,7 +115,7 @@ async fn refusals_reach_whoever_sends_much() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.budgets.attempt.tokens = Some(0);
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let base = attempt.base_url(0);
     for (url, key, expected) in [
@@ -151,12 +151,12 @@ async fn the_key_shows_itself_nowhere() {
         settings.log = Some(log.clone());
         shown.push_str(&format!("{settings:?}"));
         let upstream = settings.upstream.clone();
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         let answer = post(&attempt, PATH, r#"{"model":"m"}"#).await;
         shown.push_str(&format!("{answer:?}"));
         shown.push_str(&answer.text().await.unwrap());
-        shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.seen()));
+        shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.summary()));
         shown.push_str(&format!(
             "{:?}",
             gateway::preflight(&upstream, gateway::Route::ChatCompletions, "m").await
@@ -172,10 +172,10 @@ async fn the_key_shows_itself_nowhere() {
     let endpoint = Endpoint::start(vec![Act::events(&broken); 9]).await;
     let mut settings = endpoint.settings();
     settings.retry.tries = 1;
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     post(&attempt, PATH, r#"{"model":"m","stream":true}"#).await.text().await.unwrap();
-    let seen = format!("{:?}", attempt.seen());
+    let seen = format!("{:?}", attempt.summary());
     assert!(seen.contains("bad key …"), "{seen}");
     shown.push_str(&seen);
     for base_url in ["ftp://x", "http://a:b@c", "::"] {
@@ -201,7 +201,7 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
         let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
         let mut settings = endpoint.settings();
         settings.log = Some(log.clone());
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(7), None);
         for _ in 0..3 {
             post(&attempt, PATH, r#"{"model":"m","messages":[{"content":"private"}]}"#).await;
@@ -225,29 +225,29 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
 async fn what_was_spent_can_be_counted_again_from_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
-    assert_eq!(gateway::count(&log).unwrap(), gateway::Counted::default());
+    assert_eq!(gateway::read_totals(&log).unwrap(), gateway::LogTotals::default());
     let refused = Act::json(400, "{}");
     let silent = Act::json(200, r#"{"choices":[{"message":{"content":"no usage"}}]}"#);
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), refused, Act::json(200, CHAT), silent]).await;
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
-    let house = gateway(settings).await;
-    let first = house.open(attempt(1), None);
+    let gateway = start_gateway(settings).await;
+    let first = gateway.open(attempt(1), None);
     let second =
-        house.open(gateway::AttemptKey { episode: "scenario_7".to_owned(), turn: 1, attempt: 1 }, None);
+        gateway.open(gateway::AttemptKey { episode: "scenario_7".to_owned(), turn: 1, attempt: 1 }, None);
     post(&first, PATH, "{}").await;
     post(&first, PATH, "{}").await;
     post(&second, PATH, "{}").await;
     post(&second, PATH, "{}").await;
     // Nobody closes them: so it is where the program is killed.
-    let spent = |episode: &str| Spent { seconds: 0.0, ..house.spent_of(episode) };
+    let spent = |episode: &str| Spent { seconds: 0.0, ..gateway.episode_spent(episode) };
     let (one, other, all) =
-        (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..house.spent() });
+        (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..gateway.spent() });
     assert_eq!((one.requests, one.cost_usd.is_some(), other.unmetered, all.cost_usd), (1, true, 1, None));
     drop((first, second));
-    drop(house);
-    let counted = gateway::count(&log).unwrap();
-    assert_eq!(counted.all, all);
+    drop(gateway);
+    let counted = gateway::read_totals(&log).unwrap();
+    assert_eq!(counted.run, all);
     assert_eq!(counted.episodes["scenario_1"], one);
     assert_eq!(counted.episodes["scenario_7"], other);
     assert!(
@@ -275,16 +275,16 @@ async fn hidden_values_are_in_no_record() {
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
     settings.hidden = vec![gateway::Secret::new(HIDDEN.to_owned())];
-    let house = gateway(settings).await;
-    let open = house.open(attempt(1), None);
+    let gateway = start_gateway(settings).await;
+    let open = gateway.open(attempt(1), None);
     post(&open, PATH, format!(r#"{{"model":"{HIDDEN}"}}"#)).await;
     let models = format!("{}/v1/models/{HIDDEN}", open.base_url(0));
     client().get(models).bearer_auth(open.key()).send().await.unwrap();
     post(&open, PATH, "{}").await;
-    let overflow = format!("{:?}", open.seen());
+    let overflow = format!("{:?}", open.summary());
     post(&open, PATH, "{}").await;
     let seen = format!("{:?}", open.close());
-    drop(house);
+    drop(gateway);
     let log = std::fs::read_to_string(log).unwrap();
     // Four requests begin and end, and three tries of one come to nothing; lists of models do not begin.
     assert_eq!(log.lines().count(), 10, "{log}");
@@ -302,8 +302,8 @@ async fn a_request_that_a_kill_cuts_off_is_counted() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::Silence]).await;
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
-    let house = gateway(settings.clone()).await;
-    let open = house.open(attempt(1), None);
+    let gateway = start_gateway(settings.clone()).await;
+    let open = gateway.open(attempt(1), None);
     assert_eq!(post(&open, PATH, "{}").await.status(), 200);
     let body = format!("{{\"x\":\"{}\"}}", "y".repeat(4000));
     let (url, key) = (format!("{}{PATH}", open.base_url(0)), open.key().to_owned());
@@ -318,21 +318,21 @@ async fn a_request_that_a_kill_cuts_off_is_counted() {
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let counted = gateway::count(&killed).unwrap();
-    assert_eq!((counted.all.requests, counted.all.unmetered, counted.all.cost_usd), (1, 1, None));
-    assert!(counted.all.guess.tokens >= 1000 && counted.all.guess.usd > 0.0, "{counted:?}");
-    assert_eq!(counted.episodes["scenario_1"], counted.all);
+    let counted = gateway::read_totals(&killed).unwrap();
+    assert_eq!((counted.run.requests, counted.run.unmetered, counted.run.cost_usd), (1, 1, None));
+    assert!(counted.run.guess.tokens >= 1000 && counted.run.guess.usd > 0.0, "{counted:?}");
+    assert_eq!(counted.episodes["scenario_1"], counted.run);
     // The run goes on with it: 1,050 tokens that were told, and 1,000 that may have been taken.
     settings.log = None;
-    settings.spent = counted.all;
+    settings.spent = counted.run;
     settings.budgets.run.tokens = Some(2000);
-    let again = gateway(settings).await;
-    assert!(again.over("scenario_1").is_some());
+    let again = start_gateway(settings).await;
+    assert!(again.spent_budget("scenario_1").is_some());
     drop(open);
     assert!(asking.await.unwrap().is_ok_and(|answer| answer.status() == 410));
-    drop(house);
+    drop(gateway);
     assert_eq!(
-        gateway::count(&log).unwrap().all.unmetered,
+        gateway::read_totals(&log).unwrap().run.unmetered,
         1,
         "its end is written down as well, and it counts once"
     );
@@ -342,7 +342,7 @@ async fn a_request_that_a_kill_cuts_off_is_counted() {
 #[tokio::test]
 async fn an_agent_that_opens_connections_without_end_gets_no_further() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let address = gateway.addresses()[0];
     let mut held = Vec::new();
     for _ in 0..300 {

@@ -1,8 +1,8 @@
 //! The gateway over real sockets, between an agent's client and a scripted endpoint.
 #![allow(clippy::unwrap_used, reason = "a scripted endpoint that does not do as it is told is a failure")]
 
-mod asking;
-mod blame;
+mod attribution;
+mod preflight;
 mod budgets;
 mod endpoint;
 mod faults;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
-use gateway::{Cut, Over, Route, Seen, Upstream};
+use gateway::{AttemptSummary, Route, StopReason, Termination, Upstream};
 use model::Tokens;
 use serde_json::{Value, json};
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, post, start_gateway};
 
 pub(crate) const CHAT: &str = r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":50,"total_tokens":1050,"prompt_tokens_details":{"cached_tokens":600}}}"#;
 pub(crate) const CHAT_EVENTS: &str = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"h\\u00e9\"}}],\"usage\":null}\n\n: ping\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":null}\n\ndata: {\"id\":\"c\",\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":600}}}\n\ndata: [DONE]\n\n";
@@ -21,9 +21,9 @@ pub(crate) fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
 }
 
 /// Sends one request to an endpoint with one answer; what the agent got, what was seen.
-async fn once(act: Act, route: Route, body: &'static str) -> (String, Seen, Endpoint) {
+async fn once(act: Act, route: Route, body: &'static str) -> (String, AttemptSummary, Endpoint) {
     let endpoint = Endpoint::start(vec![act]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let answer = post(&attempt, route.path(), body).await;
     assert_eq!(answer.status(), 200);
@@ -57,9 +57,9 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
             let record = &seen.records[0];
             assert_eq!(record.route, format!("POST {}", route.path()));
             assert_eq!(record.model.as_deref(), Some("m"));
-            assert_eq!((record.status, record.retries, record.cut), (200, 0, None), "{shown}");
+            assert_eq!((record.status, record.retries, record.termination), (200, 0, None), "{shown}");
             assert_eq!(endpoint.got()[0].body, streamed.as_bytes(), "{shown}");
-            assert_eq!(seen.over, None);
+            assert_eq!(seen.stop_reason, None);
         }
     }
 }
@@ -67,7 +67,7 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
 #[tokio::test]
 async fn the_real_key_is_put_in_and_the_agents_is_not_passed_on() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for route in [Route::ChatCompletions, Route::Messages] {
         let answer = client()
@@ -101,7 +101,7 @@ async fn recorded_requests_of_harnesses_pass() {
     for file in files {
         let recorded: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         let target = recorded["path"].as_str().unwrap();
-        let route = Route::of(target.split('?').next().unwrap()).unwrap();
+        let route = Route::from_path(target.split('?').next().unwrap()).unwrap();
         let streams = recorded["body"]["stream"] == json!(true);
         let (plain, events) = match route {
             Route::ChatCompletions => (CHAT, CHAT_EVENTS),
@@ -114,7 +114,7 @@ async fn recorded_requests_of_harnesses_pass() {
         if let Upstream::Http { model, .. } = &mut settings.upstream {
             *model = Some("real/model".to_owned());
         }
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         let answer = post(&attempt, target, recorded["body"].to_string()).await;
         assert_eq!(answer.text().await.unwrap(), if streams { events } else { plain }, "{}", file.display());
@@ -162,7 +162,7 @@ async fn an_answer_without_usage_is_unmetered_and_its_cost_unknown() {
 #[tokio::test]
 async fn a_list_of_models_passes_and_costs_nothing() {
     let endpoint = Endpoint::start(vec![Act::json(200, r#"{"data":[]}"#), Act::json(404, "{}")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for status in [200, 404] {
         let url = format!("{}/v1/models", attempt.base_url(0));
@@ -172,13 +172,13 @@ async fn a_list_of_models_passes_and_costs_nothing() {
     let seen = attempt.close();
     assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (0, 0, Some(0.0)));
     assert_eq!(seen.records.len(), 2);
-    assert_eq!(seen.over, None);
+    assert_eq!(seen.stop_reason, None);
 }
 
 #[tokio::test]
 async fn what_is_no_business_of_an_agent_does_not_pass() {
     let endpoint = Endpoint::start(vec![Act::json(200, "{}")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for path in
         ["/v1/files", "/v1/batches", "/v1/fine_tuning/jobs", "/", "/v1/models/%2e%2e/files", "/v2/messages"]
@@ -197,7 +197,7 @@ async fn a_body_that_can_not_be_read_is_refused_in_the_words_of_its_api() {
     if let Upstream::Http { model, .. } = &mut settings.upstream {
         *model = Some("real/model".to_owned());
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     // `{"model":"mine"}`, packed.
     let packed = [
@@ -227,14 +227,14 @@ async fn a_body_that_can_not_be_read_is_refused_in_the_words_of_its_api() {
     }
     assert_eq!(endpoint.got().len(), 0);
     let seen = attempt.close();
-    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.over), (0, 0, None));
+    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.stop_reason), (0, 0, None));
 }
 
 /// The first piece arrives while the endpoint still holds the second one back.
 #[tokio::test]
 async fn a_stream_is_a_stream() {
     let endpoint = Endpoint::start(vec![Act::pieces(CHAT_EVENTS, 1, End::Silent)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer =
         post(&attempt, "/v1/chat/completions", r#"{"stream":true,"stream_options":{"include_usage":true}}"#)
@@ -247,7 +247,7 @@ async fn a_stream_is_a_stream() {
     // The endpoint has not ended the stream, and it counts all the same.
     drop(answer);
     let seen = attempt.close();
-    assert_eq!((seen.spent.tokens, seen.records[0].cut), (tokens(1000, 600, 50), None));
+    assert_eq!((seen.spent.tokens, seen.records[0].termination), (tokens(1000, 600, 50), None));
 }
 
 /// An agent that does not read does not make the gateway read: what lies between them is what sockets hold.
@@ -256,7 +256,7 @@ async fn a_slow_agent_holds_the_endpoint_back() {
     let piece = format!("data: {{\"choices\":[],\"x\":\"{}\"}}\n\n", "y".repeat(128 << 10));
     let events = piece.repeat(300);
     let endpoint = Endpoint::start(vec![Act::pieces(&events, 1, End::Whole)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer = post(&attempt, "/v1/chat/completions", "{}").await;
     let mut before = usize::MAX;
@@ -280,20 +280,20 @@ async fn an_agent_that_hangs_up_is_recorded() {
     let Act::Pieces { kind, mut pieces, gap, end } = act else { unreachable!() };
     pieces.truncate(1);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
     answer.chunk().await.unwrap();
     drop(answer);
     let seen = loop {
-        let seen = attempt.seen();
+        let seen = attempt.summary();
         if !seen.records.is_empty() {
             break seen;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     };
     let record = &seen.records[0];
-    assert_eq!((record.status, record.cut), (200, Some(Cut::Agent)));
+    assert_eq!((record.status, record.termination), (200, Some(Termination::Agent)));
     assert_eq!(record.tokens.output, None);
     assert_eq!((seen.spent.unmetered, seen.spent.cost_usd), (1, None));
 }
@@ -309,16 +309,16 @@ async fn the_scripted_model_answers_through_the_gateway() {
         attempts_before: Vec::new(),
         feedback: Feedback::default(),
     };
-    let house = async |mischief| {
+    let start_with = async |mischief| {
         let mut settings = Endpoint::start(vec![Act::Silence]).await.settings();
         let oracle = Oracle::new(Ability { mischief, ..Ability::default() });
         settings.upstream = Upstream::Oracle(Arc::new(oracle));
-        gateway(settings).await
+        start_gateway(settings).await
     };
     let ask =
         json!({ "model": "m", "messages": [{ "role": "user", "content": "build a server" }] }).to_string();
 
-    let gateway = house(Mischief { give_up: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(Mischief { give_up: 1.0, ..Mischief::default() }).await;
     let attempt = gateway.open(attempt(1), Some(task.clone()));
     let answer = post(&attempt, "/v1/chat/completions", ask.clone()).await;
     assert_eq!(answer.status(), 200);
@@ -327,12 +327,12 @@ async fn the_scripted_model_answers_through_the_gateway() {
     assert_eq!(seen.spent.tokens.input, usage["usage"]["prompt_tokens"].as_u64());
     assert!(seen.spent.tokens.input.is_some() && seen.spent.unmetered == 0);
 
-    let gateway = house(Mischief { overflow: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(Mischief { overflow: 1.0, ..Mischief::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task.clone()));
     assert_eq!(post(&attempt, "/v1/chat/completions", ask.clone()).await.status(), 400);
-    assert!(matches!(attempt.close().over, Some(Over::ContextOverflow { .. })));
+    assert!(matches!(attempt.close().stop_reason, Some(StopReason::ContextOverflow { .. })));
 
-    let gateway = house(Mischief { stall: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(Mischief { stall: 1.0, ..Mischief::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task));
     let patience = std::time::Duration::from_millis(300);
     let waited = tokio::time::timeout(patience, post(&attempt, "/v1/chat/completions", ask)).await;
@@ -340,5 +340,5 @@ async fn the_scripted_model_answers_through_the_gateway() {
 
     let attempt = gateway.open(crate::endpoint::attempt(2), None);
     assert_eq!(post(&attempt, "/v1/chat/completions", "{}").await.status(), 403);
-    assert!(matches!(attempt.close().over, Some(Over::Endpoint { .. })));
+    assert!(matches!(attempt.close().stop_reason, Some(StopReason::Endpoint { .. })));
 }

@@ -36,7 +36,7 @@ impl Harness {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests").join(format!("{name}.json"));
         let recorded: Value =
             serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("a recorded request");
-        let route = Route::of(recorded["path"].as_str().expect("a path")).expect("a route");
+        let route = Route::from_path(recorded["path"].as_str().expect("a path")).expect("a route");
         Self::new(route, recorded["body"].clone())
     }
 
