@@ -102,9 +102,10 @@ pub(crate) async fn send_with_retries(
         let next = retry::next_try(&gateway.retry, tries, failed.asked_wait);
         let (decision, probe) = decide(request, &failed, next, refused_at).await;
         let reason = match (outgoing.kind, failed.failure, probe, next) {
-            (RequestKind::Free, ..) | (_, _, _, NextTry::Allowed) => message.clone(),
-            // Confirmed by a probe: neither tries nor waits matter.
-            (_, Failure::Refused | Failure::RefusedAgain, ProbeAnswer::Refused, _) => message.clone(),
+            // Of a refusal that a probe confirms, neither tries nor waits matter.
+            (RequestKind::Free, ..)
+            | (_, Failure::Refused | Failure::RefusedAgain, ProbeAnswer::Refused, _)
+            | (_, _, _, NextTry::Allowed) => message.clone(),
             (_, _, _, NextTry::WaitTooLong) => {
                 format!("{message}; it asks for a wait of more than ten minutes")
             }

@@ -78,14 +78,14 @@ pub(crate) struct PlannedProbe {
 
 impl StallTracker {
     /// A request waited because of faults.
-    pub(crate) fn add_lost(&mut self, since: Instant, until: Instant, fault: Option<String>) {
-        insert_span(&mut self.lost, since, until);
+    pub(crate) fn add_lost(&mut self, begin: Instant, until: Instant, fault: Option<String>) {
+        insert_span(&mut self.lost, begin, until);
         self.last_fault = fault.or(self.last_fault.take());
     }
 
     /// The endpoint answered a request, from its last try until now.
-    pub(crate) fn add_answered(&mut self, since: Instant, until: Instant) {
-        insert_span(&mut self.answered, since, until);
+    pub(crate) fn add_answered(&mut self, begin: Instant, until: Instant) {
+        insert_span(&mut self.answered, begin, until);
     }
 
     /// A request ended without an answer.
@@ -165,27 +165,27 @@ impl StallTracker {
 }
 
 /// Adds a span to disjoint spans in order, merging those that touch.
-fn insert_span(spans: &mut Vec<(Instant, Instant)>, since: Instant, until: Instant) {
-    let (mut since, mut until) = (since, until);
+fn insert_span(spans: &mut Vec<(Instant, Instant)>, begin: Instant, until: Instant) {
+    let (mut begin, mut until) = (begin, until);
     spans.retain(|&(start, end)| {
-        let apart = end < since || start > until;
+        let apart = end < begin || start > until;
         if !apart {
-            (since, until) = (since.min(start), until.max(end));
+            (begin, until) = (begin.min(start), until.max(end));
         }
         apart
     });
-    let at = spans.partition_point(|&(start, _)| start < since);
-    spans.insert(at, (since, until));
+    let at = spans.partition_point(|&(start, _)| start < begin);
+    spans.insert(at, (begin, until));
 }
 
 /// How long the first spans are outside the second. Both are disjoint and in order.
 fn total_outside(spans: &[(Instant, Instant)], excluded: &[(Instant, Instant)]) -> Duration {
-    let overlap = |(since, until): (Instant, Instant)| -> Duration {
+    let overlap = |(begin, until): (Instant, Instant)| -> Duration {
         let within =
-            |(start, end): &(Instant, Instant)| until.min(*end).saturating_duration_since(since.max(*start));
+            |(start, end): &(Instant, Instant)| until.min(*end).saturating_duration_since(begin.max(*start));
         excluded.iter().map(within).sum()
     };
-    spans.iter().map(|&(since, until)| (until - since).saturating_sub(overlap((since, until)))).sum()
+    spans.iter().map(|&(begin, until)| (until - begin).saturating_sub(overlap((begin, until)))).sum()
 }
 
 #[cfg(test)]
@@ -199,10 +199,10 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
-    fn unanswered(start: Instant, since: u64, until: u64, fault: Option<&str>) -> Unanswered {
+    fn unanswered(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> Unanswered {
         Unanswered {
             route: Route::Messages,
-            silent_since: at(start, since),
+            silent_since: at(start, begin),
             until: at(start, until),
             fault: fault.map(str::to_owned),
         }
@@ -222,8 +222,8 @@ mod tests {
     fn overlapping_times_count_once() {
         let t = Instant::now();
         let mut tracker = StallTracker::default();
-        for (since, until) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
-            tracker.add_lost(at(t, since), at(t, until), None);
+        for (begin, until) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
+            tracker.add_lost(at(t, begin), at(t, until), None);
         }
         assert_eq!(tracker.lost, [(at(t, 0), at(t, 50)), (at(t, 60), at(t, 70))]);
     }

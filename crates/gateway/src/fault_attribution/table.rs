@@ -121,6 +121,7 @@ pub(crate) enum NextTry {
 }
 
 /// Decides what follows a failed try.
+#[allow(clippy::match_same_arms, reason = "one arm per rule of the documentation")]
 pub(crate) fn after_failed_try(api: Api, failure: Failure, next: NextTry, probe: ProbeAnswer) -> Decision {
     use Decision::{EndAsEndpoint, PassOn, Probe, Retry};
     use FaultOwner::{Agent, Endpoint};
@@ -224,6 +225,7 @@ pub(crate) enum LastRequest {
 }
 
 /// Decides whose the end of an attempt is.
+#[allow(clippy::match_same_arms, reason = "one arm per rule of the documentation")]
 pub(crate) fn after_end(
     ended_by: EndedBy,
     lost: LostTime,

@@ -1,4 +1,4 @@
-//! Budgets, and what goes on over a resume.
+//! Budgets, also across a resume.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::passing::CHAT;
 
 const PATH: &str = "/v1/chat/completions";
 
-/// A gateway whose endpoint tells 1,050 tokens and 0.00056 dollars for each request.
+/// A gateway whose endpoint reports 1,050 tokens and 0.00056 dollars for each request.
 async fn start_with_budgets(budgets: Budgets, change: impl FnOnce(&mut Settings)) -> (Gateway, Endpoint) {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
@@ -26,7 +26,7 @@ fn tokens(most: u64) -> Budget {
     Budget { tokens: Some(most), ..Budget::default() }
 }
 
-/// Asks until it is refused; how often it was answered, and by which budget it was refused.
+/// Sends requests until one is refused. Returns how many were answered, and the spent budget.
 async fn drained(attempt: &Attempt) -> (u32, StopReason) {
     for answered in 0..50 {
         let answer = post(attempt, PATH, "{}").await;
@@ -49,13 +49,13 @@ fn key(episode: &str, turn: u32) -> AttemptKey {
 }
 
 #[tokio::test]
-async fn at_most_one_request_goes_over() {
+async fn at_most_one_request_exceeds_a_budget() {
     let budgets = Budgets { attempt: tokens(2000), ..Budgets::default() };
     let (gateway, endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(attempt(1), None);
     assert_eq!(drained(&first).await, (2, spent_on(Scope::Attempt, "tokens")));
-    let seen = first.close();
-    assert_eq!((seen.stop_reason, seen.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
+    let summary = first.close();
+    assert_eq!((summary.stop_reason, summary.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
     assert_eq!(endpoint.got().len(), 2);
     // The next attempt has a budget of its own.
     assert_eq!(gateway.spent_budget("scenario_1"), None);
@@ -63,7 +63,7 @@ async fn at_most_one_request_goes_over() {
 }
 
 #[tokio::test]
-async fn budgets_of_episode_and_run_hold_over_attempts() {
+async fn budgets_of_episode_and_run_hold_across_attempts() {
     let budgets = Budgets { episode: tokens(3000), run: tokens(5000), ..Budgets::default() };
     let (gateway, _endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(key("scenario_1", 1), None);
@@ -91,7 +91,7 @@ async fn money_is_watched() {
 }
 
 #[tokio::test]
-async fn money_can_not_be_watched_without_a_price() {
+async fn a_budget_of_money_needs_a_price() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.price = None;
@@ -102,9 +102,9 @@ async fn money_can_not_be_watched_without_a_price() {
 }
 
 #[tokio::test]
-async fn time_is_over_when_its_time_has_come_also_without_a_request() {
+async fn a_budget_of_time_ends_at_its_deadline_without_a_request() {
     let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
-    // Before it is opened, which is when its time begins.
+    // Before the attempt is opened, which starts its clock.
     let started = Instant::now();
     let attempt = gateway.open_for(attempt(1), None, Some((Duration::from_secs(1), Scope::Run)));
     assert_eq!(attempt.stopped().await, spent_on(Scope::Run, "seconds"));
@@ -112,16 +112,16 @@ async fn time_is_over_when_its_time_has_come_also_without_a_request() {
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 403);
 }
 
-/// Twenty episodes side by side ask at once: not all of them find the same rest of a budget. What a request may come to is held
-/// while it is on its way, so one of them goes over.
+/// Twenty episodes send requests at once. They do not all find the same rest of a budget: the most that a request may cost is
+/// reserved while it is in flight, so only one exceeds the budget.
 #[tokio::test]
-async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
+async fn concurrent_requests_do_not_exceed_a_budget_together() {
     let money = Budget { usd: Some(0.0016), ..Budget::default() };
     for run in [tokens(3000), money] {
         let (gateway, endpoint) = start_with_budgets(Budgets { run, ..Budgets::default() }, |_| ()).await;
         let attempts: Vec<Attempt> =
             (1..=20).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
-        // About the 1,050 tokens that each comes to.
+        // About the 1,050 tokens that each of them costs.
         let body = format!(r#"{{"max_tokens":50,"x":"{}"}}"#, "y".repeat(4000));
         let asked = attempts.iter().map(|attempt| post(attempt, PATH, body.clone()));
         let answers = futures_util::future::join_all(asked).await;
@@ -130,10 +130,11 @@ async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
     }
 }
 
-/// A gateway is made anew when the engine has been away, while requests are on their way through the old one.
+/// A gateway is replaced after an outage of the engine, while requests are in flight in the old one.
 #[tokio::test]
-async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
-    let (old, endpoint) = start_with_budgets(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
+async fn a_successor_counts_requests_that_finish_in_its_predecessor() {
+    let (old, endpoint) =
+        start_with_budgets(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
     let open = old.open(key("scenario_1", 1), None);
     post(&open, PATH, "{}").await;
     let mut settings = endpoint.settings();
@@ -146,7 +147,7 @@ async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_goes_on_with_what_was_spent() {
+async fn a_resumed_run_continues_its_accounts() {
     let earlier = Spent {
         requests: 4,
         tokens: Tokens { input: Some(3000), cached: None, output: Some(900) },
@@ -169,9 +170,9 @@ async fn a_resumed_run_goes_on_with_what_was_spent() {
     assert!((spent.seconds - 100.0).abs() < 1e-9, "{spent:?}");
 }
 
-/// A budget holds also where the endpoint tells no usage, or the agent hangs up before it does.
+/// A budget also holds where the endpoint reports no usage, or the agent hangs up first.
 #[tokio::test]
-async fn answers_without_usage_do_not_make_a_budget_void() {
+async fn a_budget_holds_without_usage() {
     let endpoint =
         Endpoint::start(vec![Act::json(200, &format!(r#"{{"choices":[],"x":"{}"}}"#, "y".repeat(4000)))])
             .await;
@@ -186,7 +187,7 @@ async fn answers_without_usage_do_not_make_a_budget_void() {
 }
 
 #[tokio::test]
-async fn requests_at_the_same_time_are_all_counted() {
+async fn concurrent_requests_are_all_counted() {
     let (gateway, endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let attempts: Vec<Attempt> =
         (1..=4).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
@@ -196,9 +197,9 @@ async fn requests_at_the_same_time_are_all_counted() {
     }
     assert_eq!(endpoint.got().len(), 100);
     for attempt in attempts {
-        let seen = attempt.close();
+        let summary = attempt.close();
         assert_eq!(
-            (seen.spent.requests, seen.spent.tokens.input, seen.records.len()),
+            (summary.spent.requests, summary.spent.tokens.input, summary.records.len()),
             (25, Some(25_000), 25)
         );
     }
@@ -207,9 +208,9 @@ async fn requests_at_the_same_time_are_all_counted() {
     assert!((spent.cost_usd.unwrap() - 0.056).abs() < 1e-9);
 }
 
-/// Whoever plays keeps the clocks of episode and run; of an attempt it is the time in which it was open.
+/// The caller keeps the clocks of episode and run. The clock of an attempt runs while it is open.
 #[tokio::test]
-async fn seconds_are_those_in_which_an_attempt_was_open() {
+async fn the_clock_of_an_attempt_runs_while_it_is_open() {
     let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let open = gateway.open(attempt(1), None);
     tokio::time::sleep(Duration::from_millis(50)).await;

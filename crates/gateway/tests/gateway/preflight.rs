@@ -1,4 +1,4 @@
-//! The question to an endpoint before a run.
+//! The check of an endpoint before a run.
 
 use gateway::{EndpointProblem, PreflightAnswer, PreflightError, Route, Secret, Upstream, preflight};
 
@@ -15,7 +15,7 @@ async fn asked(acts: Vec<Act>, route: Route) -> (Result<PreflightAnswer, Preflig
 }
 
 #[tokio::test]
-async fn an_endpoint_that_answers_will_do() {
+async fn an_endpoint_that_answers_is_accepted() {
     let response = r#"{"output":[],"usage":{"input_tokens":3,"output_tokens":2}}"#;
     let message = r#"{"type":"message","content":[]}"#;
     for (route, body, usage) in [
@@ -37,7 +37,7 @@ async fn an_endpoint_that_answers_will_do() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_apart() {
+async fn problems_are_told_apart() {
     let error =
         |status: u16, text: &str| Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#));
     for (act, trouble) in [
@@ -62,7 +62,7 @@ async fn what_is_wrong_is_told_apart() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_not_there_is_described() {
+async fn a_missing_endpoint_is_described() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let plain = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     for (base_url, trouble, words) in [

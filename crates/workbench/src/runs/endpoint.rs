@@ -110,7 +110,7 @@ async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySou
                 KeyError::NotSet { name } => format!("{name} not set"),
                 KeyError::NotStored { name } => format!("no key {name}"),
                 KeyError::NoKeychain { .. } => "no keychain".to_owned(),
-                KeyError::Unfit { .. } => "no key".to_owned(),
+                KeyError::Invalid { .. } => "no key".to_owned(),
             };
             let mut failed = check(CheckState::Fail, value, Some(error.to_string()));
             if let KeyError::NotStored { name } = error {
